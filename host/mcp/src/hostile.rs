@@ -1,20 +1,22 @@
 //! Whatever callers and providers say, in whatever order: every request is answered once, nothing
 //! panics, and all that goes out is JSON and goes to somebody who is there.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
-use super::component::ComponentProvider;
+use super::component::{Ask, ComponentProvider, FromComponent, ToComponent};
 use super::connected::ConnectedProvider;
-use super::seat::{Ask, Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
 use super::stateless::StatelessProvider;
-use super::transcript::alone;
+use super::transcript::{alone, beside};
 use super::undecided::Undecided;
+use super::wire::Said;
 use acp_chain_channel::{Change, Offer};
-use acp_chain_rpc::{Error, Kind, Message, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -250,29 +252,27 @@ impl Ledger {
                 Output::AskCaller {
                     question,
                     connection,
-                    params,
-                    ..
+                    said,
                 } => {
                     self.question(question);
                     self.caller(&Caller::Connection(connection));
-                    texts.push(params);
+                    texts.push(said.params.map(Cow::into_owned));
                 }
-                Output::TellCaller { caller, params, .. } => {
+                Output::TellCaller { caller, said } => {
                     self.caller(&caller);
-                    texts.push(params);
+                    texts.push(said.params.map(Cow::into_owned));
                 }
                 Output::TellProvider { params } => texts.push(Some(params)),
                 Output::Withdraw { question } => {
                     assert!(self.questions.contains(&question), "{question} is not open");
                 }
                 Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
-                Output::List { question, .. } => self.question(question),
-                Output::Call {
-                    question, params, ..
-                } => {
+                Output::Component { question, asks } => {
                     self.question(question);
-                    self.calls.push(question);
-                    texts.push(Some(params));
+                    if let ToComponent::Call { params, .. } = asks {
+                        self.calls.push(question);
+                        texts.push(Some(params));
+                    }
                 }
             }
             for text in texts.into_iter().flatten() {
@@ -310,7 +310,7 @@ impl Ledger {
             message: message.clone(),
         });
         let asks = asks.collect();
-        Some(Input::Asks { call, asks })
+        Some(Input::Component(FromComponent::Asks { call, asks }))
     }
 
     /// One of the connections, or one that there never was.
@@ -358,21 +358,17 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 };
                 let ask = ledger.ask();
                 ledger.callers.insert(ask, caller.clone());
-                seat.take(Input::Request {
+                seat.take(Input::Request(CallerRequest {
                     ask,
                     caller,
-                    id: &format!("{id:?}"),
-                    method,
-                    params: params.as_deref(),
+                    id: Id::parse(&format!("{id:?}")),
+                    said: beside(META, Said::new(method, params.as_deref())),
                     falls_back: ask % 2 == 0,
-                    meta: META,
-                })
+                }))
             }
             Step::Notification(index, method, params) => seat.take(Input::Notification {
-                meta: META,
                 connection: ledger.connection(index),
-                method,
-                params: params.as_deref(),
+                said: beside(META, Said::new(method, params.as_deref())),
             }),
             Step::Withdraw(index) => match &ledger.open()[..] {
                 [] => continue,
@@ -403,15 +399,15 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
                 Some(state) => again(seat, &mut ledger, &state),
                 None => continue,
             },
-            Step::Changed(change) => seat.take(Input::Changed(&change)),
+            Step::Changed(change) => seat.take(Input::Component(FromComponent::Changed(&change))),
             Step::Progress(index, progress, total) => match &ledger.questions[..] {
                 [] => continue,
-                open => seat.take(Input::Progress {
+                open => seat.take(Input::Component(FromComponent::Progress {
                     question: *index.get(open),
                     progress,
                     total,
                     message: Some("\u{0}\"\n"),
-                }),
+                })),
             },
         };
         ledger.note(outputs);
@@ -432,15 +428,13 @@ fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
     ));
     let (ask, caller) = (ledger.ask(), Caller::Request("again".into()));
     ledger.callers.insert(ask, caller.clone());
-    seat.take(Input::Request {
+    seat.take(Input::Request(CallerRequest {
         ask,
         caller,
-        id: "\"again\"",
-        method: "tools/call",
-        params: Some(&params),
+        id: Id::parse("\"again\""),
+        said: beside(META, Said::new("tools/call", Some(&params))),
         falls_back: false,
-        meta: META,
-    })
+    }))
 }
 
 /// In the end the provider answers nothing but errors, and nobody waits any more.

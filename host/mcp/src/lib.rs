@@ -6,6 +6,20 @@
 //! stands a [seat]: it takes what callers say, in either dialect, and turns it into what the provider
 //! understands. At the agent's end, an agent that does not know MCP over ACP comes by the [bridge].
 //!
+//! Whatever carries it, what is said is a [`wire::Said`]: [`wire`] takes it out of the params of ACP and
+//! puts it there. A request of a caller's is a [`seat::CallerRequest`], and an adapter for each kind of
+//! provider says what becomes of it:
+//!
+//! | who asks | a [component] | a provider that is [connected] to | one of [stateless] requests |
+//! |---|---|---|---|
+//! | a client that begins with `initialize` | is served in its version | passes | is adapted: `legacy`, `rounds`, `subscription` |
+//! | 2026-07-28, on a connection | is served | passes | passes, under a `requestId` of the seat's |
+//! | 2026-07-28, a request that stands alone | is served | passes on one connection, or is adapted: `own` | passes |
+//!
+//! A provider that declares itself in the stateless dialect may mean the other: it is [undecided] until
+//! it has answered. What versions say differently of one outcome is in `versions`, and
+//! `subscriptions/listen` in `listening`.
+//!
 //! The bridge is of use by itself: it lets MCP clients in, each to what it was given the secret of, and whoever has it
 //! answers them.
 //!
@@ -75,6 +89,7 @@ pub mod connected;
 pub mod declaration;
 #[cfg(test)]
 mod hostile;
+mod listening;
 pub mod mirrored;
 pub mod protocol;
 pub mod schema;
@@ -85,6 +100,7 @@ pub mod stateless;
 mod transcript;
 pub mod undecided;
 mod uris;
+mod versions;
 pub mod wire;
 
 /// A server that is declared in one session. Never used twice in a connection.

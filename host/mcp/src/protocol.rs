@@ -7,7 +7,8 @@
 use acp_chain_channel::limits;
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 
-use super::seat::{Asked, Caller, Output};
+use super::seat::Caller;
+use super::wire::Said;
 
 /// The versions that the host speaks, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -108,26 +109,6 @@ pub const TOKEN: usize = 1024;
 /// How much of a foreign text an error quotes, in bytes.
 const QUOTED: usize = 300;
 
-/// The outcome of a request.
-pub(super) fn answer(ask: Asked, outcome: Message) -> Output {
-    Output::Answer {
-        ask,
-        outcome,
-        meta: None,
-        outer: false,
-    }
-}
-
-/// The answer to a request.
-pub(super) fn result(ask: Asked, result: &str) -> Output {
-    answer(ask, Message::result(result))
-}
-
-/// The answer to a request that failed.
-pub(super) fn failed(ask: Asked, error: &Error) -> Output {
-    answer(ask, Message::error(error))
-}
-
 /// That too many requests are open at the server of this name.
 pub(super) fn full(server: &str) -> Error {
     Error::new(
@@ -220,6 +201,24 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\""))
 }
 
+/// The JSON text of an object with those of these members that have a value, which is JSON text, too.
+pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
+    let values = members.iter().filter_map(|(_, value)| *value);
+    let mut text = String::with_capacity(values.map(str::len).sum::<usize>() + 128);
+    text.push('{');
+    for (name, value) in members {
+        let Some(value) = value else { continue };
+        if text.len() > 1 {
+            text.push(',');
+        }
+        for part in ["\"", name, "\":", value] {
+            text.push_str(part);
+        }
+    }
+    text.push('}');
+    text
+}
+
 /// The JSON text of a number; `None` if it is none that JSON has.
 pub(super) fn number(value: f64) -> Option<String> {
     let whole = value.fract() == 0.0 && value.abs() < 1e15;
@@ -247,7 +246,8 @@ pub fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
 }
 
 /// What an id or token is that a peer chose, if it may be one (MCP `RequestId`, `ProgressToken`).
-pub(super) fn token(text: Option<&str>) -> Option<Id> {
+#[must_use]
+pub fn token(text: Option<&str>) -> Option<Id> {
     let text = text.filter(|text| text.len() <= TOKEN && *text != "null")?;
     Id::parse(text)
 }
@@ -269,6 +269,28 @@ pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> S
             with(body, "/_meta", Some(&meta))
         }
         _ => with(body, &pointer, value),
+    }
+}
+
+/// What the host says that it is, under this name.
+pub(super) fn software(name: &str) -> String {
+    let (name, version) = (quoted(name), env!("CARGO_PKG_VERSION"));
+    format!(r#"{{"name":{name},"version":"{version}"}}"#)
+}
+
+/// What a client says of itself in `initialize` under this name, an object, to be kept.
+pub(super) fn introduced<'p>(
+    params: Option<&'p str>,
+    name: &str,
+) -> Result<Option<&'p str>, Error> {
+    let said = params.and_then(|params| member(params, name));
+    let said = said.filter(|said| is_object(said));
+    match said.is_some_and(|said| said.len() > MAX_SAID) {
+        true => Err(invalid(format!(
+            "{name} is larger than {} KiB",
+            MAX_SAID / 1024
+        ))),
+        false => Ok(said),
     }
 }
 
@@ -305,9 +327,9 @@ pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
 /// `initialize` sets. A request that names 2026-07-28 stands alone nevertheless.
 pub(super) fn connection_version(
     negotiated: &mut Option<Version>,
-    method: &str,
-    params: Option<&str>,
+    said: &Said,
 ) -> Result<Version, Error> {
+    let (method, params) = (&*said.method, said.params());
     let invalid_request = |text: String| Error::new(rpc::code::INVALID_REQUEST, text);
     if method == "initialize" {
         if negotiated.is_some() {
@@ -385,12 +407,6 @@ pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message
         }
         _ => outcome,
     }
-}
-
-/// The result of a subscription that is over. `id` is the JSON text of its request's.
-pub(super) fn listened(id: &Id) -> String {
-    let (key, id) = (key::SUBSCRIPTION, id.as_str());
-    format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)
 }
 
 #[cfg(test)]

@@ -8,13 +8,16 @@
 //! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects
 //! (`mcp/connect` → `connectionId`), and requests and notifications flow both ways on the connection.
 //! In the stateless one (schema 1.15) a caller sends requests that stand alone, each with a
-//! `requestId`, and the provider may send notifications that belong to an open request.
+//! `requestId`, and the provider may send notifications that belong to an open request. In either, what
+//! a caller says comes here as one thing, a [`CallerRequest`] or a notification on a connection; what
+//! becomes of it is the business of the adapter to the provider.
 
 use std::sync::Arc;
 
-use super::mirrored::Mirrored;
-use acp_chain_channel::{Change, Offer};
-use acp_chain_rpc::{Error, Message};
+use super::component::{ComponentProvider, FromComponent, ToComponent};
+use super::protocol::{self, no_method};
+use super::wire::Said;
+use acp_chain_rpc::{Error, Id, Message, member};
 
 /// The number of a request that came in and is to be answered.
 pub type Asked = u64;
@@ -34,16 +37,46 @@ pub enum Caller {
     Request(Arc<str>),
 }
 
-/// What comes to a seat. `params` are JSON text, `None` where there are none or `null`.
+/// An MCP request of a caller. Its answer is MCP's result or error.
+#[derive(Clone, Debug)]
+pub struct CallerRequest<'a> {
+    /// To be answered.
+    pub ask: Asked,
+    /// Who asks.
+    pub caller: Caller,
+    /// The id that the request has for its caller, if that is one and not too long. It is what MCP
+    /// calls the `subscriptionId`, and what `notifications/cancelled` names.
+    pub id: Option<Id>,
+    /// What is asked.
+    pub said: Said<'a>,
+    /// Whether who asks can begin with `initialize` instead. Then it hears itself from a provider
+    /// that does not know its version.
+    pub falls_back: bool,
+}
+
+impl CallerRequest<'_> {
+    /// The same, to be kept.
+    pub(crate) fn into_owned(self) -> CallerRequest<'static> {
+        CallerRequest {
+            ask: self.ask,
+            caller: self.caller,
+            id: self.id,
+            said: self.said.into_owned(),
+            falls_back: self.falls_back,
+        }
+    }
+}
+
+/// What comes to a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
-    /// A caller wants to connect. The answer is [`connected`], or an error.
+    /// A caller wants to connect. The answer has the `connectionId`, or is an error.
     Connect {
         /// To be answered.
         ask: Asked,
         /// The connection that it will be.
         connection: ConnectionId,
-        /// The `_meta` of the ACP message, as with all that follow: an object.
+        /// Of the ACP message.
         meta: Option<&'a str>,
     },
     /// A caller is gone. Its open requests were withdrawn before.
@@ -55,35 +88,14 @@ pub enum Input<'a> {
         /// Of the ACP message.
         meta: Option<&'a str>,
     },
-    /// An MCP request of a caller. Its answer is MCP's result or error.
-    Request {
-        /// To be answered.
-        ask: Asked,
-        /// Who asks.
-        caller: Caller,
-        /// The id that the request has for its caller: JSON text, a number or a string. It is what
-        /// MCP calls the `subscriptionId`, and what `notifications/cancelled` names.
-        id: &'a str,
-        /// MCP's method.
-        method: &'a str,
-        /// MCP's parameters.
-        params: Option<&'a str>,
-        /// Whether who asks can begin with `initialize` instead. Then it hears itself from a provider
-        /// that does not know its version.
-        falls_back: bool,
-        /// Of the ACP message.
-        meta: Option<&'a str>,
-    },
+    /// A caller asks.
+    Request(CallerRequest<'a>),
     /// An MCP notification of a caller that has connected.
     Notification {
         /// Who tells.
         connection: ConnectionId,
-        /// MCP's method.
-        method: &'a str,
-        /// MCP's parameters.
-        params: Option<&'a str>,
-        /// Of the ACP message.
-        meta: Option<&'a str>,
+        /// What is told.
+        said: Said<'a>,
     },
     /// Nobody waits any more for the answer to a request.
     Withdrawn {
@@ -116,37 +128,10 @@ pub enum Input<'a> {
     /// The provider was started again, and knows nothing any more of what it had: connections, and
     /// requests of either side. Whatever is open with it fails with -33002, and it is told nothing
     /// of that. For a component it means nothing: its calls are answered as it breaks, and its lists
-    /// are asked for again after [`Input::Changed`].
+    /// are asked for again after [`FromComponent::Changed`].
     ProviderLost,
-    /// (Components only.) Something that it has has changed, or may have.
-    Changed(&'a Change),
-    /// (Components only.) The component asks the client of a call.
-    Asks {
-        /// The question that is the call.
-        call: Question,
-        /// What it asks, all at once.
-        asks: Vec<Ask>,
-    },
-    /// (Components only.) How far a call has come.
-    Progress {
-        /// The question that is the call.
-        question: Question,
-        /// Grows with every report.
-        progress: f64,
-        /// What it reaches in the end, if that is known.
-        total: Option<f64>,
-        /// For people.
-        message: Option<&'a str>,
-    },
-}
-
-/// Something that a component asks the client of a call. Its answer is MCP's result or error.
-#[derive(Clone, Debug)]
-pub struct Ask {
-    /// To be answered.
-    pub ask: Asked,
-    /// A request of MCP's. Whether the client can answer it was looked at.
-    pub message: Message,
+    /// The component says something, if one is the provider.
+    Component(FromComponent<'a>),
 }
 
 /// What a seat wants to be done. Texts are JSON.
@@ -183,54 +168,111 @@ pub enum Output {
         question: Question,
         /// Whom.
         connection: ConnectionId,
-        /// MCP's method.
-        method: String,
-        /// MCP's parameters.
-        params: Option<String>,
-        /// Of the ACP message.
-        meta: Option<String>,
+        /// What it is asked.
+        said: Said<'static>,
     },
     /// Sends an MCP notification to a caller. One of a [`Caller::Request`] has to be open.
     TellCaller {
         /// Whom.
         caller: Caller,
-        /// MCP's method.
-        method: String,
-        /// MCP's parameters.
-        params: Option<String>,
-        /// Of the ACP message.
-        meta: Option<String>,
+        /// What it is told.
+        said: Said<'static>,
     },
     /// Withdraws a question. Its answer still comes.
     Withdraw {
         /// The question.
         question: Question,
     },
-    /// (Components only.) Asks the component what it has of this. The answer is a result of the form
-    /// `{"instructions": string | null, "tools": […]}`, with `resources` and `templates`, or
-    /// `prompts`, in place of `tools`; nothing is checked in it yet but that it is JSON. Or it is an
-    /// error that says why there is none.
-    List {
-        /// The seat's number for it.
-        question: Question,
-        /// Of what.
-        offer: Offer,
-    },
-    /// (Components only.) Tells the user something, if it was not told before.
+    /// Tells the user something, if it was not told before.
     Notice {
         /// A sentence.
         text: String,
     },
-    /// (Components only.) Calls something that the component has. The answer is what the component says
-    /// is its result, unchecked but for being JSON; or an error.
-    Call {
+    /// Asks the component, if one is the provider.
+    Component {
         /// The seat's number for it.
         question: Question,
-        /// MCP's method.
-        method: &'static str,
-        /// What of MCP's parameters the component gets.
-        params: String,
+        /// What it is asked.
+        asks: ToComponent,
     },
+}
+
+/// What a seat wants to be done, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Outputs(Vec<Output>);
+
+impl Outputs {
+    /// All that there is; none of it is left.
+    pub fn take(&mut self) -> Vec<Output> {
+        std::mem::take(&mut self.0)
+    }
+
+    pub fn push(&mut self, output: Output) {
+        self.0.push(output);
+    }
+
+    /// The outcome of a request.
+    pub fn answer(&mut self, ask: Asked, outcome: Message) {
+        self.push(Output::Answer {
+            ask,
+            outcome,
+            meta: None,
+            outer: false,
+        });
+    }
+
+    /// The result of a request.
+    pub fn result(&mut self, ask: Asked, result: &str) {
+        self.answer(ask, Message::result(result));
+    }
+
+    /// A request failed.
+    pub fn fail(&mut self, ask: Asked, error: &Error) {
+        self.answer(ask, Message::error(error));
+    }
+
+    /// Answers a request with why it failed, if it did. Else its answer came or will come.
+    pub fn settle(&mut self, ask: Asked, done: Result<(), Error>) {
+        if let Err(error) = done {
+            self.fail(ask, &error);
+        }
+    }
+
+    /// All is well, if somebody waits to hear it.
+    pub fn done(&mut self, ask: Option<Asked>) {
+        if let Some(ask) = ask {
+            self.result(ask, "{}");
+        }
+    }
+
+    pub fn ask_provider(&mut self, question: Question, method: &'static str, params: String) {
+        self.push(Output::AskProvider {
+            question,
+            method,
+            params,
+        });
+    }
+
+    pub fn ask_caller(
+        &mut self,
+        question: Question,
+        connection: ConnectionId,
+        said: Said<'static>,
+    ) {
+        self.push(Output::AskCaller {
+            question,
+            connection,
+            said,
+        });
+    }
+
+    pub fn tell_caller(&mut self, caller: Caller, said: Said<'static>) {
+        self.push(Output::TellCaller { caller, said });
+    }
+
+    pub fn withdraw(&mut self, question: Question) {
+        self.push(Output::Withdraw { question });
+    }
 }
 
 /// What stands between the callers of one server and its provider.
@@ -241,11 +283,9 @@ pub trait Seat: Send {
     /// What it keeps of what others said, in bytes.
     fn weight(&self) -> usize;
 
-    /// Whether the headers of a `tools/call` over HTTP repeat what its params say, as the tool wants it.
-    /// Only a server that is ours knows.
-    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
-        let _ = (params, headers);
-        Ok(())
+    /// The server of a component, if it is one.
+    fn as_component(&self) -> Option<&ComponentProvider> {
+        None
     }
 
     /// Whether the provider knows by these ids something that is open here: a connection, or a
@@ -256,10 +296,87 @@ pub trait Seat: Send {
     }
 }
 
+/// What a kind of provider makes of each input. An error is the answer to the request.
+pub(crate) trait Adapter {
+    /// Where it says what is to be done.
+    fn outputs(&mut self) -> &mut Outputs;
+
+    fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error>;
+
+    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, meta: Option<&str>);
+
+    fn request(&mut self, request: CallerRequest) -> Result<(), Error>;
+
+    /// A notification, but for `notifications/cancelled`.
+    fn notification(&mut self, connection: ConnectionId, said: Said);
+
+    /// The open request that has this id for the caller on a connection.
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
+
+    fn withdraw(&mut self, ask: Asked);
+
+    fn answered(&mut self, question: Question, outcome: Message);
+
+    fn provider_asks(&mut self, _ask: Asked, _params: &str) -> Result<(), Error> {
+        Err(no_method("mcp/message"))
+    }
+
+    fn provider_tells(&mut self, _params: &str) {}
+
+    fn over(&mut self) {}
+
+    fn provider_lost(&mut self) {}
+
+    fn component(&mut self, _says: FromComponent) {}
+}
+
+/// Hands an input to an adapter, and gives what that wants to be done.
+pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> {
+    match input {
+        Input::Connect {
+            ask,
+            connection,
+            meta,
+        } => {
+            let done = adapter.connect(ask, connection, meta);
+            adapter.outputs().settle(ask, done);
+        }
+        Input::Disconnect {
+            ask,
+            connection,
+            meta,
+        } => adapter.disconnect(ask, connection, meta),
+        Input::Request(request) => {
+            let ask = request.ask;
+            let carried = protocol::is_carried(&request.caller);
+            let done = carried.and_then(|()| adapter.request(request));
+            adapter.outputs().settle(ask, done);
+        }
+        Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
+            let id = said.params().and_then(|params| member(params, "requestId"));
+            let ask = protocol::token(id).and_then(|id| adapter.named(connection, &id));
+            if let Some(ask) = ask {
+                adapter.withdraw(ask);
+            }
+        }
+        Input::Notification { connection, said } => adapter.notification(connection, said),
+        Input::Withdrawn { ask } => adapter.withdraw(ask),
+        Input::Answered { question, outcome } => adapter.answered(question, outcome),
+        Input::ProviderRequest { ask, params } => {
+            let done = adapter.provider_asks(ask, params);
+            adapter.outputs().settle(ask, done);
+        }
+        Input::ProviderNotification { params } => adapter.provider_tells(params),
+        Input::Over => adapter.over(),
+        Input::ProviderLost => adapter.provider_lost(),
+        Input::Component(says) => adapter.component(says),
+    }
+    adapter.outputs().take()
+}
+
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's.
-#[must_use]
-pub fn connected(connection: ConnectionId, meta: Option<&str>) -> Message {
-    let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
-    let meta = meta.unwrap_or_default();
-    Message::result(&format!(r#"{{"connectionId":"{connection}"{meta}}}"#))
+pub(crate) fn connected(connection: ConnectionId, meta: Option<&str>) -> Message {
+    let connection = format!("\"{connection}\"");
+    let members = [("connectionId", Some(&*connection)), ("_meta", meta)];
+    Message::result(&protocol::object(&members))
 }

@@ -1,6 +1,10 @@
 //! A seat under test: what goes in by number and name, and what comes out as lines.
 
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::component::{FromComponent, ToComponent};
+use super::protocol;
+use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
+use super::wire::Said;
+use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 
 /// A seat, and a count of what it is asked.
@@ -51,15 +55,7 @@ impl<S: Seat> Table<S> {
     ) -> Vec<String> {
         self.asked += 1;
         let ask = self.asked;
-        self.take(Input::Request {
-            ask,
-            caller,
-            id,
-            method,
-            params: Some(params).filter(|params| *params != "null"),
-            falls_back,
-            meta: None,
-        })
+        self.take(request(ask, caller, id, method, params, falls_back))
     }
 
     /// A request on a connection. Its id is the number by which it is asked, with an `m` before.
@@ -85,9 +81,7 @@ impl<S: Seat> Table<S> {
     pub fn tell(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
         self.take(Input::Notification {
             connection,
-            method,
-            params: Some(params).filter(|params| *params != "null"),
-            meta: None,
+            said: said(method, params),
         })
     }
 
@@ -112,6 +106,10 @@ impl<S: Seat> Table<S> {
         self.take(Input::ProviderRequest { ask, params })
     }
 
+    pub fn changed(&mut self, change: &Change) -> Vec<String> {
+        self.take(Input::Component(FromComponent::Changed(change)))
+    }
+
     pub fn lost(&mut self) -> Vec<String> {
         self.take(Input::ProviderLost)
     }
@@ -119,6 +117,34 @@ impl<S: Seat> Table<S> {
     pub fn provider_tells(&mut self, params: &str) -> Vec<String> {
         self.take(Input::ProviderNotification { params })
     }
+}
+
+/// A request with these params, or none if they are `null`.
+pub fn request<'a>(
+    ask: Asked,
+    caller: Caller,
+    id: &str,
+    method: &'a str,
+    params: &'a str,
+    falls_back: bool,
+) -> Input<'a> {
+    Input::Request(CallerRequest {
+        ask,
+        caller,
+        id: protocol::token(Some(id)),
+        said: said(method, params),
+        falls_back,
+    })
+}
+
+fn said<'a>(method: &'a str, params: &'a str) -> Said<'a> {
+    Said::new(method, Some(params).filter(|params| *params != "null"))
+}
+
+/// The same with this beside it.
+pub fn beside<'a>(meta: Option<&'a str>, said: Said<'a>) -> Said<'a> {
+    let meta = meta.map(Into::into);
+    Said { meta, ..said }
 }
 
 /// The params of a request that stands alone.
@@ -130,13 +156,18 @@ pub fn alone(params: &str) -> String {
 }
 
 fn line(output: &Output) -> String {
-    let spelt = |params: &Option<String>| match params {
-        Some(params) => format!(" {params}"),
-        None => String::new(),
-    };
-    let beside = |meta: &Option<String>| match meta {
+    let beside = |meta: Option<&str>| match meta {
         Some(meta) => format!(" beside {meta}"),
         None => String::new(),
+    };
+    let spelt = |Said {
+                     method,
+                     params,
+                     meta,
+                 }: &Said| {
+        let params = params.iter().map(|params| format!(" {params}"));
+        let params: String = params.collect();
+        format!("{method}{params}{}", beside(meta.as_deref()))
     };
     let outcome = |outcome: &Message| {
         let kind = match outcome.kind() {
@@ -151,7 +182,7 @@ fn line(output: &Output) -> String {
             outcome: of,
             meta,
             ..
-        } => format!("answer {ask}: {}{}", outcome(of), beside(meta)),
+        } => format!("answer {ask}: {}{}", outcome(of), beside(meta.as_deref())),
         Output::AskProvider {
             question,
             method,
@@ -161,37 +192,21 @@ fn line(output: &Output) -> String {
         Output::AskCaller {
             question,
             connection,
-            method,
-            params,
-            meta,
-        } => format!(
-            "ask {connection} {question}: {method}{}{}",
-            spelt(params),
-            beside(meta)
-        ),
-        Output::TellCaller {
-            caller,
-            method,
-            params,
-            meta,
-        } => {
-            let said = format!("{method}{}{}", spelt(params), beside(meta));
-            match caller {
-                Caller::Connection(id) => format!("tell {id}: {said}"),
-                Caller::Request(id) => format!("tell {id}: {said}"),
-            }
-        }
+            said,
+        } => format!("ask {connection} {question}: {}", spelt(said)),
+        Output::TellCaller { caller, said } => match caller {
+            Caller::Connection(id) => format!("tell {id}: {}", spelt(said)),
+            Caller::Request(id) => format!("tell {id}: {}", spelt(said)),
+        },
         Output::Withdraw { question } => format!("withdraw {question}"),
         Output::Notice { text } => format!("notice: {text}"),
-        Output::List { question, offer } => format!("list {} {question}", offer.as_str()),
-        Output::Call {
-            question,
-            method,
-            params,
-        } => {
-            // What is in it has a test of its own.
-            let params = edit(params, "/_meta", None).unwrap();
-            format!("call {question}: {method} {params}")
-        }
+        Output::Component { question, asks } => match asks {
+            ToComponent::List(offer) => format!("list {} {question}", offer.as_str()),
+            ToComponent::Call { method, params } => {
+                // What is in it has a test of its own.
+                let params = edit(params, "/_meta", None).unwrap();
+                format!("call {question}: {method} {params}")
+            }
+        },
     }
 }

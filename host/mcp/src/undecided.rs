@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::connected::ConnectedProvider;
 use super::protocol;
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
 use super::stateless::StatelessProvider;
 use acp_chain_rpc::{Kind, Message, code, member};
 
@@ -36,28 +36,15 @@ struct Switched {
     last: Question,
 }
 
-/// What there is to say again.
+/// What there is to say again: not what was withdrawn, nor on a connection that is over.
 #[derive(Debug, Default)]
 struct Trial {
-    said: Vec<CallerMessage>,
+    /// The connections that were made, and what was said beside that.
+    connects: Vec<(Asked, ConnectionId, Option<String>)>,
+    requests: Vec<CallerRequest<'static>>,
     weight: usize,
     answered: HashSet<Asked>,
     last: Question,
-}
-
-/// What a caller said. A number that was withdrawn or a connection that is over is not said again.
-#[derive(Debug)]
-enum CallerMessage {
-    Connect(Asked, ConnectionId, Option<String>),
-    Request {
-        ask: Asked,
-        caller: Caller,
-        id: String,
-        method: String,
-        params: Option<String>,
-        falls_back: bool,
-        meta: Option<String>,
-    },
 }
 
 impl Undecided {
@@ -76,13 +63,21 @@ impl Undecided {
 
     /// Connects to the provider, and says again what was said.
     fn connect(&mut self, trial: Trial) -> Vec<Output> {
-        let mut seat = ConnectedProvider::by_server_id(&self.id, trial.last);
-        let mut out = Vec::new();
-        for said in &trial.said {
-            out.extend(seat.take(said.input()));
-        }
-        let again = trial.said.iter().map(CallerMessage::ask).collect();
         let last = trial.last;
+        let mut seat = ConnectedProvider::by_server_id(&self.id, last);
+        let (mut out, mut again) = (Vec::new(), HashSet::new());
+        for (ask, connection, meta) in &trial.connects {
+            again.insert(*ask);
+            out.extend(seat.take(Input::Connect {
+                ask: *ask,
+                connection: *connection,
+                meta: meta.as_deref(),
+            }));
+        }
+        for request in trial.requests {
+            again.insert(request.ask);
+            out.extend(seat.take(Input::Request(request)));
+        }
         self.connected = Some(Switched { seat, again, last });
         // In the stateless dialect, callers were connected at once.
         self.answered = trial.answered;
@@ -165,129 +160,51 @@ impl Seat for Undecided {
 impl Trial {
     /// Keeps what is said, if there is room for it.
     fn hear(&mut self, input: &Input) -> bool {
-        let Some(said) = CallerMessage::of(input) else {
-            let (withdrawn, over) = match input {
-                Input::Withdrawn { ask } => (Some(*ask), None),
-                Input::Disconnect { connection, .. } => (None, Some(*connection)),
-                _ => (None, None),
-            };
-            self.said.retain(|said| !said.is_of(withdrawn, over));
-            return true;
+        let weight = match input {
+            Input::Connect {
+                ask,
+                connection,
+                meta,
+            } => {
+                let connect = (*ask, *connection, meta.map(str::to_owned));
+                self.connects.push(connect);
+                meta.map_or(0, str::len)
+            }
+            Input::Request(request) => {
+                self.requests.push(request.clone().into_owned());
+                let id = request.id.as_ref().map_or(0, |id| id.as_str().len());
+                id + request.said.weight()
+            }
+            Input::Withdrawn { ask } => {
+                self.requests.retain(|request| request.ask != *ask);
+                return true;
+            }
+            Input::Disconnect { connection, .. } => {
+                let over = Caller::Connection(*connection);
+                self.connects.retain(|(_, of, _)| of != connection);
+                self.requests.retain(|request| request.caller != over);
+                return true;
+            }
+            _ => return true,
         };
-        let weight = said.weight();
-        let keeps = protocol::keeps(self.weight, weight) && self.said.len() < protocol::OPEN;
+        let keeps = protocol::keeps(self.weight, weight);
         self.weight += weight;
-        self.said.push(said);
-        keeps
+        keeps && self.connects.len() + self.requests.len() <= protocol::OPEN
     }
 
     fn note(&mut self, out: &[Output]) {
         for output in out {
             match output {
                 Output::Answer { ask, .. } => {
-                    let connects = |said: &CallerMessage| matches!(said, CallerMessage::Connect(of, ..) if of == ask);
-                    if self.said.iter().any(connects) {
+                    if self.connects.iter().any(|(connects, ..)| connects == ask) {
                         self.answered.insert(*ask);
                     }
-                    self.said.retain(|said| match said {
-                        CallerMessage::Request { ask: of, .. } => of != ask,
-                        CallerMessage::Connect(..) => true,
-                    });
+                    self.requests.retain(|request| request.ask != *ask);
                 }
                 Output::AskProvider { question, .. } | Output::AskCaller { question, .. } => {
                     self.last = self.last.max(*question);
                 }
                 _ => {}
-            }
-        }
-    }
-}
-
-impl CallerMessage {
-    fn of(input: &Input) -> Option<Self> {
-        let owned = |text: Option<&str>| text.map(str::to_owned);
-        match input {
-            Input::Connect {
-                ask,
-                connection,
-                meta,
-            } => Some(Self::Connect(*ask, *connection, owned(*meta))),
-            Input::Request {
-                ask,
-                caller,
-                id,
-                method,
-                params,
-                falls_back,
-                meta,
-            } => Some(Self::Request {
-                ask: *ask,
-                caller: caller.clone(),
-                id: (*id).to_owned(),
-                method: (*method).to_owned(),
-                params: owned(*params),
-                falls_back: *falls_back,
-                meta: owned(*meta),
-            }),
-            _ => None,
-        }
-    }
-
-    fn input(&self) -> Input<'_> {
-        match self {
-            Self::Connect(ask, connection, meta) => Input::Connect {
-                ask: *ask,
-                connection: *connection,
-                meta: meta.as_deref(),
-            },
-            Self::Request {
-                ask,
-                caller,
-                id,
-                method,
-                params,
-                falls_back,
-                meta,
-            } => Input::Request {
-                ask: *ask,
-                caller: caller.clone(),
-                id,
-                method,
-                params: params.as_deref(),
-                falls_back: *falls_back,
-                meta: meta.as_deref(),
-            },
-        }
-    }
-
-    fn is_of(&self, withdrawn: Option<Asked>, over: Option<ConnectionId>) -> bool {
-        match self {
-            Self::Connect(_, connection, _) => Some(*connection) == over,
-            Self::Request { ask, caller, .. } => {
-                Some(*ask) == withdrawn
-                    || over.is_some_and(|over| *caller == Caller::Connection(over))
-            }
-        }
-    }
-
-    fn ask(&self) -> Asked {
-        match self {
-            Self::Connect(ask, ..) | Self::Request { ask, .. } => *ask,
-        }
-    }
-
-    fn weight(&self) -> usize {
-        match self {
-            Self::Connect(_, _, meta) => meta.as_ref().map_or(0, String::len),
-            Self::Request {
-                id,
-                method,
-                params,
-                meta,
-                ..
-            } => {
-                let texts = [params, meta].into_iter().flatten();
-                id.len() + method.len() + texts.map(String::len).sum::<usize>()
             }
         }
     }

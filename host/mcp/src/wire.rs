@@ -1,12 +1,80 @@
-//! The params of `mcp/message` and its kin, in both dialects.
+//! What is said in MCP, and what carries it: the params of `mcp/message` and its kin, in both dialects.
 
 use std::borrow::Cow;
 
-use serde_json::json;
+use serde::Deserialize;
 
-use acp_chain_rpc::member;
+use super::protocol::{code, object, quoted};
+use super::seat::ConnectionId;
+use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
-/// What a message of MCP's is wrapped in. Texts are JSON, unless they are decoded.
+/// A request or a notification of MCP's, whatever carries it. Texts are JSON, but for the method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said<'a> {
+    /// MCP's method.
+    pub method: Cow<'a, str>,
+    /// MCP's params; `None` where there are none or `null`.
+    pub params: Option<Cow<'a, str>>,
+    /// What whoever carries it says beside it: the `_meta` of the ACP message, an object.
+    pub meta: Option<Cow<'a, str>>,
+}
+
+impl<'a> Said<'a> {
+    /// A message as it came, with nothing beside it.
+    #[must_use]
+    pub fn new(method: &'a str, params: Option<&'a str>) -> Self {
+        Self {
+            method: method.into(),
+            params: params.map(Cow::Borrowed),
+            meta: None,
+        }
+    }
+
+    /// One that the host makes.
+    pub(crate) fn made(method: &str, params: String) -> Said<'static> {
+        Said {
+            method: method.to_owned().into(),
+            params: Some(params.into()),
+            meta: None,
+        }
+    }
+
+    /// What an MCP message says that came by itself.
+    #[must_use]
+    pub fn of(message: &'a Message) -> Self {
+        let params = Some(message.body()).filter(|params| *params != "null");
+        Self::new(message.method(), params)
+    }
+
+    /// MCP's params.
+    #[must_use]
+    pub fn params(&self) -> Option<&str> {
+        self.params.as_deref()
+    }
+
+    /// What is said beside it.
+    pub(crate) fn meta(&self) -> Option<&str> {
+        self.meta.as_deref()
+    }
+
+    /// The same, to be kept.
+    pub(crate) fn into_owned(self) -> Said<'static> {
+        let owned = |text: Cow<str>| Cow::Owned(text.into_owned());
+        Said {
+            method: owned(self.method),
+            params: self.params.map(owned),
+            meta: self.meta.map(owned),
+        }
+    }
+
+    /// How many bytes it keeps.
+    pub(crate) fn weight(&self) -> usize {
+        let texts = [self.params(), self.meta()].into_iter().flatten();
+        self.method.len() + texts.map(str::len).sum::<usize>()
+    }
+}
+
+/// What a message of MCP's is wrapped in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrapped<'a> {
     /// The connection (RFD mcp-over-acp).
@@ -15,28 +83,47 @@ pub struct Wrapped<'a> {
     pub server: Option<Cow<'a, str>>,
     /// The request that it is or belongs to (stateless dialect).
     pub request: Option<Cow<'a, str>>,
-    /// MCP's method.
-    pub method: Option<Cow<'a, str>>,
-    /// MCP's params as they came; `None` also where they are `null`.
-    pub params: Option<&'a str>,
-    /// What whoever wraps it says beside it, an object.
-    pub meta: Option<&'a str>,
+    /// What it carries, if it has a method.
+    pub said: Option<Said<'a>>,
 }
 
 impl<'a> Wrapped<'a> {
     /// Takes apart the params of an ACP message.
     #[must_use]
     pub fn read(params: &'a str) -> Self {
-        let text = |name| member(params, name).and_then(|text| serde_json::from_str(text).ok());
+        let text = |name| member(params, name).and_then(text);
         Self {
             connection: text("connectionId"),
             server: text("acpId").or_else(|| text("serverId")),
             request: text("requestId"),
-            method: text("method"),
-            params: member(params, "params").filter(|params| *params != "null"),
-            meta: meta(params),
+            said: said(params),
         }
     }
+
+    /// The host's number of the connection, if it names one in that way.
+    #[must_use]
+    pub fn own_connection(&self) -> Option<ConnectionId> {
+        self.connection.as_deref()?.parse().ok()
+    }
+}
+
+/// The text that a JSON text spells, if it is one.
+fn text(json: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+    serde_json::from_str(json).ok().map(|Text(text)| text)
+}
+
+/// What the params of an ACP message carry, if that has a method.
+pub(crate) fn said(params: &str) -> Option<Said<'_>> {
+    Some(Said {
+        method: text(member(params, "method")?)?,
+        params: member(params, "params")
+            .filter(|params| *params != "null")
+            .map(Cow::Borrowed),
+        meta: meta(params).map(Cow::Borrowed),
+    })
 }
 
 /// The `_meta` of an ACP message or answer, if it is an object.
@@ -45,82 +132,118 @@ pub fn meta(body: &str) -> Option<&str> {
     member(body, "_meta").filter(|meta| meta.starts_with('{'))
 }
 
-/// The params of `mcp/connect`, for a reader of either spelling.
+/// The params of `mcp/connect`, by each of these names for the server.
 #[must_use]
-pub fn connect(server: &str) -> String {
-    json!({ "acpId": server, "serverId": server }).to_string()
+pub fn connect(names: &[&str], server: &str, meta: Option<&str>) -> String {
+    let server = quoted(server);
+    let names = names.iter().map(|name| (*name, Some(&*server)));
+    let members: Vec<_> = names.chain([("_meta", meta)]).collect();
+    object(&members)
 }
 
-/// The params of `mcp/disconnect`.
+/// The params of `mcp/disconnect`, by the JSON text of the connection's id.
 #[must_use]
-pub fn disconnect(connection: &str) -> String {
-    json!({ "connectionId": connection }).to_string()
+pub fn disconnect(connection: &str, meta: Option<&str>) -> String {
+    object(&[("connectionId", Some(connection)), ("_meta", meta)])
 }
 
-/// The params of `mcp/message` on a connection.
+/// The params of `mcp/message` on a connection, by the JSON text of its id.
+pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
+    object(&[
+        ("connectionId", Some(connection)),
+        ("method", Some(&quoted(&said.method))),
+        ("params", said.params()),
+        ("_meta", said.meta()),
+    ])
+}
+
+/// The same on a connection by the host's number.
 #[must_use]
-pub fn on_connection(
-    connection: &str,
-    method: &str,
-    params: Option<&str>,
-    meta: Option<&str>,
-) -> String {
-    let names = [("connectionId", connection), ("method", method)];
-    compose(&names, params, meta)
+pub fn on_own(connection: ConnectionId, said: &Said) -> String {
+    on_connection(&own(connection), said)
+}
+
+/// The id of a connection by the host's number.
+#[must_use]
+pub fn own(connection: ConnectionId) -> String {
+    format!("\"{connection}\"")
 }
 
 /// The params of `mcp/message` for a request that stands alone, or for what belongs to it.
 #[must_use]
-pub fn alone(
-    server: &str,
-    request: &str,
-    method: &str,
-    params: Option<&str>,
-    meta: Option<&str>,
-) -> String {
-    let names = [
-        ("serverId", server),
-        ("requestId", request),
-        ("method", method),
-    ];
-    compose(&names, params, meta)
+pub fn alone(server: &str, request: &str, said: &Said) -> String {
+    object(&[
+        ("serverId", Some(&quoted(server))),
+        ("requestId", Some(&quoted(request))),
+        ("method", Some(&quoted(&said.method))),
+        ("params", said.params()),
+        ("_meta", said.meta()),
+    ])
 }
 
-fn compose(names: &[(&str, &str)], params: Option<&str>, meta: Option<&str>) -> String {
-    let length = params.map_or(0, str::len) + meta.map_or(0, str::len);
-    let mut text = String::with_capacity(length + 128);
-    for (name, value) in names {
-        text.push(if text.is_empty() { '{' } else { ',' });
-        // A text always serializes.
-        let value = serde_json::to_string(value).unwrap_or_default();
-        for part in ["\"", name, "\":", &value] {
-            text.push_str(part);
-        }
+/// Errors of the stateless dialect itself.
+const OWN: [i64; 4] = [
+    code::LIMIT,
+    code::UNAVAILABLE,
+    code::BACKEND,
+    rpc_code::REQUEST_CANCELLED,
+];
+
+/// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect
+/// itself.
+#[must_use]
+pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
+    let body = outcome.body();
+    let name = match outcome.kind() {
+        Kind::Error => "error",
+        _ => "result",
+    };
+    let is_own = || {
+        let error = serde_json::from_str(body);
+        error.is_ok_and(|error: Error| OWN.contains(&error.code))
+    };
+    match outcome.kind() == Kind::Error && is_own() {
+        true => outcome,
+        false => Message::result(&object(&[(name, Some(body)), ("_meta", meta)])),
     }
-    for (name, value) in [("params", params), ("_meta", meta)] {
-        if let Some(value) = value {
-            for part in [",\"", name, "\":", value] {
-                text.push_str(part);
-            }
-        }
+}
+
+/// MCP's outcome in a result that carries it, if there is one.
+#[must_use]
+pub fn carried(answer: &Message) -> Option<Message> {
+    /// What an error has at least.
+    #[derive(Deserialize)]
+    struct Told {
+        #[serde(rename = "code")]
+        _code: i32,
+        #[serde(rename = "message")]
+        _message: String,
     }
-    text.push('}');
-    text
+
+    if let Some(result) = member(answer.body(), "result") {
+        return Some(Message::result(result));
+    }
+    let error = member(answer.body(), "error")?;
+    serde_json::from_str::<Told>(error).ok()?;
+    // As text, so that what else it says passes too.
+    let line = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
+    Message::parse(line.into()).ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transcript::beside;
 
     #[test]
     fn what_is_wrapped_comes_out_as_it_went_in() {
         let params = r#"{ "x" : 1e400}"#;
-        let wrapped = on_connection("c\"1", "tools/call", Some(params), Some("{ }"));
+        let said = beside(Some("{ }"), Said::new("tools/call", Some(params)));
+        let wrapped = on_connection(r#""c\"1""#, &said);
         let read = Wrapped::read(&wrapped);
         assert_eq!(read.connection.as_deref(), Some("c\"1"));
-        assert_eq!(read.method.as_deref(), Some("tools/call"));
-        assert_eq!((read.params, read.meta), (Some(params), Some("{ }")));
-        let wrapped = alone("s", "r", "ping", None, None);
+        assert_eq!(read.said, Some(said));
+        let wrapped = alone("s", "r", &Said::new("ping", None));
         assert_eq!(
             wrapped,
             r#"{"serverId":"s","requestId":"r","method":"ping"}"#

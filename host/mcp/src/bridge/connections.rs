@@ -4,13 +4,19 @@
 //! keeps nobody out.
 
 use std::collections::VecDeque;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
+use super::registry::Registry;
 use acp_chain_channel::limits::MCP_CONNECTIONS;
+
+/// How long nobody is let in when the system has no more to give.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Whether somebody has shown a secret.
 #[derive(Default)]
@@ -42,7 +48,7 @@ pub struct Connections {
 
 impl Connections {
     /// Serves one more. False if there is no room for it.
-    pub async fn serve<F>(&mut self, serve: impl FnOnce(Arc<Known>) -> F) -> bool
+    async fn serve<F>(&mut self, serve: impl FnOnce(Arc<Known>) -> F) -> bool
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -61,5 +67,28 @@ impl Connections {
         let task = self.open.spawn(serve(Arc::clone(&known)));
         self.strangers.push_back((known, task));
         true
+    }
+    /// Serves whoever came, but for one that is of another user, of whom there is nothing. Where the system
+    /// has no more to give, it waits for a while.
+    pub async fn welcome<S, F>(
+        &mut self,
+        registry: &Registry,
+        came: io::Result<Option<S>>,
+        serve: impl FnOnce(S, Arc<Known>) -> F,
+    ) where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        match came {
+            Ok(None) => registry.turned_away("it is of another user"),
+            Ok(Some(stream)) => {
+                if !self.serve(|known| serve(stream, known)).await {
+                    registry.turned_away("there are too many connections");
+                }
+            }
+            Err(error) => {
+                tracing::warn!("no MCP client gets in for a while: {error}");
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
     }
 }

@@ -100,6 +100,11 @@ impl Stream {
     fn takes_all(&self) -> bool {
         !matches!(self.role, Role::Answers { events: false, .. })
     }
+
+    /// Whether the answer to such a request goes there.
+    fn answers(&self, wanted: impl Fn(&Asked) -> bool) -> bool {
+        matches!(&self.role, Role::Answers { asked, .. } if asked.iter().any(wanted))
+    }
 }
 
 /// So many streams of a session are kept that their clients lost.
@@ -410,17 +415,14 @@ impl Link {
                 return Some(stream);
             }
         }
-        let answering = |role: &Role| matches!(role, Role::Answers { events: true, .. });
+        let listening = || self.newest(|stream| matches!(stream.role, Role::Listening));
         let changes = message.kind() == Kind::Notification && is_of_no_request(message.method());
-        let listening = || self.listening();
-        let first = match changes {
-            true => listening(),
-            false => None,
-        };
+        let first = changes.then(listening).flatten();
+        let answering = |stream: &Stream| matches!(stream.role, Role::Answers { events: true, .. });
         first
             .or_else(|| self.newest(answering))
             .or_else(listening)
-            .or_else(|| self.newest(|role| matches!(role, Role::Pipe)))
+            .or_else(|| self.newest(|stream| matches!(stream.role, Role::Pipe)))
     }
 
     /// It is lost if nobody will ever take it.
@@ -446,27 +448,21 @@ impl Link {
     /// The stream that its client lost while it waited for the answer to a request.
     fn lost_with(&self, id: &Id) -> Option<StreamId> {
         let mut lost = self.lost.iter().rev();
-        let asks = |stream: &Stream| match &stream.role {
-            Role::Answers { asked, .. } => asked.iter().any(|asked| asked.id == *id),
-            _ => false,
-        };
+        let asks = |stream: &Stream| stream.answers(|asked| asked.id == *id);
         lost.find(|lost| self.streams.get(lost).is_some_and(asks))
             .copied()
     }
 
-    fn newest(&self, wanted: impl Fn(&Role) -> bool) -> Option<StreamId> {
+    /// The newest stream that is open, of those that are wanted.
+    fn newest(&self, wanted: impl Fn(&Stream) -> bool) -> Option<StreamId> {
         let open = self.streams.iter().rev();
         let mut open = open.filter(|(_, stream)| stream.outbound.is_some());
-        open.find(|(_, stream)| wanted(&stream.role))
-            .map(|(id, _)| *id)
+        open.find(|(_, stream)| wanted(stream)).map(|(id, _)| *id)
     }
 
-    fn listening(&self) -> Option<StreamId> {
-        self.newest(|role| matches!(role, Role::Listening))
-    }
-
+    /// The stream for the answer to such a request.
     fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
-        self.newest(|role| matches!(role, Role::Answers { asked, .. } if asked.iter().any(&wanted)))
+        self.newest(|stream| stream.answers(&wanted))
     }
 
     fn takes_all(&self, stream: StreamId) -> bool {

@@ -3,9 +3,8 @@
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
 use super::connections::Connections;
 use super::pipe;
@@ -17,13 +16,11 @@ pub use acp_chain_system::local::{Address, Listener};
 /// So much of a random text tells sockets apart. Paths of sockets are short.
 const NAME: usize = 16;
 
-/// How long nobody is let in when the system has no more to give.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// The socket.
 pub struct Socket {
     address: Address,
-    task: AbortHandle,
+    /// Ends when it is dropped.
+    _task: JoinSet<()>,
 }
 
 impl Socket {
@@ -32,12 +29,13 @@ impl Socket {
         let random = Secret::new()?;
         let (address, listener) = Listener::open(&random.reveal()[..NAME], by)?;
         let (registry, clear) = (Arc::clone(registry), address.clear());
-        let task = tokio::spawn(async move {
+        let mut task = JoinSet::new();
+        task.spawn(async move {
             tokio::join!(clear, accept(&registry, listener));
         });
         Ok(Self {
             address,
-            task: task.abort_handle(),
+            _task: task,
         })
     }
 
@@ -47,28 +45,12 @@ impl Socket {
     }
 }
 
-impl Drop for Socket {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 /// Lets clients in; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, mut listener: Listener) {
     let mut connections = Connections::default();
     loop {
-        match listener.accept().await {
-            Ok(None) => registry.turned_away("it is of another user"),
-            Ok(Some(stream)) => {
-                let serve = |known| pipe::serve(Arc::clone(registry), stream, known);
-                if !connections.serve(serve).await {
-                    registry.turned_away("there are too many connections");
-                }
-            }
-            Err(error) => {
-                tracing::warn!("no MCP client gets in for a while: {error}");
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
+        let serve = |stream, known| pipe::serve(Arc::clone(registry), stream, known);
+        let came = listener.accept().await;
+        connections.welcome(registry, came, serve).await;
     }
 }

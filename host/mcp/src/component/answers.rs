@@ -3,9 +3,8 @@
 use super::catalog::Catalog;
 use super::wants::Wants;
 use super::{ComponentProvider, Request, Waiting};
-use crate::protocol::{self, Version, invalid, key, quoted};
+use crate::protocol::{self, Version, invalid, key, object, quoted, software};
 use crate::schema::WORK;
-use crate::seat::Output;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 
@@ -20,12 +19,7 @@ pub(super) struct Budget {
 
 impl ComponentProvider {
     /// Serves everything that waits for a list, from that or from why there is none.
-    pub(super) fn serve(
-        &mut self,
-        list: Offer,
-        catalog: Result<&Catalog, &str>,
-        out: &mut Vec<Output>,
-    ) {
+    pub(super) fn serve(&mut self, list: Offer, catalog: Result<&Catalog, &str>) {
         let mut budget = Budget {
             checks: WORK,
             text: protocol::KEPT,
@@ -48,39 +42,32 @@ impl ComponentProvider {
                     Ok(self.hello(&request, &said))
                 }
                 Wants::Page(of, cursor) => self.page(&request, list, of, cursor, catalog),
-                Wants::Use(wanted) => match self.call(request, wanted, catalog, &mut budget) {
-                    Ok(output) => {
-                        out.push(output);
-                        continue;
-                    }
-                    Err(error) => Err(error),
-                },
+                Wants::Use(wanted) => {
+                    let called = self.call(request, wanted, catalog, &mut budget);
+                    self.out.settle(ask, called);
+                    continue;
+                }
             };
             let served = served.and_then(|text| {
                 let left = budget.text.checked_sub(text.len());
                 budget.text = left.ok_or_else(|| protocol::heavy(&self.name))?;
                 Ok(text)
             });
-            out.push(match served {
-                Ok(text) => protocol::result(ask, &text),
-                Err(error) => protocol::failed(ask, &error),
-            });
+            match served {
+                Ok(text) => self.out.result(ask, &text),
+                Err(error) => self.out.fail(ask, &error),
+            }
         }
     }
 
     /// Serves what takes no list.
-    pub(super) fn serve_now(
-        &mut self,
-        request: Request,
-        wants: Wants,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
+    pub(super) fn serve_now(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
         match wants {
             Wants::Hello(said) => {
                 let hello = self.hello(&request, &said);
-                out.push(protocol::result(request.ask, &hello));
+                self.out.result(request.ask, &hello);
             }
-            Wants::Use(wanted) => out.push(self.call_unlisted(request, wanted)),
+            Wants::Use(wanted) => self.make(request, wanted, None),
             // There is no page without a list.
             Wants::Page(method, _) => return Err(protocol::no_method(method)),
         }
@@ -91,11 +78,6 @@ impl ComponentProvider {
     pub(super) fn fault(&self, reason: &str) -> Error {
         let text = format!("The proxy {:?} is at fault: {reason}", self.name);
         Error::new(code::INTERNAL_ERROR, text)
-    }
-
-    fn software(&self) -> String {
-        let (name, version) = (quoted(&self.name), env!("CARGO_PKG_VERSION"));
-        format!(r#"{{"name":{name},"version":"{version}"}}"#)
     }
 
     /// What the server can.
@@ -113,31 +95,41 @@ impl ComponentProvider {
 
     /// The answer to `initialize` or `server/discover`.
     fn hello(&self, request: &Request, instructions: &[String]) -> String {
-        let capable = self.capable();
+        let capable = format!("{{{}}}", self.capable());
         let instructions = match instructions {
-            [] => String::new(),
-            said => format!(r#","instructions":{}"#, quoted(&said.join("\n\n"))),
+            [] => None,
+            said => Some(quoted(&said.join("\n\n"))),
         };
         if request.version < Version::Stateless {
-            let (version, software) = (request.version.as_str(), self.software());
-            return format!(
-                r#"{{"protocolVersion":"{version}","capabilities":{{{capable}}},"serverInfo":{software}{instructions}}}"#
-            );
+            return object(&[
+                ("protocolVersion", Some(&quoted(request.version.as_str()))),
+                ("capabilities", Some(&capable)),
+                ("serverInfo", Some(&software(&self.name))),
+                ("instructions", instructions.as_deref()),
+            ]);
         }
         let spoken = Version::ALL.map(|version| quoted(version.as_str()));
-        format!(
-            r#"{{"supportedVersions":[{}],"capabilities":{{{capable}}}{instructions}{}}}"#,
-            spoken.join(","),
-            self.stateless()
-        )
+        self.stateless(&[
+            (
+                "supportedVersions",
+                Some(&format!("[{}]", spoken.join(","))),
+            ),
+            ("capabilities", Some(&capable)),
+            ("instructions", instructions.as_deref()),
+        ])
     }
 
-    /// What 2026-07-28 adds to a result that may be kept.
-    fn stateless(&self) -> String {
-        let (key, software) = (key::SERVER_INFO, self.software());
-        format!(
-            r#","resultType":"complete","ttlMs":0,"cacheScope":"private","_meta":{{"{key}":{software}}}"#
-        )
+    /// A result of these members that may be kept, as 2026-07-28 has it.
+    fn stateless(&self, members: &[(&str, Option<&str>)]) -> String {
+        let software = software(&self.name);
+        let meta = object(&[(key::SERVER_INFO, Some(&software))]);
+        let added = [
+            ("resultType", Some(r#""complete""#)),
+            ("ttlMs", Some("0")),
+            ("cacheScope", Some(r#""private""#)),
+            ("_meta", Some(&*meta)),
+        ];
+        object(&[members, &added].concat())
     }
 
     fn page(
@@ -168,12 +160,11 @@ impl ComponentProvider {
                 "The cursor is of no page; the list may have changed, so begin anew",
             ));
         };
-        let next = next.map(|at| format!(r#","nextCursor":"{generation}.{at}""#));
-        let added = match request.version {
-            Version::Stateless => self.stateless(),
-            _ => String::new(),
-        };
-        let next = next.unwrap_or_default();
-        Ok(format!(r#"{{"{member}":{items}{next}{added}}}"#))
+        let next = next.map(|at| format!("\"{generation}.{at}\""));
+        let members = [(member, Some(&*items)), ("nextCursor", next.as_deref())];
+        Ok(match request.version {
+            Version::Stateless => self.stateless(&members),
+            _ => object(&members),
+        })
     }
 }

@@ -18,10 +18,11 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::calls::Call;
-use super::{ComponentProvider, Request};
-use crate::protocol::{self, Version, invalid, is_object, key};
-use crate::seat::{Ask, Asked, Caller, Output, Question};
+use super::{Ask, ComponentProvider, Request};
+use crate::protocol::{self, Version, invalid, is_object, key, object, quoted};
+use crate::seat::{Asked, Caller, Question};
 use crate::secret::Secret;
+use crate::wire::Said;
 use acp_chain_rpc::{Error, Message, code, member};
 
 /// Something that the component asked, and has no answer to yet.
@@ -52,43 +53,39 @@ impl Open {
 
 impl ComponentProvider {
     /// The component asks the client of a call.
-    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>, out: &mut Vec<Output>) {
+    pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>) {
         let call = self.calls.get(&of).filter(|call| !call.withdrawn);
         let Some(request) = call.map(|call| call.request.clone()) else {
-            let over = |ask: Ask| protocol::failed(ask.ask, &Error::cancelled());
-            return out.extend(asks.into_iter().map(over));
+            for Ask { ask, .. } in asks {
+                self.out.fail(ask, &Error::cancelled());
+            }
+            return;
         };
         for Ask { ask, message } in asks {
             if self.asks.len() >= protocol::OPEN {
-                out.push(protocol::failed(ask, &protocol::full(&self.name)));
+                self.out.fail(ask, &protocol::full(&self.name));
                 continue;
             }
             let with = match &request.caller {
                 Caller::Connection(connection) if request.version < Version::Stateless => {
                     let question = self.number();
-                    let params = Some(message.body()).filter(|params| *params != "null");
-                    out.push(Output::AskCaller {
-                        question,
-                        connection: *connection,
-                        method: message.method().to_string(),
-                        params: params.map(str::to_owned),
-                        meta: None,
-                    });
+                    let said = Said::of(&message).into_owned();
+                    self.out.ask_caller(question, *connection, said);
                     With::Connection(question)
                 }
                 _ if !protocol::keeps(self.kept(), message.len()) => {
-                    out.push(protocol::failed(ask, &protocol::heavy(&self.name)));
+                    self.out.fail(ask, &protocol::heavy(&self.name));
                     continue;
                 }
                 _ => With::Retry(message),
             };
             self.asks.insert(ask, Open { call: of, with });
         }
-        self.require(of, out);
+        self.require(of);
     }
 
     /// Ends the request of a call with what its client is to come again with, if there is something.
-    fn require(&mut self, of: Question, out: &mut Vec<Output>) {
+    fn require(&mut self, of: Question) {
         let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
             return;
         };
@@ -109,18 +106,16 @@ impl ComponentProvider {
                 let wanted: Vec<_> = wanted.iter().map(|(ask, _)| *ask).collect();
                 for ask in wanted {
                     self.asks.remove(&ask);
-                    out.push(protocol::failed(ask, &error));
+                    self.out.fail(ask, &error);
                 }
                 return;
             }
         };
         let inputs = wanted.iter().map(|(ask, message)| {
-            let (method, params) = (message.method(), message.body());
-            let params = match params {
-                "null" => String::new(),
-                params => format!(r#","params":{params}"#),
-            };
-            format!(r#""{ask}":{{"method":"{method}"{params}}}"#)
+            let said = Said::of(message);
+            let method = quoted(&said.method);
+            let input = object(&[("method", Some(&method)), ("params", said.params())]);
+            format!(r#""{ask}":{input}"#)
         });
         let inputs: Vec<_> = inputs.collect();
         let required = format!(
@@ -128,7 +123,7 @@ impl ComponentProvider {
             inputs.join(","),
             state.reveal()
         );
-        out.push(protocol::result(call.request.ask, &required));
+        self.out.result(call.request.ask, &required);
         // Nobody is there to be told how far it is.
         call.token = None;
         call.state = Some(state);
@@ -141,7 +136,6 @@ impl ComponentProvider {
         method: &str,
         params: Option<&str>,
         state: &str,
-        out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         let is_it = |call: &Call| {
             let is_meant = call.state.as_ref().is_some_and(|own| own.is(state));
@@ -166,40 +160,33 @@ impl ComponentProvider {
             let ask = ask.filter(|ask| self.asks.get(ask).is_some_and(|open| open.call == of));
             if let Some(ask) = ask.filter(|_| is_object(answer.get())) {
                 self.asks.remove(&ask);
-                out.push(protocol::result(ask, answer.get()));
+                self.out.result(ask, answer.get());
             }
         }
         // What it did not give, it is asked for again.
-        self.require(of, out);
+        self.require(of);
         Ok(())
     }
 
     /// The client has answered on its connection. Says whether this was something that it was asked.
-    pub(super) fn client_answered(
-        &mut self,
-        question: Question,
-        outcome: &Message,
-        out: &mut Vec<Output>,
-    ) -> bool {
+    pub(super) fn client_answered(&mut self, question: Question, outcome: &Message) -> bool {
         let mut asks = self.asks.iter();
         let is_it = |open: &Open| matches!(open.with, With::Connection(of) if of == question);
         let Some(ask) = asks.find(|(_, open)| is_it(open)).map(|(ask, _)| *ask) else {
             return false;
         };
         self.asks.remove(&ask);
-        out.push(protocol::answer(ask, outcome.clone()));
+        self.out.answer(ask, outcome.clone());
         true
     }
 
     /// The component no longer wants to know. Says whether this was something that it asked.
-    pub(super) fn withdraw_ask(&mut self, ask: Asked, out: &mut Vec<Output>) -> bool {
+    pub(super) fn withdraw_ask(&mut self, ask: Asked) -> bool {
         match self.asks.get(&ask).map(|open| &open.with) {
-            Some(With::Connection(question)) => out.push(Output::Withdraw {
-                question: *question,
-            }),
+            Some(With::Connection(question)) => self.out.withdraw(*question),
             Some(With::Retry(_)) => {
                 self.asks.remove(&ask);
-                out.push(protocol::failed(ask, &Error::cancelled()));
+                self.out.fail(ask, &Error::cancelled());
             }
             None => return false,
         }
@@ -207,10 +194,10 @@ impl ComponentProvider {
     }
 
     /// A call is over, and with it what its client was asked.
-    pub(super) fn end_asks(&mut self, of: Question, out: &mut Vec<Output>) {
+    pub(super) fn end_asks(&mut self, of: Question) {
         let asks = self.asks.iter().filter(|(_, open)| open.call == of);
         for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
-            self.withdraw_ask(ask, out);
+            self.withdraw_ask(ask);
         }
     }
 }

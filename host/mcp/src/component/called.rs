@@ -1,15 +1,12 @@
 //! What is called of a component.
 
-use std::sync::Arc;
-
-use super::tool::Tool;
-use crate::protocol::{self, Version, string};
-use acp_chain_rpc::{Error, Message, member};
+use crate::protocol::{clipped, string};
 
 /// What is called.
 #[derive(Debug)]
-pub(super) enum Called {
-    Tool(Arc<Tool>),
+pub enum Called {
+    /// A tool, by its name.
+    Tool(String),
     /// A resource, by its URI.
     Resource(String),
     /// A prompt, by its name.
@@ -18,33 +15,36 @@ pub(super) enum Called {
 }
 
 impl Called {
-    /// Whether a request is for this.
-    pub fn is(&self, method: &str, params: Option<&str>) -> bool {
-        let (own, member, name) = match self {
-            Self::Tool(tool) => ("tools/call", "name", &*tool.name),
-            Self::Resource(uri) => ("resources/read", "uri", &**uri),
-            Self::Prompt(name) => ("prompts/get", "name", &**name),
-            Self::Completion => return false,
-        };
-        own == method && string(params, member).as_deref() == Some(name)
+    /// By which method.
+    pub fn method(&self) -> &'static str {
+        match self {
+            Self::Tool(_) => "tools/call",
+            Self::Resource(_) => "resources/read",
+            Self::Prompt(_) => "prompts/get",
+            Self::Completion => "completion/complete",
+        }
     }
 
-    /// An error of the component's, for a client of this version: 2026-07-28 has another code for a
-    /// resource that is not there.
-    pub fn error(&self, outcome: Message, version: Version) -> Message {
-        let gone = protocol::code::RESOURCE_NOT_FOUND.to_string();
-        if !matches!(self, Self::Resource(_))
-            || version < Version::Stateless
-            || member(outcome.body(), "code") != Some(&gone)
-        {
-            return outcome;
-        }
-        match serde_json::from_str::<Error>(outcome.body()) {
-            Ok(error) => Message::error(&Error {
-                code: protocol::code::INVALID_PARAMS,
-                ..error
-            }),
-            Err(_) => outcome,
+    /// Whether a request is for this.
+    pub fn is(&self, method: &str, params: Option<&str>) -> bool {
+        let (member, name) = match self {
+            Self::Tool(name) | Self::Prompt(name) => ("name", name),
+            Self::Resource(uri) => ("uri", uri),
+            Self::Completion => return false,
+        };
+        self.method() == method && string(params, member).as_ref() == Some(name)
+    }
+
+    /// Which result is to be what MCP has for it.
+    pub fn gave(&self) -> String {
+        match self {
+            Self::Tool(name) => format!("its tool {name:?} gave is no CallToolResult"),
+            Self::Resource(uri) => {
+                let uri = clipped(uri);
+                format!("it gave of {uri:?} is no ReadResourceResult")
+            }
+            Self::Prompt(name) => format!("its prompt {name:?} gave is no GetPromptResult"),
+            Self::Completion => String::from("it completed is no CompleteResult"),
         }
     }
 }

@@ -1,17 +1,21 @@
 //! Calls of what a component has: checked, made, told how far they are, and answered.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::answers::Budget;
 use super::called::Called;
 use super::catalog::Catalog;
 use super::outcome;
+use super::tool::Tool;
 use super::wants::Use;
-use super::{ComponentProvider, Request};
+use super::{ComponentProvider, Request, ToComponent};
 use crate::protocol::{self, Version, invalid, quoted};
 use crate::schema::Refused;
-use crate::seat::{Output, Question};
+use crate::seat::Output;
 use crate::secret::Secret;
+use crate::versions;
+use crate::wire::Said;
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
 /// A call that the component has.
@@ -19,12 +23,38 @@ use acp_chain_rpc::{Error, Id, Kind, Message, member};
 pub(super) struct Call {
     pub request: Request,
     pub of: Called,
+    /// The tool, if it is one.
+    tool: Option<Arc<Tool>>,
     pub token: Option<Id>,
     progress: Option<f64>,
     /// By what its client finds it again that is to come again, and whom nobody answers until then.
     pub state: Option<Secret>,
     /// Whether nobody waits for it any more.
     pub withdrawn: bool,
+}
+
+impl Call {
+    /// What its caller is told of how far it is, if it wants to know, and if it is further than before.
+    pub fn progressed(
+        &mut self,
+        progress: f64,
+        total: Option<f64>,
+        message: Option<&str>,
+    ) -> Option<Said<'static>> {
+        let token = self.token.as_ref()?.as_str();
+        let value = protocol::number(progress)?;
+        if self.progress.is_some_and(|before| progress <= before) {
+            return None;
+        }
+        self.progress = Some(progress);
+        let params = protocol::object(&[
+            ("progressToken", Some(token)),
+            ("progress", Some(&value)),
+            ("total", total.and_then(protocol::number).as_deref()),
+            ("message", message.map(quoted).as_deref()),
+        ]);
+        Some(Said::made("notifications/progress", params))
+    }
 }
 
 impl ComponentProvider {
@@ -36,118 +66,80 @@ impl ComponentProvider {
         wanted: Use,
         catalog: Result<&Catalog, &str>,
         budget: &mut Budget,
-    ) -> Result<Output, Error> {
+    ) -> Result<(), Error> {
         let catalog = catalog.map_err(|reason| self.fault(reason))?;
         let arguments = member(&wanted.params, "arguments").unwrap_or("{}");
-        let name = &wanted.name;
-        if wanted.method == "prompts/get" {
-            let prompt = catalog.prompts.get(name);
-            let prompt = prompt.ok_or_else(|| unknown("prompt", name))?;
-            if let Some(lacking) = prompt.lacks(arguments) {
-                let lacking = protocol::clipped(lacking);
-                let text = format!("The prompt {name} requires the argument {lacking}");
-                return Err(invalid(text));
-            }
-            let of = Called::Prompt(name.clone());
-            return Ok(self.make(request, of, wanted));
-        }
-        let tool = catalog.tools.get(name);
-        let tool = tool.ok_or_else(|| unknown("tool", name))?;
-        match tool.input.check(arguments, &mut budget.checks) {
-            Err(Refused::Work) => Err(protocol::heavy(&self.name)),
-            Err(Refused::Mismatch(reason)) => {
-                let told = format!("The arguments do not match the inputSchema of {name} {reason}");
-                match request.version >= Version::V2025November {
-                    true => {
-                        let result = outcome::mismatch(&told, request.version);
-                        Ok(protocol::result(request.ask, &result))
-                    }
-                    false => Err(invalid(told)),
+        let mut called = None;
+        match &wanted.of {
+            Called::Prompt(name) => {
+                let prompt = catalog.prompts.get(name);
+                let prompt = prompt.ok_or_else(|| unknown("prompt", name))?;
+                if let Some(lacking) = prompt.lacks(arguments) {
+                    let lacking = protocol::clipped(lacking);
+                    let text = format!("The prompt {name} requires the argument {lacking}");
+                    return Err(invalid(text));
                 }
             }
-            Ok(()) => Ok(self.make(request, Called::Tool(tool.clone()), wanted)),
+            Called::Tool(name) => {
+                let tool = catalog.tools.get(name);
+                let tool = tool.ok_or_else(|| unknown("tool", name))?;
+                match tool.input.check(arguments, &mut budget.checks) {
+                    Ok(()) => called = Some(tool.clone()),
+                    Err(Refused::Work) => return Err(protocol::heavy(&self.name)),
+                    Err(Refused::Mismatch(why)) => {
+                        let told =
+                            format!("The arguments do not match the inputSchema of {name} {why}");
+                        if request.version < Version::V2025November {
+                            return Err(invalid(told));
+                        }
+                        let result = outcome::mismatch(&told, request.version);
+                        self.out.result(request.ask, &result);
+                        return Ok(());
+                    }
+                }
+            }
+            Called::Resource(_) | Called::Completion => {}
         }
+        self.make(request, wanted, called);
+        Ok(())
     }
 
-    /// Reads a resource, or completes an argument.
-    pub(super) fn call_unlisted(&mut self, request: Request, mut wanted: Use) -> Output {
-        let of = match wanted.method {
-            "resources/read" => Called::Resource(std::mem::take(&mut wanted.name)),
-            _ => Called::Completion,
-        };
-        self.make(request, of, wanted)
-    }
-
-    fn make(&mut self, request: Request, of: Called, wanted: Use) -> Output {
+    /// Makes a call that is checked: of this tool, if it is one.
+    pub(super) fn make(&mut self, request: Request, wanted: Use, tool: Option<Arc<Tool>>) {
         let question = self.number();
+        let method = wanted.of.method();
         let call = Call {
             request,
-            of,
+            of: wanted.of,
+            tool,
             token: wanted.token,
             progress: None,
             state: None,
             withdrawn: false,
         };
         self.calls.insert(question, call);
-        Output::Call {
-            question,
-            method: wanted.method,
-            params: wanted.params,
-        }
-    }
-
-    pub(super) fn progress(
-        &mut self,
-        question: Question,
-        progress: f64,
-        total: Option<f64>,
-        message: Option<&str>,
-    ) -> Option<Output> {
-        let call = self.calls.get_mut(&question)?;
-        let token = call.token.as_ref()?.as_str();
-        let value = protocol::number(progress)?;
-        if call.progress.is_some_and(|before| progress <= before) {
-            return None;
-        }
-        call.progress = Some(progress);
-        let total = total.and_then(protocol::number);
-        let total = total.map(|total| format!(r#","total":{total}"#));
-        let message = message.map(|message| format!(r#","message":{}"#, quoted(message)));
-        let (total, message) = (total.unwrap_or_default(), message.unwrap_or_default());
-        Some(Output::TellCaller {
-            caller: call.request.caller.clone(),
-            method: "notifications/progress".to_owned(),
-            params: Some(format!(
-                r#"{{"progressToken":{token},"progress":{value}{total}{message}}}"#
-            )),
-            meta: None,
-        })
+        let params = wanted.params;
+        let asks = ToComponent::Call { method, params };
+        self.out.push(Output::Component { question, asks });
     }
 
     /// Answers a call with what came of it.
-    pub(super) fn called(&self, call: &Call, outcome: Message) -> Output {
+    pub(super) fn called(&mut self, call: &Call, outcome: Message) {
         let (ask, version) = (call.request.ask, call.request.version);
         if outcome.kind() != Kind::Result {
-            return protocol::answer(ask, call.of.error(outcome, version));
+            let outcome = match (&call.of, version) {
+                (Called::Resource(_), Version::Stateless) => versions::newer_error(outcome),
+                _ => outcome,
+            };
+            return self.out.answer(ask, outcome);
         }
-        match outcome::checked(outcome.body(), &call.of, version) {
-            Ok(Cow::Owned(text)) => protocol::result(ask, &text),
-            Ok(_) => protocol::answer(ask, outcome),
+        match outcome::checked(outcome.body(), &call.of, call.tool.as_deref(), version) {
+            Ok(Cow::Owned(text)) => self.out.result(ask, &text),
+            Ok(_) => self.out.answer(ask, outcome),
             Err(reason) => {
-                let what = match &call.of {
-                    Called::Tool(tool) => {
-                        format!("its tool {:?} gave is no CallToolResult", tool.name)
-                    }
-                    Called::Resource(uri) => {
-                        let uri = protocol::clipped(uri);
-                        format!("it gave of {uri:?} is no ReadResourceResult")
-                    }
-                    Called::Prompt(name) => {
-                        format!("its prompt {name:?} gave is no GetPromptResult")
-                    }
-                    Called::Completion => String::from("it completed is no CompleteResult"),
-                };
-                protocol::failed(ask, &self.fault(&format!("what {what}: {reason}")))
+                let what = call.of.gave();
+                let error = self.fault(&format!("what {what}: {reason}"));
+                self.out.fail(ask, &error);
             }
         }
     }

@@ -31,6 +31,7 @@ mod asks;
 mod called;
 mod calls;
 mod catalog;
+mod channel;
 mod list;
 mod mirrors;
 mod outcome;
@@ -48,13 +49,17 @@ use std::sync::Arc;
 
 use self::calls::Call;
 pub use self::catalog::Catalog;
+pub use self::channel::{Ask, FromComponent, ToComponent};
 use self::list::List;
-use self::subscriptions::Listener;
 use self::wants::Wants;
+use super::listening::{Filter, Listener};
 use super::mirrored::Mirrored;
-use super::protocol::{self, Dropped, Version, connection_version, invalid, is_object, no_method};
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
-use super::uris::Uris;
+use super::protocol::{self, Dropped, Version, connection_version, no_method};
+use super::seat::{
+    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
+    connected, dispatch,
+};
+use super::wire::Said;
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -73,6 +78,7 @@ pub struct ComponentProvider {
     asks: BTreeMap<Asked, asks::Open>,
     /// Lists that were none.
     dropped: Dropped,
+    out: Outputs,
 }
 
 #[derive(Debug, Default)]
@@ -81,16 +87,16 @@ struct Connection {
     version: Option<Version>,
     /// What its client said in `initialize` that it can, as JSON text.
     capabilities: Option<Box<str>>,
-    /// Whether `notifications/initialized` came.
-    ready: bool,
-    /// The resources that its client subscribes to.
-    resources: Uris,
+    /// What its client is told without asking: of all lists, once `notifications/initialized` came, and
+    /// of the resources that it subscribes to.
+    filter: Filter,
 }
 
 impl Connection {
     /// How many bytes are kept for as long as it is there.
     fn weight(&self) -> usize {
-        self.capabilities.as_ref().map_or(0, |text| text.len()) + self.resources.weight()
+        let capabilities = self.capabilities.as_ref().map_or(0, |text| text.len());
+        capabilities + self.filter.weight()
     }
 }
 
@@ -113,70 +119,164 @@ struct Waiting {
 
 impl Seat for ComponentProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
-        let mut out = Vec::new();
-        match input {
-            Input::Connect {
-                ask, connection, ..
-            } => out.push(self.connect(ask, connection)),
-            Input::Disconnect {
-                ask, connection, ..
-            } => self.disconnect(ask, connection, &mut out),
-            Input::Request {
-                ask,
-                caller,
-                id,
-                method,
-                params,
-                ..
-            } => {
-                let id = protocol::token(Some(id));
-                if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
-                    out.push(protocol::failed(ask, &error));
-                }
-            }
-            Input::Notification {
-                connection,
-                method,
-                params,
-                ..
-            } => self.notification(connection, method, params, &mut out),
-            Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
-            Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
-            Input::ProviderRequest { ask, .. } => {
-                out.push(protocol::failed(ask, &no_method("mcp/message")));
-            }
-            Input::ProviderNotification { .. } | Input::ProviderLost | Input::Over => {}
-            Input::Asks { call, asks } => self.ask_client(call, asks, &mut out),
-            Input::Changed(change) => self.changed(change, &mut out),
-            Input::Progress {
-                question,
-                progress,
-                total,
-                message,
-            } => out.extend(self.progress(question, progress, total, message)),
-        }
-        out
+        dispatch(self, input)
     }
 
-    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
-        let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
-        // Of a list that is not known here no client can know.
-        let Some(tools) = tools.map(|catalog| &catalog.tools) else {
-            return Ok(());
-        };
-        let name = protocol::string(Some(params), "name").unwrap_or_default();
-        let Some(tool) = tools.get(&name) else {
-            return Ok(());
-        };
-        let arguments = member(params, "arguments").unwrap_or("{}");
-        mirrors::check(&tool.mirrors, arguments, headers)
-            .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
+    fn as_component(&self) -> Option<&ComponentProvider> {
+        Some(self)
     }
 
     fn weight(&self) -> usize {
         let catalogs = self.lists.values().filter_map(List::catalog);
         let catalogs: usize = catalogs.map(|catalog| catalog.weight()).sum();
         self.kept() + self.kept_for_clients() + catalogs
+    }
+}
+
+impl Adapter for ComponentProvider {
+    fn outputs(&mut self) -> &mut Outputs {
+        &mut self.out
+    }
+
+    fn connect(&mut self, ask: Asked, id: ConnectionId, _: Option<&str>) -> Result<(), Error> {
+        if self.connections.len() >= protocol::CONNECTIONS {
+            return Err(protocol::full(&self.name));
+        }
+        self.connections.insert(id, Connection::default());
+        self.out.answer(ask, connected(id, None));
+        Ok(())
+    }
+
+    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, _: Option<&str>) {
+        self.connections.remove(&id);
+        let gone = Caller::Connection(id);
+        let open = self.open().filter(|(_, caller, _)| **caller == gone);
+        for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
+            self.withdraw(ask);
+        }
+        // Nobody comes again with what was asked for.
+        for (question, call) in &mut self.calls {
+            if call.state.is_some() && call.request.caller == gone {
+                call.withdrawn = true;
+                self.out.withdraw(*question);
+            }
+        }
+        self.out.done(ask);
+    }
+
+    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
+        let idle = self.calls.values().filter(|call| call.state.is_some());
+        if self.open().count() + idle.count() >= protocol::OPEN {
+            return Err(protocol::full(&self.name));
+        }
+        let said = request.said;
+        let (method, params) = (&*said.method, said.params());
+        let request = Request {
+            ask: request.ask,
+            version: self.version(&request.caller, &said)?,
+            caller: request.caller,
+            id: request.id,
+        };
+        let is_legacy = request.version < Version::Stateless;
+        if !is_legacy
+            && Offer::of(method).is_some()
+            && let Some(state) = protocol::string(params, "requestState")
+        {
+            return self.resume(request, method, params, &state);
+        }
+        let wants = match method {
+            "ping" if is_legacy => {
+                self.out.result(request.ask, "{}");
+                return Ok(());
+            }
+            "initialize" if is_legacy => {
+                self.introduce(&request.caller, params)?;
+                Wants::Hello(Vec::new())
+            }
+            "server/discover" if !is_legacy => Wants::Hello(Vec::new()),
+            "subscriptions/listen" if !is_legacy => return self.listen(request, params),
+            "resources/subscribe" | "resources/unsubscribe"
+                if is_legacy && self.offers.has(Offer::Resources) =>
+            {
+                return self.subscribe(&request, method, params);
+            }
+            _ => {
+                let offered = Offer::of(method).filter(|offer| self.offers.has(*offer));
+                offered.ok_or_else(|| no_method(method))?;
+                let capabilities = self.capabilities(&request);
+                let wants = Wants::read(method, params, capabilities)?;
+                wants.ok_or_else(|| no_method(method))?
+            }
+        };
+        self.begin(request, wants)
+    }
+
+    fn notification(&mut self, connection: ConnectionId, said: Said) {
+        if said.method == "notifications/initialized"
+            && let Some(connection) = self.connections.get_mut(&connection)
+        {
+            connection.filter.lists = [connection.version.is_some(); 3];
+        }
+    }
+
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
+        let here = Caller::Connection(connection);
+        let mut open = self.open();
+        let found = open.find(|(_, caller, of)| **caller == here && *of == Some(id));
+        found.map(|(ask, ..)| ask)
+    }
+
+    fn withdraw(&mut self, ask: Asked) {
+        let waits = |waiting: &Waiting| waiting.request.ask == ask;
+        if let Some(at) = self.waiting.iter().position(waits) {
+            self.waiting.remove(at);
+            return self.out.fail(ask, &Error::cancelled());
+        }
+        if let Some(listener) = self.listeners.remove(&ask) {
+            return self.out.result(ask, &listener.result());
+        }
+        if self.withdraw_ask(ask) {
+            return;
+        }
+        let mut calls = self.calls.iter_mut();
+        let is_it = |call: &Call| call.request.ask == ask && call.state.is_none();
+        if let Some((question, call)) = calls.find(|(_, call)| is_it(call)) {
+            // Nobody is there to be told how far it is.
+            call.token = None;
+            call.withdrawn = true;
+            self.out.withdraw(*question);
+        }
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message) {
+        if let Some(call) = self.calls.remove(&question) {
+            self.end_asks(question);
+            // While its client is to come again, nobody waits for it.
+            if call.state.is_none() {
+                self.called(&call, outcome);
+            }
+        } else if !self.client_answered(question, &outcome) {
+            self.listed(question, &outcome);
+        }
+    }
+
+    fn component(&mut self, says: FromComponent) {
+        match says {
+            FromComponent::Changed(change) => self.changed(change),
+            FromComponent::Asks { call, asks } => self.ask_client(call, asks),
+            FromComponent::Progress {
+                question,
+                progress,
+                total,
+                message,
+            } => {
+                if let Some(call) = self.calls.get_mut(&question)
+                    && let Some(said) = call.progressed(progress, total, message)
+                {
+                    self.out.tell_caller(call.request.caller.clone(), said);
+                }
+            }
+        }
     }
 }
 
@@ -198,7 +298,24 @@ impl ComponentProvider {
             listeners: BTreeMap::new(),
             asks: BTreeMap::new(),
             dropped: Dropped::default(),
+            out: Outputs::default(),
         }
+    }
+
+    /// Whether the headers of a `tools/call` over HTTP repeat what its params say, as the tool wants it.
+    pub fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
+        // Of a list that is not known here no client can know.
+        let Some(tools) = tools.map(|catalog| &catalog.tools) else {
+            return Ok(());
+        };
+        let name = protocol::string(Some(params), "name").unwrap_or_default();
+        let Some(tool) = tools.get(&name) else {
+            return Ok(());
+        };
+        let arguments = member(params, "arguments").unwrap_or("{}");
+        mirrors::check(&tool.mirrors, arguments, headers)
+            .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
     /// How many bytes wait for lists, and for clients that come again.
@@ -210,7 +327,8 @@ impl ComponentProvider {
 
     /// How many bytes are kept of what clients said, for as long as they are there.
     fn kept_for_clients(&self) -> usize {
-        let listeners = self.listeners.values().map(Listener::weight);
+        let listeners = self.listeners.values();
+        let listeners = listeners.map(|listener| listener.filter.weight());
         let connections = self.connections.values().map(Connection::weight);
         connections.chain(listeners).sum()
     }
@@ -228,97 +346,15 @@ impl ComponentProvider {
         self.last
     }
 
-    fn connect(&mut self, ask: Asked, connection: ConnectionId) -> Output {
-        if self.connections.len() >= protocol::CONNECTIONS {
-            return protocol::failed(ask, &protocol::full(&self.name));
-        }
-        self.connections.insert(connection, Connection::default());
-        let outcome = connected(connection, None);
-        protocol::answer(ask, outcome)
-    }
-
-    fn disconnect(&mut self, ask: Option<Asked>, connection: ConnectionId, out: &mut Vec<Output>) {
-        self.connections.remove(&connection);
-        let gone = Caller::Connection(connection);
-        let open = self.open().filter(|request| request.caller == gone);
-        let open: Vec<_> = open.map(|request| request.ask).collect();
-        for ask in open {
-            self.withdraw(ask, out);
-        }
-        // Nobody comes again with what was asked for.
-        for (question, call) in &mut self.calls {
-            if call.state.is_some() && call.request.caller == gone {
-                call.withdrawn = true;
-                let question = *question;
-                out.push(Output::Withdraw { question });
-            }
-        }
-        out.extend(ask.map(|ask| protocol::result(ask, "{}")));
-    }
-
-    /// All requests that are not answered yet.
-    fn open(&self) -> impl Iterator<Item = &Request> {
+    /// All requests that are not answered yet, with who makes them, and by which ids they know them.
+    fn open(&self) -> impl Iterator<Item = (Asked, &Caller, Option<&Id>)> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.request);
         let calls = self.calls.values().filter(|call| call.state.is_none());
-        let calls = calls.map(|call| &call.request);
-        let listeners = self.listeners.values().map(|listener| &listener.request);
-        waiting.chain(calls).chain(listeners)
-    }
-
-    fn request(
-        &mut self,
-        ask: Asked,
-        caller: Caller,
-        id: Option<Id>,
-        method: &str,
-        params: Option<&str>,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
-        let idle = self.calls.values().filter(|call| call.state.is_some());
-        if self.open().count() + idle.count() >= protocol::OPEN {
-            return Err(protocol::full(&self.name));
-        }
-        protocol::is_carried(&caller)?;
-        let version = self.version(&caller, method, params)?;
-        let request = Request {
-            ask,
-            caller,
-            id,
-            version,
-        };
-        if version == Version::Stateless
-            && Offer::of(method).is_some()
-            && let Some(state) = protocol::string(params, "requestState")
-        {
-            return self.resume(request, method, params, &state, out);
-        }
-        let wants = match (method, version) {
-            ("ping", version) if version < Version::Stateless => {
-                out.push(protocol::result(ask, "{}"));
-                return Ok(());
-            }
-            ("initialize", version) if version < Version::Stateless => {
-                self.introduce(&request.caller, params)?;
-                Wants::Hello(Vec::new())
-            }
-            ("server/discover", Version::Stateless) => Wants::Hello(Vec::new()),
-            ("subscriptions/listen", Version::Stateless) => {
-                return self.listen(request, params, out);
-            }
-            ("resources/subscribe" | "resources/unsubscribe", version)
-                if version < Version::Stateless && self.offers.has(Offer::Resources) =>
-            {
-                return self.subscribe(&request, method, params, out);
-            }
-            _ => {
-                let offered = Offer::of(method).filter(|offer| self.offers.has(*offer));
-                offered.ok_or_else(|| no_method(method))?;
-                let capabilities = self.capabilities(&request);
-                let wants = Wants::read(method, params, capabilities)?;
-                wants.ok_or_else(|| no_method(method))?
-            }
-        };
-        self.begin(request, wants, out)
+        let requests = waiting.chain(calls.map(|call| &call.request));
+        let requests = requests.map(|request| (request.ask, &request.caller, request.id.as_ref()));
+        let listeners = self.listeners.iter();
+        requests
+            .chain(listeners.map(|(ask, listener)| (*ask, &listener.caller, Some(&listener.id))))
     }
 
     /// What the client of a request can, where the request does not say it itself.
@@ -334,41 +370,30 @@ impl ComponentProvider {
 
     /// Keeps what a client says in `initialize` that it can.
     fn introduce(&mut self, caller: &Caller, params: Option<&str>) -> Result<(), Error> {
-        let said = params.and_then(|params| member(params, "capabilities"));
-        let said = said.filter(|said| is_object(said));
-        let length = said.map_or(0, str::len);
-        let fits = match length > protocol::MAX_SAID {
-            true => {
-                let most = protocol::MAX_SAID / 1024;
-                Err(invalid(format!("capabilities is larger than {most} KiB")))
-            }
-            false => self.has_room_for(length),
-        };
+        let said = protocol::introduced(params, "capabilities").and_then(|said| {
+            self.has_room_for(said.map_or(0, str::len))?;
+            Ok(said)
+        });
         if let Caller::Connection(id) = caller
             && let Some(connection) = self.connections.get_mut(id)
         {
-            match fits {
-                Ok(()) => connection.capabilities = said.map(Box::from),
+            match &said {
+                Ok(said) => connection.capabilities = said.map(Box::from),
                 // It may try again.
                 Err(_) => connection.version = None,
             }
         }
-        fits
+        said.map(drop)
     }
 
     /// Serves what is wanted, now or as soon as there is the list that it takes.
-    fn begin(
-        &mut self,
-        request: Request,
-        wants: Wants,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
+    fn begin(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
         let needs = match &wants {
             Wants::Hello(_) => self.next_with_instructions(None),
             wants => wants.needs(),
         };
         let Some(list) = needs else {
-            return self.serve_now(request, wants, out);
+            return self.serve_now(request, wants);
         };
         // With a catalog nothing waits.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
@@ -380,7 +405,7 @@ impl ComponentProvider {
             wants,
             list,
         });
-        self.go_on(out);
+        self.go_on();
         Ok(())
     }
 
@@ -391,80 +416,19 @@ impl ComponentProvider {
     }
 
     /// Which version a request is of.
-    fn version(
-        &mut self,
-        caller: &Caller,
-        method: &str,
-        params: Option<&str>,
-    ) -> Result<Version, Error> {
-        let connection =
-            match caller {
-                Caller::Request(_) => None,
-                Caller::Connection(id) => Some(self.connections.get_mut(id).ok_or_else(|| {
-                    Error::new(code::INVALID_REQUEST, "There is no such connection")
-                })?),
-            };
-        match connection {
-            Some(connection) => connection_version(&mut connection.version, method, params),
-            None => protocol::stands_alone(params).map(|()| Version::Stateless),
-        }
-    }
-
-    fn notification(
-        &mut self,
-        connection: ConnectionId,
-        method: &str,
-        params: Option<&str>,
-        out: &mut Vec<Output>,
-    ) {
-        match method {
-            "notifications/initialized" => {
-                if let Some(connection) = self.connections.get_mut(&connection) {
-                    connection.ready = connection.version.is_some();
-                }
-            }
-            protocol::CANCELLED => {
-                let named = params.and_then(|params| member(params, "requestId"));
-                let named = protocol::token(named);
-                let caller = Caller::Connection(connection);
-                let found = self.open().find(|request| {
-                    named.is_some() && request.id == named && request.caller == caller
-                });
-                if let Some(ask) = found.map(|request| request.ask) {
-                    self.withdraw(ask, out);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn withdraw(&mut self, ask: Asked, out: &mut Vec<Output>) {
-        let waits = |waiting: &Waiting| waiting.request.ask == ask;
-        if let Some(at) = self.waiting.iter().position(waits) {
-            self.waiting.remove(at);
-            out.push(protocol::failed(ask, &Error::cancelled()));
-            return;
-        }
-        if let Some(listener) = self.listeners.remove(&ask) {
-            out.push(protocol::result(ask, &protocol::listened(&listener.id)));
-            return;
-        }
-        if self.withdraw_ask(ask, out) {
-            return;
-        }
-        let mut calls = self.calls.iter_mut();
-        let is_it = |call: &Call| call.request.ask == ask && call.state.is_none();
-        if let Some((question, call)) = calls.find(|(_, call)| is_it(call)) {
-            // Nobody is there to be told how far it is.
-            call.token = None;
-            call.withdrawn = true;
-            let question = *question;
-            out.push(Output::Withdraw { question });
-        }
+    fn version(&mut self, caller: &Caller, said: &Said) -> Result<Version, Error> {
+        let Caller::Connection(id) = caller else {
+            return protocol::stands_alone(said.params()).map(|()| Version::Stateless);
+        };
+        let connection = self
+            .connections
+            .get_mut(id)
+            .ok_or_else(|| Error::new(code::INVALID_REQUEST, "There is no such connection"))?;
+        connection_version(&mut connection.version, said)
     }
 
     /// Serves what waits for lists that are known, and asks for the others.
-    fn go_on(&mut self, out: &mut Vec<Output>) {
+    fn go_on(&mut self) {
         let offers: Vec<_> = self.lists.keys().copied().collect();
         // Whoever has what one list says of instructions goes on to the next.
         for offer in offers {
@@ -474,27 +438,18 @@ impl ComponentProvider {
                 continue;
             };
             if let Some(catalog) = list.catalog().cloned() {
-                self.serve(offer, Ok(&catalog), out);
+                self.serve(offer, Ok(&catalog));
             } else if list.is_unknown() {
                 list.ask(question);
                 self.last = question;
-                out.push(Output::List { question, offer });
+                let asks = ToComponent::List(offer);
+                self.out.push(Output::Component { question, asks });
             }
         }
     }
 
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Vec<Output>) {
-        if let Some(call) = self.calls.remove(&question) {
-            self.end_asks(question, out);
-            // While its client is to come again, nobody waits for it.
-            if call.state.is_none() {
-                out.push(self.called(&call, outcome));
-            }
-            return;
-        }
-        if self.client_answered(question, &outcome, out) {
-            return;
-        }
+    /// The component has said what is in a list, or that it cannot.
+    fn listed(&mut self, question: Question, outcome: &Message) {
         let mut lists = self.lists.iter_mut();
         let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {
             return;
@@ -517,14 +472,14 @@ impl ComponentProvider {
                     let text = format!("{what} that it lists are left out: {reasons}");
                     self.dropped.note(&self.name, &text);
                     let name = &self.name;
-                    out.push(Output::Notice {
+                    self.out.push(Output::Notice {
                         text: format!("of the proxy `{name}`, {text}."),
                     });
                 }
             }
             Err(reason) => self.dropped.note(&self.name, reason),
         }
-        self.serve(offer, catalog.as_deref().map_err(|why| &**why), out);
-        self.go_on(out);
+        self.serve(offer, catalog.as_deref().map_err(|why| &**why));
+        self.go_on();
     }
 }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::called::Called;
 use super::tool::Tool;
-use crate::protocol::{Version, clipped, is_object, quoted, with};
-use crate::schema::{Refused, WORK};
+use crate::protocol::{Version, clipped, is_object, quoted};
+use crate::schema::{Refused, Schema, WORK};
+use crate::versions;
 use acp_chain_rpc::member;
 
 /// A block of `content`. What else it needs depends on its type, and is between tool and client.
@@ -53,12 +54,20 @@ const VALUES: usize = 100;
 
 /// Checks what a component gave as the result of a call, and makes of it what a client of this version
 /// can read. The error says what is wrong.
-pub fn checked<'r>(result: &'r str, of: &Called, version: Version) -> Result<Cow<'r, str>, String> {
+pub fn checked<'r>(
+    result: &'r str,
+    of: &Called,
+    tool: Option<&Tool>,
+    version: Version,
+) -> Result<Cow<'r, str>, String> {
     if !is_object(result) {
         return Err(String::from("it is no object"));
     }
     match of {
-        Called::Tool(tool) => check_tool(result, tool, version)?,
+        Called::Tool(_) => {
+            let schema = tool.and_then(|tool| tool.output.as_ref());
+            check_tool(result, schema, version)?;
+        }
         Called::Resource(_) => {
             let contents: Vec<Contents> = part(result, "contents", "objects with a `uri`")?;
             let mut contents = contents.iter();
@@ -90,7 +99,14 @@ pub fn checked<'r>(result: &'r str, of: &Called, version: Version) -> Result<Cow
             }
         }
     }
-    typed(result, matches!(of, Called::Resource(_)), version)
+    if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
+        return Err(String::from("its `resultType` is not \"complete\""));
+    }
+    let cacheable = matches!(of, Called::Resource(_));
+    Ok(match version {
+        Version::Stateless => versions::newer(result, cacheable),
+        _ => versions::older(result, cacheable),
+    })
 }
 
 /// An array in a result.
@@ -102,7 +118,7 @@ fn part<'r, T: Deserialize<'r>>(result: &'r str, name: &str, what: &str) -> Resu
     })
 }
 
-fn check_tool(result: &str, tool: &Tool, version: Version) -> Result<(), String> {
+fn check_tool(result: &str, schema: Option<&Schema>, version: Version) -> Result<(), String> {
     part::<Block>(result, "content", "objects with a `type`")?;
     let failed = match member(result, "isError") {
         None | Some("false") => false,
@@ -114,7 +130,7 @@ fn check_tool(result: &str, tool: &Tool, version: Version) -> Result<(), String>
     if version < Version::Stateless && structured.is_some_and(|value| !is_object(value)) {
         return Err(String::from("its `structuredContent` is no object"));
     }
-    match (&tool.output, structured) {
+    match (schema, structured) {
         (Some(schema), Some(value)) if !failed => {
             // Alone, it is never refused for the work that it makes.
             match schema.check(value, &mut { WORK }) {
@@ -129,26 +145,6 @@ fn check_tool(result: &str, tool: &Tool, version: Version) -> Result<(), String>
         )),
         _ => Ok(()),
     }
-}
-
-/// A result with what the version says of any: its type, and whether it may be kept.
-fn typed(result: &str, cacheable: bool, version: Version) -> Result<Cow<'_, str>, String> {
-    if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
-        return Err(String::from("its `resultType` is not \"complete\""));
-    }
-    let mut result = Cow::Borrowed(result);
-    let mut set = |name: &str, value: Option<&str>| {
-        if member(&result, name).is_some() != value.is_some() {
-            result = with(&result, &format!("/{name}"), value).into();
-        }
-    };
-    let stateless = version == Version::Stateless;
-    set("resultType", Some(r#""complete""#).filter(|_| stateless));
-    if cacheable {
-        set("ttlMs", Some("0").filter(|_| stateless));
-        set("cacheScope", Some(r#""private""#).filter(|_| stateless));
-    }
-    Ok(result)
 }
 
 /// The `CallToolResult` that tells the model that its arguments do not match (MCP 2025-11-25,

@@ -5,9 +5,9 @@ mod asks;
 mod prompts;
 mod resources;
 
-use super::ComponentProvider;
+use super::{ComponentProvider, FromComponent};
 use crate::seat::{Input, Seat};
-use crate::transcript::{META, Table, alone};
+use crate::transcript::{META, Table, alone, request};
 use acp_chain_channel::{Change, Offer};
 
 const TOOLS: &str = r#"{"instructions":"Be nice","tools":[
@@ -118,15 +118,8 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
         [r#"answer 2: result {"content":[],"structuredContent":{"s":1},"resultType":"complete"}"#]
     );
     let mut say = |params: &str| {
-        table.take(Input::Request {
-            ask: 9,
-            caller: crate::seat::Caller::Request("r".into()),
-            id: "\"r\"",
-            method: "tools/list",
-            params: Some(params),
-            falls_back: false,
-            meta: None,
-        })
+        let caller = crate::seat::Caller::Request("r".into());
+        table.take(request(9, caller, "\"r\"", "tools/list", params, false))
     };
     assert_eq!(
         say(r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2030-01-01"}}"#),
@@ -194,7 +187,7 @@ fn a_long_list_comes_in_pages_and_a_cursor_is_of_one_list() {
         format!(r#"{{"tools":[{}]}}"#, tools.join(","))
     };
     let mut table = initialized("2025-11-25");
-    table.take(Input::Changed(&TOOLS_CHANGED));
+    table.changed(&TOOLS_CHANGED);
     table.on(1, "tools/list", "null");
     let first = table.result(2, &tools(201));
     assert!(
@@ -423,7 +416,7 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
         )]
     );
     assert_eq!(
-        table.take(Input::Changed(&TOOLS_CHANGED)),
+        table.changed(&TOOLS_CHANGED),
         [
             "tell 1: notifications/tools/list_changed",
             concat!(
@@ -432,10 +425,10 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
             )
         ]
     );
-    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+    assert!(table.changed(&TOOLS_CHANGED).is_empty());
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
     // The list that is on its way may be the old one.
-    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)).len(), 2);
+    assert_eq!(table.changed(&TOOLS_CHANGED).len(), 2);
     assert!(table.result(2, TOOLS)[0].starts_with("answer 7: result"));
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
     assert_eq!(
@@ -451,23 +444,23 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
 fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever() {
     let mut table = initialized("2025-11-25");
     let changed = "tell 1: notifications/tools/list_changed";
-    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
-    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
-    assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+    assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
+    assert!(table.changed(&TOOLS_CHANGED).is_empty());
     table.result(2, TOOLS);
     for question in 3..6 {
         let asked = table.on(1, "tools/list", "null");
         assert_eq!(asked, [format!("list tools {question}")]);
-        assert!(table.take(Input::Changed(&TOOLS_CHANGED)).is_empty());
+        assert!(table.changed(&TOOLS_CHANGED).is_empty());
         table.result(question, TOOLS);
     }
     // Whenever it says so otherwise it is believed, and then once more while it lists.
     table.on(1, "tools/list", "null");
     table.result(6, TOOLS);
-    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
     table.on(1, "tools/list", "null");
-    assert_eq!(table.take(Input::Changed(&TOOLS_CHANGED)), [changed]);
+    assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
 }
 
 #[test]
@@ -482,12 +475,12 @@ fn progress_is_told_to_whoever_asked_for_it_as_long_as_it_grows() {
     table.on(1, "tools/call", &params);
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     let mut say = |question, progress, total, message| {
-        table.take(Input::Progress {
+        table.take(Input::Component(FromComponent::Progress {
             question,
             progress,
             total,
             message,
-        })
+        }))
     };
     assert_eq!(
         say(2, 1.0, Some(4.0), Some("a \"b\"")),
@@ -528,7 +521,7 @@ fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
             .tell(1, "notifications/cancelled", r#"{"requestId":"m9"}"#)
             .is_empty()
     );
-    table.take(Input::Changed(&TOOLS_CHANGED));
+    table.changed(&TOOLS_CHANGED);
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     assert_eq!(
         table.withdraw(5),

@@ -12,8 +12,6 @@ const NAME: usize = 128;
 /// A tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// Unique in its catalog.
-    pub name: Box<str>,
     /// What its arguments match.
     pub input: Schema,
     /// What `structuredContent` matches.
@@ -53,7 +51,6 @@ impl Item for Tool {
             input,
             output,
             mirrors,
-            name: name.as_str().into(),
         };
         Ok((name.into(), tool))
     }

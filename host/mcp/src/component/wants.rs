@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::called::Called;
 use crate::protocol::{self, invalid, is_object, key, quoted, string, with};
 use crate::uris;
 use acp_chain_channel::Offer;
@@ -21,10 +22,8 @@ pub enum Wants {
 /// A call of something that the component has.
 #[derive(Debug)]
 pub struct Use {
-    /// MCP's.
-    pub method: &'static str,
-    /// The tool or the prompt, or the URI of the resource.
-    pub name: String,
+    /// What is called.
+    pub of: Called,
     /// What of its params the component gets: those that MCP knows, and `_meta`.
     pub params: String,
     /// By what its caller wants to be told how far it is.
@@ -50,7 +49,7 @@ impl Wants {
     ) -> Result<Option<Self>, Error> {
         let listed = |method| Ok(Some(Self::Page(method, cursor(params)?)));
         let meta = || meta(params, capabilities);
-        let (method, name, members) = match method {
+        let (of, members) = match method {
             "tools/list" => return listed("tools/list"),
             "resources/list" => return listed("resources/list"),
             "resources/templates/list" => return listed("resources/templates/list"),
@@ -59,26 +58,25 @@ impl Wants {
                 let name = text(params, "name", "tools/call lacks the name of a tool")?;
                 let arguments = arguments(params, method)?;
                 let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
-                ("tools/call", name, members)
+                (Called::Tool(name), members)
             }
             "resources/read" => {
                 let uri = text(params, "uri", "resources/read lacks a uri")?;
                 uris::check(&uri)?;
                 let members = format!(r#""uri":{}"#, quoted(&uri));
-                ("resources/read", uri, members)
+                (Called::Resource(uri), members)
             }
             "prompts/get" => {
                 let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
                 let arguments = texts(arguments(params, method)?, method)?;
                 let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
-                ("prompts/get", name, members)
+                (Called::Prompt(name), members)
             }
-            "completion/complete" => ("completion/complete", String::new(), completed(params)?),
+            "completion/complete" => (Called::Completion, completed(params)?),
             _ => return Ok(None),
         };
         Ok(Some(Self::Use(Use {
-            method,
-            name,
+            of,
             params: format!(r#"{{{members},"_meta":{}}}"#, meta()),
             token: protocol::token(protocol::meta(params, key::PROGRESS)),
         })))
@@ -89,9 +87,12 @@ impl Wants {
         match self {
             Self::Hello(_) => None,
             Self::Page(method, _) => Offer::of(method),
-            // Any resource may be read, also one that is not listed; and completion lists nothing.
-            Self::Use(wanted) => Offer::of(wanted.method)
-                .filter(|offer| matches!(offer, Offer::Tools | Offer::Prompts)),
+            Self::Use(wanted) => match wanted.of {
+                Called::Tool(_) => Some(Offer::Tools),
+                Called::Prompt(_) => Some(Offer::Prompts),
+                // Any resource may be read, also one that is not listed.
+                Called::Resource(_) | Called::Completion => None,
+            },
         }
     }
 }

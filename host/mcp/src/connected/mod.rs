@@ -30,14 +30,17 @@ mod provider;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
 use super::protocol::{self, Dropped, key, quoted};
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat};
-use acp_chain_rpc::{Error, Id, Message, code, member};
+use super::seat::{
+    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
+    dispatch,
+};
+use super::wire::{self, Said};
+use acp_chain_rpc::{Error, Id, Message, code};
 
 /// The request of which one at a time waits to be acknowledged.
 const LISTEN: &str = "subscriptions/listen";
@@ -56,6 +59,7 @@ pub struct ConnectedProvider {
     theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
     dropped: Dropped,
+    out: Outputs,
 }
 
 /// Whose a connection to the provider is.
@@ -85,57 +89,23 @@ struct ProviderConnection {
 #[derive(Debug)]
 enum Waits {
     Request(CallerRequest<'static>),
-    Notification {
-        method: String,
-        params: Option<String>,
-        meta: Option<String>,
-    },
+    Notification(Said<'static>),
 }
 
 impl Waits {
-    /// The request that is to be answered, if it is one.
-    fn ask(&self) -> Option<Asked> {
+    /// The request, if it is one.
+    fn request(&self) -> Option<&CallerRequest<'static>> {
         match self {
-            Self::Request(said) => Some(said.ask),
-            Self::Notification { .. } => None,
-        }
-    }
-
-    /// Whether whoever says it can begin with `initialize` instead.
-    fn falls_back(&self) -> bool {
-        matches!(self, Self::Request(said) if said.falls_back)
-    }
-}
-
-/// A caller's request.
-#[derive(Debug)]
-struct CallerRequest<'a> {
-    ask: Asked,
-    caller: Caller,
-    falls_back: bool,
-    id: Option<Id>,
-    method: Cow<'a, str>,
-    params: Option<Cow<'a, str>>,
-    meta: Option<Cow<'a, str>>,
-}
-
-impl CallerRequest<'_> {
-    fn into_owned(self) -> CallerRequest<'static> {
-        CallerRequest {
-            ask: self.ask,
-            caller: self.caller,
-            falls_back: self.falls_back,
-            id: self.id,
-            method: Cow::Owned(self.method.into_owned()),
-            params: self.params.map(|params| Cow::Owned(params.into_owned())),
-            meta: self.meta.map(|meta| Cow::Owned(meta.into_owned())),
+            Self::Request(request) => Some(request),
+            Self::Notification(_) => None,
         }
     }
 
     /// How many bytes it keeps.
     fn weight(&self) -> usize {
-        let texts = [&self.params, &self.meta].into_iter().flatten();
-        self.method.len() + texts.map(|text| text.len()).sum::<usize>()
+        match self {
+            Self::Request(CallerRequest { said, .. }) | Self::Notification(said) => said.weight(),
+        }
     }
 }
 
@@ -175,73 +145,11 @@ struct Relayed {
 
 impl Seat for ConnectedProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
-        let mut out = Vec::new();
-        match input {
-            Input::Connect {
-                ask,
-                connection,
-                meta,
-            } => {
-                if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
-                    out.push(protocol::failed(ask, &protocol::full(&self.name)));
-                } else {
-                    self.connect(Owner::Caller(connection), Some(ask), meta, &mut out);
-                }
-            }
-            Input::Disconnect {
-                ask,
-                connection,
-                meta,
-            } => self.disconnect(ask, connection, meta, &mut out),
-            Input::Request {
-                ask,
-                caller,
-                id,
-                method,
-                params,
-                falls_back,
-                meta,
-            } => {
-                let said = CallerRequest {
-                    ask,
-                    caller,
-                    falls_back,
-                    id: protocol::token(Some(id)),
-                    method: method.into(),
-                    params: params.map(Cow::Borrowed),
-                    meta: meta.map(Cow::Borrowed),
-                };
-                if let Err(error) = self.request(said, &mut out) {
-                    out.push(protocol::failed(ask, &error));
-                }
-            }
-            Input::Notification {
-                connection,
-                method,
-                params,
-                meta,
-            } => self.notification(connection, method, [params, meta], &mut out),
-            Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
-            Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
-            Input::ProviderRequest { ask, params } => {
-                if let Err(error) = self.provider_asks(ask, params, &mut out) {
-                    out.push(protocol::failed(ask, &error));
-                }
-            }
-            Input::ProviderNotification { params } => {
-                if let Err(error) = self.provider_tells(params, &mut out) {
-                    self.note_dropped("a notification of its provider's", &error.message);
-                }
-            }
-            Input::Over => self.close(&mut out),
-            Input::ProviderLost => self.lose(&mut out),
-            Input::Changed(_) | Input::Asks { .. } | Input::Progress { .. } => {}
-        }
-        out
+        dispatch(self, input)
     }
 
     fn weight(&self) -> usize {
-        self.kept()
+        self.links.values().map(ProviderConnection::weight).sum()
     }
 
     fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
@@ -249,6 +157,145 @@ impl Seat for ConnectedProvider {
         let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);
         let theirs = connection.and_then(|connection| Id::parse(&quoted(connection)));
         theirs.is_some_and(|theirs| self.theirs.contains_key(&theirs))
+    }
+}
+
+impl Adapter for ConnectedProvider {
+    fn outputs(&mut self) -> &mut Outputs {
+        &mut self.out
+    }
+
+    fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error> {
+        if self.links.len() >= protocol::CONNECTIONS || self.is_full() {
+            return Err(protocol::full(&self.name));
+        }
+        self.begin(Owner::Caller(id), Some(ask), meta);
+        Ok(())
+    }
+
+    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, meta: Option<&str>) {
+        self.end(ask, Owner::Caller(id), meta);
+    }
+
+    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
+        if self.is_full() {
+            return Err(protocol::full(&self.name));
+        }
+        let place = match &request.caller {
+            Caller::Connection(connection) => Owner::Caller(*connection),
+            Caller::Request(_) => {
+                match protocol::stands_alone(request.said.params()) {
+                    // The provider says itself which versions it knows.
+                    Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
+                    other => other?,
+                }
+                if !self.links.contains_key(&Owner::Own) {
+                    self.begin(Owner::Own, None, None);
+                }
+                Owner::Own
+            }
+        };
+        let link = self.links.get(&place).ok_or_else(|| {
+            let text = "There is no such connection, or it is over";
+            Error::new(code::INVALID_REQUEST, text)
+        })?;
+        let waits = !link.open || (request.said.method == LISTEN && link.listens.is_asking());
+        if waits && !protocol::keeps(self.weight(), request.said.weight()) {
+            return Err(protocol::heavy(&self.name));
+        }
+        match self.links.get_mut(&place) {
+            Some(link) if !link.open => {
+                let request = request.into_owned();
+                link.waiting.push_back(Waits::Request(request));
+            }
+            _ => self.send(place, request),
+        }
+        Ok(())
+    }
+
+    fn notification(&mut self, connection: ConnectionId, said: Said) {
+        let place = Owner::Caller(connection);
+        match self.links.get(&place) {
+            None => return,
+            Some(link) if link.open => return self.tell(place, &said),
+            Some(_) if self.is_full() || !protocol::keeps(self.weight(), said.weight()) => {
+                return self.note_dropped("a notification for it", "too much waits");
+            }
+            Some(_) => {}
+        }
+        if let Some(link) = self.links.get_mut(&place) {
+            let said = said.into_owned();
+            link.waiting.push_back(Waits::Notification(said));
+        }
+    }
+
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
+        let place = Owner::Caller(connection);
+        let link = self.links.get(&place)?;
+        let relayed = self.questions.values().find_map(|open| match open {
+            Open::Caller(relayed) if relayed.place == place && relayed.id.as_ref() == Some(id) => {
+                Some(relayed.ask)
+            }
+            _ => None,
+        });
+        let waits = |request: &&CallerRequest| request.id.as_ref() == Some(id);
+        relayed.or_else(|| link.requests().find(waits).map(|request| request.ask))
+    }
+
+    fn withdraw(&mut self, ask: Asked) {
+        let asked = self.questions.iter_mut().find(|(_, open)| match open {
+            Open::Caller(relayed) => relayed.ask == ask,
+            Open::Provider { ask: of, .. } => *of == ask,
+            _ => false,
+        });
+        if let Some((question, open)) = asked {
+            if let Open::Caller(relayed) = open {
+                relayed.withdrawn = true;
+            }
+            return self.out.withdraw(*question);
+        }
+        let connects = self.links.iter().find(|(_, link)| link.ask == Some(ask));
+        if let Some(place) = connects.map(|(place, _)| *place) {
+            self.withdraw_connect(place);
+            return self.fail(place, &Message::error(&Error::cancelled()));
+        }
+        let forgotten = self.links.values_mut().find_map(|link| link.forget(ask));
+        if let Some(outcome) = forgotten {
+            self.out.answer(ask, outcome);
+        }
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message) {
+        let Some(open) = self.questions.remove(&question) else {
+            return;
+        };
+        match open {
+            Open::Connect(place) => self.connect_answered(place, &outcome),
+            Open::Disconnect(ask) => self.hung_up(ask, outcome),
+            Open::Probe => self.probed(&outcome),
+            Open::Initialize => self.initialized(&outcome),
+            Open::Provider { ask, .. } => self.out.answer(ask, outcome),
+            Open::Over => {}
+            Open::Caller(relayed) => self.relayed(question, &relayed, outcome),
+        }
+    }
+
+    fn provider_asks(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
+        self.hear_request(ask, params)
+    }
+
+    fn provider_tells(&mut self, params: &str) {
+        if let Err(error) = self.hear_notification(params) {
+            self.note_dropped("a notification of its provider's", &error.message);
+        }
+    }
+
+    fn over(&mut self) {
+        self.close();
+    }
+
+    fn provider_lost(&mut self) {
+        self.lose();
     }
 }
 
@@ -265,6 +312,7 @@ impl ConnectedProvider {
             theirs: HashMap::new(),
             questions: BTreeMap::new(),
             dropped: Dropped::default(),
+            out: Outputs::default(),
         }
     }
 
@@ -284,11 +332,6 @@ impl ConnectedProvider {
         self.dropped.note(&self.name, &reason);
     }
 
-    /// How many bytes wait.
-    fn kept(&self) -> usize {
-        self.links.values().map(ProviderConnection::weight).sum()
-    }
-
     fn is_full(&self) -> bool {
         let wait = |link: &ProviderConnection| {
             link.waiting.len() + link.listens.waiting.len() + link.local()
@@ -303,43 +346,9 @@ impl ConnectedProvider {
         self.last
     }
 
-    fn request(&mut self, said: CallerRequest, out: &mut Vec<Output>) -> Result<(), Error> {
-        if self.is_full() {
-            return Err(protocol::full(&self.name));
-        }
-        protocol::is_carried(&said.caller)?;
-        let place = match &said.caller {
-            Caller::Connection(connection) => Owner::Caller(*connection),
-            Caller::Request(_) => {
-                match protocol::stands_alone(said.params.as_deref()) {
-                    // The provider says itself which versions it knows.
-                    Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
-                    other => other?,
-                }
-                if !self.links.contains_key(&Owner::Own) {
-                    self.connect(Owner::Own, None, None, out);
-                }
-                Owner::Own
-            }
-        };
-        let link = self.links.get(&place).ok_or_else(|| {
-            let text = "There is no such connection, or it is over";
-            Error::new(code::INVALID_REQUEST, text)
-        })?;
-        let waits = !link.open || (said.method == LISTEN && link.listens.is_asking());
-        if waits && !protocol::keeps(self.kept(), said.weight()) {
-            return Err(protocol::heavy(&self.name));
-        }
-        match self.links.get_mut(&place) {
-            Some(link) if !link.open => link.waiting.push_back(Waits::Request(said.into_owned())),
-            _ => self.send(place, said, out),
-        }
-        Ok(())
-    }
-
     /// Sends a request on a connection that is open.
-    fn send(&mut self, place: Owner, said: CallerRequest, out: &mut Vec<Output>) {
-        let Some(said) = self.adapt(place, said, out) else {
+    fn send(&mut self, place: Owner, request: CallerRequest) {
+        let Some(request) = self.adapt(place, request) else {
             return;
         };
         let Some(link) = self.links.get_mut(&place) else {
@@ -348,33 +357,27 @@ impl ConnectedProvider {
         let Some(theirs) = link.theirs.clone() else {
             return;
         };
-        let listens = said.method == LISTEN;
+        let listens = request.said.method == LISTEN;
         if listens && link.listens.is_asking() {
-            link.listens.waiting.push_back(said.into_owned());
+            link.listens.waiting.push_back(request.into_owned());
             return;
         }
         let adapted = link.legacy.is_some();
-        let mut params = said.params;
+        let mut said = request.said;
         let mut token = None;
         if place == Owner::Own {
-            token = protocol::token(protocol::meta(params.as_deref(), key::PROGRESS));
+            token = protocol::token(protocol::meta(said.params(), key::PROGRESS));
             if token.is_some() {
                 let number = (self.last + 1).to_string();
-                let replaced = protocol::with_meta(params.as_deref(), key::PROGRESS, Some(&number));
-                params = Some(replaced.into());
+                let replaced = protocol::with_meta(said.params(), key::PROGRESS, Some(&number));
+                said.params = Some(replaced.into());
             }
         }
-        let params = envelope(
-            &theirs,
-            &said.method,
-            params.as_deref(),
-            said.meta.as_deref(),
-        );
         let question = self.ask(Open::Caller(Relayed {
-            ask: said.ask,
+            ask: request.ask,
             place,
-            caller: said.caller,
-            id: said.id,
+            caller: request.caller,
+            id: request.id,
             listens,
             token,
             withdrawn: false,
@@ -383,153 +386,46 @@ impl ConnectedProvider {
         if listens && let Some(link) = self.links.get_mut(&place) {
             link.listens.ask(question);
         }
-        out.push(Output::AskProvider {
-            question,
-            method: "mcp/message",
-            params,
-        });
+        let params = wire::on_connection(theirs.as_str(), &said);
+        self.out.ask_provider(question, "mcp/message", params);
     }
 
     /// Sends the next `subscriptions/listen`, if it may go.
-    fn listen_on(&mut self, place: Owner, out: &mut Vec<Output>) {
+    fn listen_on(&mut self, place: Owner) {
         let Some(link) = self.links.get_mut(&place) else {
             return;
         };
         if !link.listens.is_asking()
-            && let Some(said) = link.listens.waiting.pop_front()
+            && let Some(request) = link.listens.waiting.pop_front()
         {
-            self.send(place, said, out);
+            self.send(place, request);
         }
     }
 
-    fn notification(
-        &mut self,
-        connection: ConnectionId,
-        method: &str,
-        [params, meta]: [Option<&str>; 2],
-        out: &mut Vec<Output>,
-    ) {
-        let place = Owner::Caller(connection);
-        if method == protocol::CANCELLED {
-            let named = params.and_then(|params| member(params, "requestId"));
-            if let Some(ask) = protocol::token(named).and_then(|id| self.named(place, &id)) {
-                self.withdraw(ask, out);
-            }
-            return;
-        }
-        let weight = method.len() + params.map_or(0, str::len) + meta.map_or(0, str::len);
-        match self.links.get(&place) {
-            None => return,
-            Some(link) if link.open => return self.tell(place, method, [params, meta], out),
-            Some(_) if self.is_full() || !protocol::keeps(self.kept(), weight) => {
-                return self.note_dropped("a notification for it", "too much waits");
-            }
-            Some(_) => {}
-        }
-        if let Some(link) = self.links.get_mut(&place) {
-            link.waiting.push_back(Waits::Notification {
-                method: method.to_owned(),
-                params: params.map(str::to_owned),
-                meta: meta.map(str::to_owned),
-            });
-        }
-    }
-
-    /// The open request that has this id for the caller on a connection.
-    fn named(&self, place: Owner, id: &Id) -> Option<Asked> {
-        let link = self.links.get(&place)?;
-        let relayed = self.questions.values().find_map(|open| match open {
-            Open::Caller(relayed) if relayed.place == place && relayed.id.as_ref() == Some(id) => {
-                Some(relayed.ask)
-            }
-            _ => None,
-        });
-        let waits = |said: &&CallerRequest| said.id.as_ref() == Some(id);
-        relayed.or_else(|| link.requests().find(waits).map(|said| said.ask))
-    }
-
-    fn tell(
-        &self,
-        place: Owner,
-        method: &str,
-        [params, meta]: [Option<&str>; 2],
-        out: &mut Vec<Output>,
-    ) {
+    /// Tells the provider something on a connection.
+    fn tell(&mut self, place: Owner, said: &Said) {
         let link = self.links.get(&place);
-        out.extend(
-            link.and_then(|link| link.theirs.as_ref())
-                .map(|theirs| Output::TellProvider {
-                    params: envelope(theirs, method, params, meta),
-                }),
-        );
-    }
-
-    fn withdraw(&mut self, ask: Asked, out: &mut Vec<Output>) {
-        let asked = self.questions.iter_mut().find(|(_, open)| match open {
-            Open::Caller(relayed) => relayed.ask == ask,
-            Open::Provider { ask: of, .. } => *of == ask,
-            _ => false,
-        });
-
-        if let Some((question, open)) = asked {
-            if let Open::Caller(relayed) = open {
-                relayed.withdrawn = true;
-            }
-            out.push(Output::Withdraw {
-                question: *question,
-            });
-            return;
-        }
-        let connects = self.links.iter().find(|(_, link)| link.ask == Some(ask));
-        if let Some(place) = connects.map(|(place, _)| *place) {
-            self.withdraw_connect(place, out);
-            self.fail(place, &Message::error(&Error::cancelled()), out);
-            return;
-        }
-        out.extend(self.links.values_mut().find_map(|link| link.forget(ask)));
-    }
-
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Vec<Output>) {
-        let Some(open) = self.questions.remove(&question) else {
-            return;
-        };
-        match open {
-            Open::Connect(place) => self.connect_answered(place, outcome, out),
-            Open::Disconnect(ask) => out.extend(ask.map(|ask| link::disconnected(ask, outcome))),
-            Open::Probe => self.probed(&outcome, out),
-            Open::Initialize => self.initialized(&outcome, out),
-            Open::Provider { ask, .. } => out.push(protocol::answer(ask, outcome)),
-            Open::Over => {}
-            Open::Caller(relayed) => {
-                let (place, listens) = (relayed.place, relayed.listens);
-                out.push(self.relayed(relayed, outcome));
-                if listens && let Some(link) = self.links.get_mut(&place) {
-                    link.listens.end(question);
-                    self.listen_on(place, out);
-                }
-            }
+        if let Some(theirs) = link.and_then(|link| link.theirs.as_ref()) {
+            let params = wire::on_connection(theirs.as_str(), said);
+            self.out.push(Output::TellProvider { params });
         }
     }
 
-    fn relayed(&self, relayed: Relayed, outcome: Message) -> Output {
-        let ask = relayed.ask;
+    /// The provider has answered a caller.
+    fn relayed(&mut self, question: Question, relayed: &Relayed, outcome: Message) {
+        let place = relayed.place;
         let subscription = relayed.id.as_ref().filter(|_| relayed.listens);
-        let outcome = protocol::subscribed(outcome, subscription);
-        let link = self.links.get(&relayed.place);
-        let outcome = match link.is_some_and(|link| link.legacy.is_some()) {
-            true => own::adapted(outcome, relayed.cacheable),
-            false => outcome,
-        };
-        protocol::answer(ask, outcome)
+        let mut outcome = protocol::subscribed(outcome, subscription);
+        let link = self.links.get_mut(&place);
+        if link.is_some_and(|link| link.legacy.is_some()) {
+            outcome = own::adapted(outcome, relayed.cacheable);
+        }
+        self.out.answer(relayed.ask, outcome);
+        if relayed.listens
+            && let Some(link) = self.links.get_mut(&place)
+        {
+            link.listens.end(question);
+            self.listen_on(place);
+        }
     }
-}
-
-/// The params of `mcp/message`.
-fn envelope(theirs: &Id, method: &str, params: Option<&str>, meta: Option<&str>) -> String {
-    let (theirs, method) = (theirs.as_str(), quoted(method));
-    let member = |name, value| format!(r#","{name}":{value}"#);
-    let params = params.map(|params| member("params", params));
-    let meta = meta.map(|meta| member("_meta", meta));
-    let (params, meta) = (params.unwrap_or_default(), meta.unwrap_or_default());
-    format!(r#"{{"connectionId":{theirs},"method":{method}{params}{meta}}}"#)
 }

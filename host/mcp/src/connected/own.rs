@@ -22,13 +22,23 @@
 //! - Resources cannot be subscribed to, and there is no log: neither names a call. Tasks are not
 //!   those of 2026-07-28.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits, envelope};
+use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits};
+use crate::listening::Listener;
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, quoted, with, with_meta};
-use crate::seat::{Asked, Caller, Output};
-use acp_chain_rpc::{Error, Id, Kind, Message, member, resolve};
+use crate::seat::{Asked, Outputs};
+use crate::versions;
+use crate::wire::{self, Said};
+use acp_chain_rpc::{Error, Kind, Message, member, resolve};
+
+/// What 2026-07-28 has in the `_meta` of requests, and no version before it.
+const OF_STATELESS: [&str; 4] = [
+    key::VERSION,
+    key::CLIENT_INFO,
+    key::CAPABILITIES,
+    key::LOG_LEVEL,
+];
 
 /// What is known of a legacy provider.
 #[derive(Debug)]
@@ -38,14 +48,6 @@ pub(super) struct Legacy {
     /// Of which [`LISTS`] it tells that they have changed.
     offers: [bool; 3],
     listeners: BTreeMap<Asked, Listener>,
-}
-
-/// An open `subscriptions/listen`.
-#[derive(Debug)]
-struct Listener {
-    caller: Caller,
-    id: Id,
-    wants: [bool; 3],
 }
 
 impl Legacy {
@@ -77,6 +79,39 @@ impl Legacy {
         }
     }
 
+    /// Answers a request that stands alone, or makes it one that the provider knows. Says whether that
+    /// is to have it.
+    fn answer(&mut self, request: &mut CallerRequest, out: &mut Outputs) -> Result<bool, Error> {
+        let said = &mut request.said;
+        protocol::stands_alone(said.params())?;
+        if request.falls_back {
+            return Err(no_method(&said.method));
+        }
+        match &*said.method {
+            "server/discover" => out.result(request.ask, &self.discovered),
+            "subscriptions/listen" => {
+                let (caller, id) = (request.caller.clone(), request.id.clone());
+                let listener = Listener::read(caller, id, said.params(), self.offers, false)?;
+                listener.acknowledge(out);
+                self.listeners.insert(request.ask, listener);
+            }
+            // Of a connection, and so unknown to whoever has none.
+            "initialize"
+            | "ping"
+            | "logging/setLevel"
+            | "resources/subscribe"
+            | "resources/unsubscribe" => return Err(no_method(&said.method)),
+            _ => {
+                for key in OF_STATELESS {
+                    let params = with_meta(said.params(), key, None);
+                    said.params = Some(params.into());
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     pub fn asks(&self) -> impl Iterator<Item = Asked> {
         self.listeners.keys().copied()
     }
@@ -84,51 +119,13 @@ impl Legacy {
     /// Ends a subscription, with its result.
     pub fn forget(&mut self, ask: Asked) -> Option<String> {
         let listener = self.listeners.remove(&ask)?;
-        Some(protocol::listened(&listener.id))
-    }
-
-    /// Opens a subscription, and acknowledges it.
-    fn listen(&mut self, said: &CallerRequest) -> Result<Output, Error> {
-        let filter = said
-            .params
-            .as_deref()
-            .and_then(|params| member(params, "notifications"));
-        let Some(filter) = filter.filter(|filter| protocol::is_object(filter)) else {
-            return Err(invalid("subscriptions/listen lacks `notifications`"));
-        };
-        let Some(id) = said.id.clone() else {
-            return Err(invalid(
-                "the id of subscriptions/listen is none or too long",
-            ));
-        };
-        let (mut wants, mut accepted) = ([false; 3], String::from("{}"));
-        for (at, (_, name, _)) in LISTS.into_iter().enumerate() {
-            wants[at] = self.offers[at] && member(filter, name) == Some("true");
-            if wants[at] {
-                accepted = with(&accepted, &format!("/{name}"), Some("true"));
-            }
-        }
-        let (key, text) = (key::SUBSCRIPTION, id.as_str());
-        let params = format!(r#"{{"_meta":{{"{key}":{text}}},"notifications":{accepted}}}"#);
-        let caller = said.caller.clone();
-        let listener = Listener {
-            caller: caller.clone(),
-            id,
-            wants,
-        };
-        self.listeners.insert(said.ask, listener);
-        Ok(Output::TellCaller {
-            caller,
-            method: protocol::ACKNOWLEDGED.to_owned(),
-            params: Some(params),
-            meta: None,
-        })
+        Some(listener.result())
     }
 }
 
 impl ConnectedProvider {
     /// Asks on the seat's own connection what the provider speaks.
-    pub(super) fn probe(&mut self, out: &mut Vec<Output>) {
+    pub(super) fn probe(&mut self) {
         let meta = self.first_meta(&[key::CAPABILITIES, key::CLIENT_INFO]);
         let version = quoted(Version::Stateless.as_str());
         let mut params = format!(
@@ -139,56 +136,44 @@ impl ConnectedProvider {
         for (key, value) in meta {
             params = with_meta(Some(&params), key, Some(&value));
         }
-        self.ask_own(Open::Probe, "server/discover", &params, out);
+        self.ask_own(Open::Probe, "server/discover", params);
     }
 
-    pub(super) fn probed(&mut self, outcome: &Message, out: &mut Vec<Output>) {
-        let versions = member(outcome.body(), "supportedVersions");
-        let versions: Option<Vec<String>> =
-            versions.and_then(|versions| serde_json::from_str(versions).ok());
-        let stateless = Version::Stateless.as_str();
-        if outcome.kind() == Kind::Result
-            && versions.is_some_and(|versions| versions.iter().any(|version| version == stateless))
-        {
-            return self.open(Owner::Own, out);
+    pub(super) fn probed(&mut self, outcome: &Message) {
+        let is_result = outcome.kind() == Kind::Result;
+        if is_result && versions::speaks_stateless(outcome.body()) == Some(true) {
+            return self.open(Owner::Own);
         }
         let refusal = refusal(outcome);
         let Some(link) = self.links.get_mut(&Owner::Own) else {
             return;
         };
         let waiting = std::mem::take(&mut link.waiting).into_iter();
-        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(Waits::falls_back);
+        let (refused, waiting): (Vec<_>, Vec<_>) = waiting.partition(|waits| {
+            let request = waits.request();
+            request.is_some_and(|request| request.falls_back)
+        });
         link.waiting = waiting.into();
         let nobody_waits = link.waiting.is_empty();
-        out.extend(
-            refused
-                .iter()
-                .filter_map(Waits::ask)
-                .map(|ask| protocol::answer(ask, refusal.clone())),
-        );
+        for request in refused.iter().filter_map(Waits::request) {
+            self.out.answer(request.ask, refusal.clone());
+        }
         if nobody_waits {
-            return self.fail(Owner::Own, &refusal, out);
+            return self.fail(Owner::Own, &refusal);
         }
         let software = self.first_meta(&[key::CLIENT_INFO]).pop();
-        let software = software.map_or_else(
-            || {
-                format!(
-                    r#"{{"name":"acp-chain","version":"{}"}}"#,
-                    env!("CARGO_PKG_VERSION")
-                )
-            },
-            |(_, software)| software,
-        );
+        let software =
+            software.map_or_else(|| protocol::software("acp-chain"), |(_, software)| software);
         let version = Version::V2025November.as_str();
         let params = format!(
             r#"{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{software}}}"#
         );
-        self.ask_own(Open::Initialize, "initialize", &params, out);
+        self.ask_own(Open::Initialize, "initialize", params);
     }
 
-    pub(super) fn initialized(&mut self, outcome: &Message, out: &mut Vec<Output>) {
+    pub(super) fn initialized(&mut self, outcome: &Message) {
         if outcome.kind() != Kind::Result {
-            return self.fail(Owner::Own, outcome, out);
+            return self.fail(Owner::Own, outcome);
         }
         if outcome.body().len() > protocol::MAX_SAID {
             let text = format!(
@@ -197,136 +182,83 @@ impl ConnectedProvider {
                 protocol::MAX_SAID / 1024
             );
             let error = Error::new(protocol::code::BACKEND, text);
-            return self.fail(Owner::Own, &Message::error(&error), out);
+            return self.fail(Owner::Own, &Message::error(&error));
         }
         if let Some(link) = self.links.get_mut(&Owner::Own) {
             link.legacy = Some(Legacy::new(outcome.body()));
         }
-        self.tell(Owner::Own, "notifications/initialized", [None, None], out);
-        self.open(Owner::Own, out);
+        let initialized = Said::new("notifications/initialized", None);
+        self.tell(Owner::Own, &initialized);
+        self.open(Owner::Own);
     }
 
     /// What the first caller that waits says of itself under these keys.
     fn first_meta<'k>(&self, keys: &[&'k str]) -> Vec<(&'k str, String)> {
         let link = self.links.get(&Owner::Own);
-        let said = link.and_then(|link| link.requests().next());
-        let params = said.and_then(|said| said.params.as_deref());
+        let first = link.and_then(|link| link.requests().next());
+        let params = first.and_then(|request| request.said.params());
         let value = |key: &&'k str| Some((*key, protocol::meta(params, key)?.to_owned()));
         keys.iter().filter_map(value).collect()
     }
 
-    fn ask_own(&mut self, open: Open, method: &str, params: &str, out: &mut Vec<Output>) {
+    fn ask_own(&mut self, open: Open, method: &str, params: String) {
         let link = self.links.get(&Owner::Own);
         let Some(theirs) = link.and_then(|link| link.theirs.clone()) else {
             return;
         };
+        let params = wire::on_connection(theirs.as_str(), &Said::made(method, params));
         let question = self.ask(open);
-        out.push(Output::AskProvider {
-            question,
-            method: "mcp/message",
-            params: envelope(&theirs, method, Some(params), None),
-        });
+        self.out.ask_provider(question, "mcp/message", params);
     }
 
     /// Turns a request that stands alone into one for a legacy provider, or answers it.
     pub(super) fn adapt<'a>(
         &mut self,
         place: Owner,
-        said: CallerRequest<'a>,
-        out: &mut Vec<Output>,
+        mut request: CallerRequest<'a>,
     ) -> Option<CallerRequest<'a>> {
         let link = self.links.get_mut(&place)?;
         let Some(legacy) = &mut link.legacy else {
-            return Some(said);
+            return Some(request);
         };
-        let ask = said.ask;
-        if let Err(error) = protocol::stands_alone(said.params.as_deref()) {
-            out.push(protocol::failed(ask, &error));
-            return None;
-        }
-        if said.falls_back {
-            out.push(protocol::failed(ask, &no_method(&said.method)));
-            return None;
-        }
-        match &*said.method {
-            "server/discover" => out.push(protocol::result(ask, &legacy.discovered)),
-            "subscriptions/listen" => out.push(match legacy.listen(&said) {
-                Ok(acknowledged) => acknowledged,
-                Err(error) => protocol::failed(ask, &error),
-            }),
-            // Of a connection, and so unknown to whoever has none.
-            "initialize"
-            | "ping"
-            | "logging/setLevel"
-            | "resources/subscribe"
-            | "resources/unsubscribe" => {
-                out.push(protocol::failed(ask, &no_method(&said.method)));
-            }
-            _ => {
-                let mut params = said.params.map_or_else(|| "{}".to_owned(), Cow::into_owned);
-                let known = [
-                    key::VERSION,
-                    key::CLIENT_INFO,
-                    key::CAPABILITIES,
-                    key::LOG_LEVEL,
-                ];
-                for key in known {
-                    params = with_meta(Some(&params), key, None);
-                }
-                return Some(CallerRequest {
-                    params: Some(params.into()),
-                    ..said
-                });
-            }
+        let ask = request.ask;
+        match legacy.answer(&mut request, &mut self.out) {
+            Ok(true) => return Some(request),
+            Ok(false) => {}
+            Err(error) => self.out.fail(ask, &error),
         }
         None
     }
 
     /// Passes on what the provider says on the seat's own connection, if it can be told to whom.
-    pub(super) fn own_told(
-        &mut self,
-        method: String,
-        params: Option<&str>,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
-        let mut tell = |caller: &Caller, params: Option<String>| {
-            out.push(Output::TellCaller {
-                caller: caller.clone(),
-                method: method.clone(),
-                params,
-                meta: None,
-            });
-        };
-        if method == "notifications/progress" {
-            let question = params.and_then(|params| member(params, "progressToken"));
+    pub(super) fn own_told(&mut self, mut said: Said<'static>) -> Result<(), Error> {
+        said.meta = None;
+        if said.method == "notifications/progress" {
+            let question = said
+                .params()
+                .and_then(|params| member(params, "progressToken"));
             let question = question.and_then(|text| text.parse().ok());
             let open = question.and_then(|question: u64| self.questions.get(&question));
             let Some(Open::Caller(relayed)) = open else {
                 return Err(invalid("it is about no open request"));
             };
             let token = relayed.token.as_ref().filter(|_| !relayed.withdrawn);
-            let Some((token, params)) = token.zip(params) else {
+            let Some((token, params)) = token.zip(said.params()) else {
                 return Err(invalid("nobody asked for progress"));
             };
             let params = with(params, "/progressToken", Some(token.as_str()));
-            tell(&relayed.caller, Some(params));
+            said.params = Some(params.into());
+            self.out.tell_caller(relayed.caller.clone(), said);
             return Ok(());
         }
         let link = self.links.get(&Owner::Own);
         if let Some(legacy) = link.and_then(|link| link.legacy.as_ref()) {
-            let Some(list) = LISTS.iter().position(|(_, _, name)| *name == method) else {
-                return Err(whose(&method));
+            let Some(list) = LISTS.iter().position(|(_, _, name)| *name == said.method) else {
+                return Err(whose(&said.method));
             };
-            for listener in legacy
-                .listeners
-                .values()
-                .filter(|listener| listener.wants[list])
-            {
-                let id = Some(listener.id.as_str());
-                tell(
-                    &listener.caller,
-                    Some(with_meta(params, key::SUBSCRIPTION, id)),
-                );
+            let listeners = legacy.listeners.values();
+            for listener in listeners.filter(|listener| listener.filter.lists[list]) {
+                listener.tell(&said.method, said.params(), &mut self.out);
             }
             return Ok(());
         }
@@ -339,8 +271,8 @@ impl ConnectedProvider {
         // A log is of a call, though it does not say of which.
         match (calls.next(), calls.next()) {
             (Some(call), None) if call.withdrawn => {}
-            (Some(call), None) => tell(&call.caller, params.map(str::to_owned)),
-            _ => return Err(whose(&method)),
+            (Some(call), None) => self.out.tell_caller(call.caller.clone(), said),
+            _ => return Err(whose(&said.method)),
         }
         Ok(())
     }
@@ -361,28 +293,11 @@ fn whose(method: &str) -> Error {
 
 /// What a legacy provider answered, as 2026-07-28 has it.
 pub(super) fn adapted(outcome: Message, cacheable: bool) -> Message {
-    let body = outcome.body();
-    if outcome.kind() != Kind::Result {
-        // This code is gone.
-        let gone = protocol::code::RESOURCE_NOT_FOUND.to_string();
-        if member(body, "code") == Some(&gone)
-            && let Ok(mut error) = serde_json::from_str::<Error>(body)
-        {
-            error.code = protocol::code::INVALID_PARAMS;
-            return Message::error(&error);
+    match outcome.kind() {
+        Kind::Result if protocol::is_object(outcome.body()) => {
+            Message::result(&versions::newer(outcome.body(), cacheable))
         }
-        return outcome;
+        Kind::Result => outcome,
+        _ => versions::newer_error(outcome),
     }
-    if !protocol::is_object(body) {
-        return outcome;
-    }
-    let mut result = with(body, "/resultType", Some(r#""complete""#));
-    if cacheable {
-        for (name, value) in [("ttlMs", "0"), ("cacheScope", r#""private""#)] {
-            if member(body, name).is_none() {
-                result = with(&result, &format!("/{name}"), Some(value));
-            }
-        }
-    }
-    Message::result(&result)
 }

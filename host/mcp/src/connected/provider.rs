@@ -2,22 +2,19 @@
 
 use super::{ConnectedProvider, Open, Owner};
 use crate::protocol::{self, invalid, key, no_method};
-use crate::seat::{Asked, Caller, Output};
-use crate::wire;
+use crate::seat::{Asked, Caller};
+use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Id, member};
 
 impl ConnectedProvider {
     /// Finds out for which connection the provider has something.
-    pub(super) fn addressed<'p>(
-        &self,
-        params: &'p str,
-    ) -> Result<(Owner, String, Option<&'p str>), Error> {
+    fn addressed(&self, params: &str) -> Result<(Owner, Said<'static>), Error> {
         let theirs = member(params, "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
             .and_then(Id::parse)
             .ok_or_else(|| invalid("mcp/message lacks a connectionId, a string"))?;
-        let method = protocol::string(Some(params), "method")
-            .ok_or_else(|| invalid("mcp/message lacks a method, a string"))?;
+        let said = wire::said(params).map(Said::into_owned);
+        let said = said.ok_or_else(|| invalid("mcp/message lacks a method, a string"))?;
         let place = self.theirs.get(&theirs).ok_or_else(|| {
             let theirs = protocol::clipped(theirs.as_str());
             let name = &self.name;
@@ -25,92 +22,69 @@ impl ConnectedProvider {
                 "The MCP server {name:?} has no connection {theirs}, or it is over"
             ))
         })?;
-        let params = member(params, "params").filter(|params| *params != "null");
-        Ok((*place, method, params))
+        Ok((*place, said))
     }
 
-    pub(super) fn provider_asks(
-        &mut self,
-        ask: Asked,
-        params: &str,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
-        let meta = wire::meta(params);
-        let (place, method, params) = self.addressed(params)?;
+    /// Passes on what the provider asks.
+    pub(super) fn hear_request(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
+        let (place, said) = self.addressed(params)?;
         match place {
-            Owner::Own if method == "ping" => out.push(protocol::result(ask, "{}")),
-            Owner::Own => return Err(no_method(&method)),
+            Owner::Own if said.method == "ping" => self.out.result(ask, "{}"),
+            Owner::Own => return Err(no_method(&said.method)),
             Owner::Caller(_) if self.is_full() => return Err(protocol::full(&self.name)),
-            Owner::Caller(connection) => out.push(Output::AskCaller {
-                question: self.ask(Open::Provider { ask, place }),
-                connection,
-                method,
-                params: params.map(str::to_owned),
-                meta: meta.map(str::to_owned),
-            }),
+            Owner::Caller(connection) => {
+                let question = self.ask(Open::Provider { ask, place });
+                self.out.ask_caller(question, connection, said);
+            }
         }
         Ok(())
     }
 
-    pub(super) fn provider_tells(
-        &mut self,
-        params: &str,
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
-        let meta = wire::meta(params);
-        let (place, method, params) = self.addressed(params)?;
-        if method == protocol::CANCELLED {
+    /// Passes on what the provider tells.
+    pub(super) fn hear_notification(&mut self, params: &str) -> Result<(), Error> {
+        let (place, said) = self.addressed(params)?;
+        if said.method == protocol::CANCELLED {
             return Err(invalid("requests are withdrawn with $/cancel_request"));
         }
         let link = self.links.get(&place);
         if link.is_some_and(|link| link.listens.is_used())
-            && let Some(subscription) = protocol::meta(params, key::SUBSCRIPTION)
+            && let Some(subscription) = protocol::meta(said.params(), key::SUBSCRIPTION)
         {
-            return self.provider_publishes(place, method, [params, meta], subscription, out);
+            let theirs = protocol::token(Some(subscription));
+            return self.publish(place, said, theirs);
         }
         match place {
             Owner::Caller(connection) => {
-                out.push(Output::TellCaller {
-                    caller: Caller::Connection(connection),
-                    method,
-                    params: params.map(str::to_owned),
-                    meta: meta.map(str::to_owned),
-                });
+                self.out.tell_caller(Caller::Connection(connection), said);
                 Ok(())
             }
-            Owner::Own => self.own_told(method, params, out),
+            Owner::Own => self.own_told(said),
         }
     }
 
     /// Passes on what belongs to a subscription, under the id that this has for the caller.
-    pub(super) fn provider_publishes(
+    fn publish(
         &mut self,
         place: Owner,
-        method: String,
-        [params, meta]: [Option<&str>; 2],
-        subscription: &str,
-        out: &mut Vec<Output>,
+        mut said: Said<'static>,
+        theirs: Option<Id>,
     ) -> Result<(), Error> {
-        let acknowledges = method == protocol::ACKNOWLEDGED;
+        let acknowledges = said.method == protocol::ACKNOWLEDGED;
         let link = self.links.get_mut(&place);
-        let theirs = protocol::token(Some(subscription));
         let question = link
             .zip(theirs)
             .and_then(|(link, theirs)| link.listens.of(theirs, acknowledges));
         let Some(Open::Caller(relayed)) = question.and_then(|of| self.questions.get(&of)) else {
             return Err(invalid("it is of no open subscription"));
         };
-        let id = relayed.id.as_ref().map(Id::as_str);
         if !relayed.withdrawn {
-            out.push(Output::TellCaller {
-                caller: relayed.caller.clone(),
-                method,
-                params: Some(protocol::with_meta(params, key::SUBSCRIPTION, id)),
-                meta: meta.map(str::to_owned),
-            });
+            let id = relayed.id.as_ref().map(Id::as_str);
+            let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
+            said.params = Some(params.into());
+            self.out.tell_caller(relayed.caller.clone(), said);
         }
         if acknowledges {
-            self.listen_on(place, out);
+            self.listen_on(place);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::ConnectedProvider;
 use crate::seat::{Caller, Input, Seat};
-use crate::transcript::{META, Table, alone};
+use crate::transcript::{META, Table, alone, request};
 
 fn seat() -> Table<ConnectedProvider> {
     Table::new(ConnectedProvider::new("srv"))
@@ -271,15 +271,8 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
     );
     let token = r#""_meta":{"progressToken":"t","io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
     let params = format!("{{{token}}}");
-    table.take(Input::Request {
-        ask: 50,
-        caller: Caller::Request("b".into()),
-        id: "\"b\"",
-        method: "tools/call",
-        params: Some(&params),
-        falls_back: false,
-        meta: None,
-    });
+    let caller = Caller::Request("b".into());
+    table.take(request(50, caller, "\"b\"", "tools/call", &params, false));
     assert_eq!(
         table.result(1, r#"{"connectionId":"p"}"#),
         [format!(
@@ -440,15 +433,8 @@ fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
         table.alone("a", "tools/list", ""),
         [r#"ask provider 6: mcp/connect {"acpId":"srv"}"#]
     );
-    let refused = table.take(Input::Request {
-        ask: 9,
-        caller: Caller::Request("b".into()),
-        id: "\"b\"",
-        method: "tools/call",
-        params: None,
-        falls_back: false,
-        meta: None,
-    });
+    let caller = Caller::Request("b".into());
+    let refused = table.take(request(9, caller, "\"b\"", "tools/call", "null", false));
     assert!(refused[0].contains("-32602"));
 }
 

@@ -17,13 +17,16 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::called::Called;
+use super::called::{Called, Legacy};
 use super::subscription::Changes;
 use super::{Of, StatelessProvider};
 use crate::protocol::{
-    self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, quoted, with, with_meta,
+    self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, object, quoted, with,
+    with_meta,
 };
-use crate::seat::{Asked, Caller, ConnectionId, Output};
+use crate::seat::{Asked, ConnectionId};
+use crate::versions;
+use crate::wire::Said;
 use acp_chain_rpc::{Error, Kind, Message, code, member, resolve};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).
@@ -61,16 +64,7 @@ impl Client {
 
     /// Takes in what it says of itself in `initialize`.
     fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
-        let given = |name| {
-            let text = params.and_then(|params| member(params, name));
-            match text.filter(|text| is_object(text)) {
-                Some(text) if text.len() > protocol::MAX_SAID => {
-                    let most = protocol::MAX_SAID / 1024;
-                    Err(invalid(format!("{name} is larger than {most} KiB")))
-                }
-                text => Ok(text.map(str::to_owned)),
-            }
-        };
+        let given = |name| Ok(protocol::introduced(params, name)?.map(str::to_owned));
         (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
         Ok(())
     }
@@ -105,60 +99,64 @@ impl Client {
 impl StatelessProvider {
     pub(super) fn legacy_request(
         &mut self,
-        mut called: Called,
-        params: Option<&str>,
-        out: &mut Vec<Output>,
+        called: Called,
+        connection: ConnectionId,
+        said: &Said,
     ) -> Result<(), Error> {
-        let Some(client) = self.clients.get_mut(&called.connection) else {
+        let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
         };
-        let ask = called.ask;
-        match called.method.as_str() {
+        let (ask, params) = (called.ask, said.params());
+        match &*said.method {
             "initialize" => {
                 let introduced = client.introduce(params);
-                let introduced = introduced.and_then(|()| self.has_room_for(called.connection));
-                let client = self.clients.entry(called.connection).or_default();
+                let introduced = introduced.and_then(|()| self.has_room_for(connection));
+                let client = self.clients.entry(connection).or_default();
                 if let Err(error) = introduced {
                     // It may try again.
                     *client = Client::default();
                     return Err(error);
                 }
                 let params = client.stand_alone(None)?;
-                let of = Of::Initialize {
-                    ask,
-                    connection: called.connection,
-                };
-                self.ask(of, None, "server/discover", [Some(&params), None], out);
+                let discover = Said::made("server/discover", params);
+                self.ask(Of::Initialize { ask, connection }, None, &discover);
             }
-            "ping" => out.push(protocol::result(ask, "{}")),
+            "ping" => self.out.result(ask, "{}"),
             "logging/setLevel" => {
                 let level = protocol::string(params, "level");
-                let known = LEVELS
-                    .into_iter()
-                    .find(|known| level.as_deref() == Some(known));
+                let mut levels = LEVELS.into_iter();
+                let known = levels.find(|known| level.as_deref() == Some(known));
                 client.level = Some(known.ok_or_else(|| {
                     invalid(format!("The level is none of {}", LEVELS.join(", ")))
                 })?);
-                out.push(protocol::result(ask, "{}"));
+                self.out.result(ask, "{}");
             }
-            "resources/subscribe" | "resources/unsubscribe" if client.changes.subscribes => {
+            method @ ("resources/subscribe" | "resources/unsubscribe")
+                if client.changes.subscribes =>
+            {
                 let uri = protocol::string(params, "uri")
                     .ok_or_else(|| invalid("the request lacks a uri, a string"))?;
-                if called.method == "resources/subscribe" {
-                    self.has_room_for(called.connection)?;
+                let adds = method == "resources/subscribe";
+                if adds {
+                    self.has_room_for(connection)?;
                 }
-                self.subscribe(&called, uri, out)?;
+                self.subscribe(ask, connection, uri, adds)?;
             }
-            "resources/subscribe"
+            method @ ("resources/subscribe"
             | "resources/unsubscribe"
             | "server/discover"
-            | "subscriptions/listen" => return Err(no_method(&called.method)),
-            _ => {
-                called.params = client.stand_alone(params)?;
-                if !protocol::keeps(self.kept(), called.weight()) {
+            | "subscriptions/listen") => return Err(no_method(method)),
+            method => {
+                let legacy = Legacy {
+                    connection,
+                    method: method.to_owned(),
+                    params: client.stand_alone(params)?,
+                    rounds: 0,
+                };
+                if !protocol::keeps(self.kept(), legacy.weight()) {
                     return Err(protocol::heavy(&self.name));
                 }
-                self.call(called, None, out);
+                self.call(called, legacy, None);
             }
         }
         Ok(())
@@ -177,49 +175,48 @@ impl StatelessProvider {
     }
 
     /// Sends a request, or the same one again with what was asked for.
-    pub(super) fn call(&mut self, called: Called, again: Option<&str>, out: &mut Vec<Output>) {
-        let (method, params) = (called.method.clone(), called.params.clone());
-        let params = again.unwrap_or(&params);
-        self.ask(Of::Legacy(called), None, &method, [Some(params), None], out);
+    pub(super) fn call(&mut self, mut called: Called, legacy: Legacy, again: Option<String>) {
+        let params = again.unwrap_or_else(|| legacy.params.clone());
+        let said = Said::made(&legacy.method, params);
+        called.legacy = Some(legacy);
+        self.ask(Of::Caller(called), None, &said);
     }
 
-    pub(super) fn initialized(
+    /// The provider has said what it is, or why not.
+    pub(super) fn initialized(&mut self, ask: Asked, connection: ConnectionId, outcome: Message) {
+        let outcome = match self.introduced(connection, &outcome) {
+            Ok(result) => Message::result(&result),
+            Err(fault) => fault.map_or(outcome, |error| Message::error(&error)),
+        };
+        self.out.answer(ask, outcome);
+    }
+
+    /// The answer to `initialize`, out of that to `server/discover`. Without an error, that is the answer.
+    fn introduced(
         &mut self,
-        ask: Asked,
         connection: ConnectionId,
-        outcome: Message,
-    ) -> Output {
+        discovered: &Message,
+    ) -> Result<String, Option<Error>> {
         let Some(client) = self.clients.get_mut(&connection) else {
-            return protocol::failed(ask, &Error::cancelled());
+            return Err(Some(Error::cancelled()));
         };
-        let body = outcome.body();
-        let fault = if outcome.kind() == Kind::Result {
-            let versions = member(body, "supportedVersions");
-            let versions: Option<Vec<String>> =
-                versions.and_then(|versions| serde_json::from_str(versions).ok());
+        // If there is none, it may try again.
+        let version = client.version.take();
+        let (version, body) = match (discovered.kind(), version) {
+            (Kind::Result, Some(version)) => (version, discovered.body()),
+            _ => return Err(None),
+        };
+        if versions::speaks_stateless(body) == Some(false) {
             let stateless = Version::Stateless.as_str();
-            versions
-                .is_some_and(|versions| versions.iter().all(|version| version != stateless))
-                .then(|| {
-                    let text = format!("The MCP server {:?} does not speak {stateless}", self.name);
-                    Message::error(&Error::new(protocol::code::BACKEND, text))
-                })
-        } else {
-            Some(outcome.clone())
-        };
-        let version = match (fault, client.version) {
-            (None, Some(version)) => version,
-            (fault, _) => {
-                // It may try again.
-                client.version = None;
-                let outcome = fault.unwrap_or(outcome);
-                return protocol::answer(ask, outcome);
-            }
-        };
+            let text = format!("The MCP server {:?} does not speak {stateless}", self.name);
+            return Err(Some(Error::new(protocol::code::BACKEND, text)));
+        }
+        client.version = Some(version);
         let capabilities = member(body, "capabilities").filter(|text| is_object(text));
         let capabilities = capabilities.unwrap_or("{}");
         let offered = |pointer: &str| resolve(capabilities, pointer) == Ok(Some("true"));
-        client.changes.offers = LISTS.map(|(of, _, _)| offered(&format!("/{of}/listChanged")));
+        client.changes.filter.lists =
+            LISTS.map(|(of, _, _)| offered(&format!("/{of}/listChanged")));
         client.changes.subscribes = offered("/resources/subscribe");
         let software = protocol::meta(Some(body), key::SERVER_INFO).filter(|software| {
             let has = |name| protocol::string(Some(software), name).is_some();
@@ -230,37 +227,30 @@ impl StatelessProvider {
             str::to_owned,
         );
         let instructions = member(body, "instructions").filter(|text| text.starts_with('"'));
-        let instructions = instructions.map(|text| format!(r#","instructions":{text}"#));
-        let result = format!(
-            r#"{{"protocolVersion":"{}","capabilities":{capabilities},"serverInfo":{software}{}}}"#,
-            version.as_str(),
-            instructions.unwrap_or_default()
-        );
-        protocol::result(ask, &result)
+        Ok(object(&[
+            ("protocolVersion", Some(&quoted(version.as_str()))),
+            ("capabilities", Some(capabilities)),
+            ("serverInfo", Some(&software)),
+            ("instructions", instructions),
+        ]))
     }
 
-    pub(super) fn legacy_answered(
-        &mut self,
-        called: Called,
-        outcome: Message,
-        out: &mut Vec<Output>,
-    ) {
+    pub(super) fn legacy_answered(&mut self, called: Called, legacy: Legacy, outcome: Message) {
         let (ask, body) = (called.ask, outcome.body());
         if outcome.kind() != Kind::Result {
-            return out.push(protocol::answer(ask, outcome));
+            return self.out.answer(ask, outcome);
         }
         match member(body, "resultType") {
             Some(r#""input_required""#) if called.withdrawn => {
-                out.push(protocol::failed(ask, &Error::cancelled()));
+                self.out.fail(ask, &Error::cancelled());
             }
             Some(r#""input_required""#) => {
-                if let Err(error) = self.begin_round(called, body, out) {
-                    out.push(protocol::failed(ask, &error));
-                }
+                let begun = self.begin_round(called, legacy, body);
+                self.out.settle(ask, begun);
             }
             None | Some(r#""complete""#) => {
-                let outcome = older(&called.method, outcome);
-                out.push(protocol::answer(ask, outcome));
+                let outcome = older(&legacy.method, outcome);
+                self.out.answer(ask, outcome);
             }
             Some(other) => {
                 let text = format!(
@@ -269,52 +259,8 @@ impl StatelessProvider {
                     self.name,
                     protocol::clipped(other)
                 );
-                out.push(protocol::failed(
-                    ask,
-                    &Error::new(code::INTERNAL_ERROR, text),
-                ));
+                self.out.fail(ask, &Error::new(code::INTERNAL_ERROR, text));
             }
-        }
-    }
-
-    /// A client is gone.
-    pub(super) fn disconnect(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
-        self.clients.remove(&connection);
-        let over = Error::cancelled();
-        for (question, open) in &mut self.questions {
-            let here = match &mut open.of {
-                Of::Caller {
-                    caller, withdrawn, ..
-                } => {
-                    let here = *caller == Caller::Connection(connection);
-                    *withdrawn |= here;
-                    here
-                }
-                Of::Initialize { connection: of, .. } => *of == connection,
-                Of::Legacy(called) => {
-                    called.withdrawn |= called.connection == connection;
-                    called.connection == connection
-                }
-                Of::Listen(listen) => {
-                    let here = listen.connection == connection;
-                    let ask = listen.ask.take_if(|_| here);
-                    out.extend(ask.map(|(ask, _)| protocol::failed(ask, &over)));
-                    here
-                }
-            };
-            if here {
-                out.push(Output::Withdraw {
-                    question: *question,
-                });
-            }
-        }
-        let rounds = self
-            .rounds
-            .extract_if(.., |_, round| round.called.connection == connection);
-        let rounds: Vec<_> = rounds.collect();
-        for (ask, round) in rounds {
-            round.end(out);
-            out.push(protocol::failed(ask, &over));
         }
     }
 }
@@ -322,33 +268,15 @@ impl StatelessProvider {
 /// A result without what 2026-07-28 added, and without what older clients refuse.
 fn older(method: &str, outcome: Message) -> Message {
     let body = outcome.body();
-    let mut gone: Vec<String> = Vec::new();
-    let mut unless = |found: bool, pointer: String| {
-        if found {
-            gone.push(pointer);
-        }
-    };
-    unless(
-        member(body, "resultType").is_some(),
-        "/resultType".to_owned(),
-    );
-    for name in ["ttlMs", "cacheScope"] {
-        let found = is_cacheable(method) && member(body, name).is_some();
-        unless(found, format!("/{name}"));
-    }
-    if method == "tools/call" {
-        let structured = member(body, "structuredContent");
-        let found = structured.is_some_and(|value| !is_object(value));
-        unless(found, "/structuredContent".to_owned());
+    let mut older = versions::older(body, is_cacheable(method));
+    let structured = member(body, "structuredContent");
+    if method == "tools/call" && structured.is_some_and(|value| !is_object(value)) {
+        older = with(&older, "/structuredContent", None).into();
     }
     let tools = match method {
         "tools/list" => member(body, "tools").and_then(older_tools),
         _ => None,
     };
-    let mut older = Cow::Borrowed(body);
-    for pointer in gone {
-        older = with(&older, &pointer, None).into();
-    }
     if let Some(tools) = tools {
         older = with(&older, "/tools", Some(&tools)).into();
     }

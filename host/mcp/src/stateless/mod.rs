@@ -30,16 +30,17 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use serde::Deserialize;
-
 use self::called::Called;
 use self::legacy::Client;
 use self::rounds::Round;
 use self::subscription::Listen;
-use super::protocol::{self, Dropped, Version, invalid, key, no_method, quoted};
-use super::seat::{Asked, Caller, ConnectionId, Input, Output, Question, Seat, connected};
-use super::wire;
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+use super::protocol::{self, Dropped, Version, invalid, key, quoted};
+use super::seat::{
+    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
+    connected, dispatch,
+};
+use super::wire::{self, Said};
+use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 /// The seat of one provider.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ pub struct StatelessProvider {
     /// What callers were asked for, and for which call.
     inputs: BTreeMap<Question, Asked>,
     dropped: Dropped,
+    out: Outputs,
 }
 
 /// A request that the provider has.
@@ -71,89 +73,20 @@ struct Open {
 /// Whose it is.
 #[derive(Debug)]
 enum Of {
-    /// A request of 2026-07-28.
-    Caller {
-        ask: Asked,
-        caller: Caller,
-        id: Option<Id>,
-        /// The same id, if this is a `subscriptions/listen` that the provider knows by another.
-        subscription: Option<Id>,
-        withdrawn: bool,
-    },
+    /// A caller's request.
+    Caller(Called),
     /// `server/discover`, for the `initialize` of a connection.
     Initialize {
         ask: Asked,
         connection: ConnectionId,
     },
-    /// A request of a legacy client.
-    Legacy(Called),
     /// `subscriptions/listen`, for a legacy client.
     Listen(Listen),
 }
 
 impl Seat for StatelessProvider {
     fn take(&mut self, input: Input) -> Vec<Output> {
-        let mut out = Vec::new();
-        match input {
-            Input::Connect {
-                ask, connection, ..
-            } => {
-                if self.clients.len() >= protocol::CONNECTIONS {
-                    out.push(protocol::failed(ask, &protocol::full(&self.name)));
-                } else {
-                    self.clients.insert(connection, Client::default());
-                    let outcome = connected(connection, None);
-                    out.push(protocol::answer(ask, outcome));
-                }
-            }
-            Input::Disconnect {
-                ask, connection, ..
-            } => {
-                self.disconnect(connection, &mut out);
-                out.extend(ask.map(|ask| protocol::result(ask, "{}")));
-            }
-            Input::Request {
-                ask,
-                caller,
-                id,
-                method,
-                params,
-                falls_back: _,
-                meta,
-            } => {
-                let id = protocol::token(Some(id));
-                let params = [params, meta];
-                if let Err(error) = self.request(ask, caller, id, method, params, &mut out) {
-                    out.push(protocol::failed(ask, &error));
-                }
-            }
-            Input::Notification {
-                connection,
-                method,
-                params,
-                ..
-            } => match method {
-                "notifications/initialized" => self.ready(connection, &mut out),
-                protocol::CANCELLED => {
-                    let named = params.and_then(|params| member(params, "requestId"));
-                    let named = protocol::token(named).and_then(|id| self.named(connection, &id));
-                    if let Some(ask) = named {
-                        self.withdraw(ask, &mut out);
-                    }
-                }
-                // The provider has no connection to tell it on.
-                _ => {}
-            },
-            Input::Withdrawn { ask } => self.withdraw(ask, &mut out),
-            Input::Answered { question, outcome } => self.answered(question, outcome, &mut out),
-            Input::ProviderRequest { ask, .. } => {
-                out.push(protocol::failed(ask, &no_method("mcp/message")));
-            }
-            Input::ProviderNotification { params } => self.provider_tells(params, &mut out),
-            Input::ProviderLost => self.lose(&mut out),
-            Input::Changed(_) | Input::Asks { .. } | Input::Progress { .. } | Input::Over => {}
-        }
-        out
+        dispatch(self, input)
     }
 
     fn weight(&self) -> usize {
@@ -164,6 +97,194 @@ impl Seat for StatelessProvider {
         // One that is longer is none, and is not looked at: anybody may ask for it.
         let request = request.filter(|request| request.len() <= protocol::TOKEN);
         request.is_some_and(|request| self.requests.contains_key(request))
+    }
+}
+
+impl Adapter for StatelessProvider {
+    fn outputs(&mut self) -> &mut Outputs {
+        &mut self.out
+    }
+
+    fn connect(&mut self, ask: Asked, id: ConnectionId, _: Option<&str>) -> Result<(), Error> {
+        if self.clients.len() >= protocol::CONNECTIONS {
+            return Err(protocol::full(&self.name));
+        }
+        self.clients.insert(id, Client::default());
+        self.out.answer(ask, connected(id, None));
+        Ok(())
+    }
+
+    fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, _: Option<&str>) {
+        self.forget(id);
+        self.out.done(ask);
+    }
+
+    fn request(&mut self, request: CallerRequest) -> Result<(), Error> {
+        if self.is_full() {
+            return Err(protocol::full(&self.name));
+        }
+        let CallerRequest {
+            ask,
+            caller,
+            id,
+            said,
+            ..
+        } = request;
+        let own = match &caller {
+            Caller::Request(request) => Some(request.clone()),
+            Caller::Connection(connection) => {
+                let connection = *connection;
+                let client = self.clients.get_mut(&connection).ok_or_else(|| {
+                    Error::new(code::INVALID_REQUEST, "There is no such connection")
+                })?;
+                let version = protocol::connection_version(&mut client.version, &said)?;
+                if version < Version::Stateless {
+                    let called = Called::new(ask, caller, id);
+                    return self.legacy_request(called, connection, &said);
+                }
+                None
+            }
+        };
+        if own
+            .as_ref()
+            .is_some_and(|own| self.requests.contains_key(own))
+        {
+            return Err(invalid("The requestId is that of a request that is open"));
+        }
+        // A client that came by the bridge has an id for it that is not the `requestId`.
+        let known = own.as_deref().map(quoted);
+        let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
+        let listens = said.method == "subscriptions/listen";
+        let subscription = id.clone().filter(|_| listens && renamed);
+        let called = Called {
+            subscription,
+            ..Called::new(ask, caller, id)
+        };
+        self.ask(Of::Caller(called), own, &said);
+        Ok(())
+    }
+
+    fn notification(&mut self, connection: ConnectionId, said: Said) {
+        // The provider has no connection to tell it any other on.
+        if said.method == "notifications/initialized" {
+            self.ready(connection);
+        }
+    }
+
+    fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
+        // MCP: `initialize` cannot be withdrawn.
+        let open = self.questions.values().filter_map(|open| match &open.of {
+            Of::Caller(called) => Some(called),
+            Of::Initialize { .. } | Of::Listen(_) => None,
+        });
+        let rounds = self.rounds.values().map(|round| &round.called);
+        let mut all = open.chain(rounds);
+        let is_it = |called: &&Called| called.is_on(connection) && called.id.as_ref() == Some(id);
+        all.find(is_it).map(|called| called.ask)
+    }
+
+    fn withdraw(&mut self, asked: Asked) {
+        for (question, open) in &mut self.questions {
+            let is_it = match &mut open.of {
+                Of::Caller(called) => {
+                    called.withdrawn |= called.ask == asked;
+                    called.ask == asked
+                }
+                Of::Initialize { ask, .. } => *ask == asked,
+                Of::Listen(listen) => {
+                    if listen.forget(asked) {
+                        return self.out.fail(asked, &Error::cancelled());
+                    }
+                    false
+                }
+            };
+            if is_it {
+                return self.out.withdraw(*question);
+            }
+        }
+        if let Some(round) = self.rounds.remove(&asked) {
+            self.end_round(round, &Error::cancelled());
+        }
+    }
+
+    fn answered(&mut self, question: Question, outcome: Message) {
+        let Some(open) = self.questions.remove(&question) else {
+            return self.input_answered(question, outcome);
+        };
+        self.requests.remove(&open.request);
+        let outer = outcome.kind() == Kind::Error;
+        let meta = wire::meta(outcome.body()).filter(|_| !outer);
+        let meta = meta.map(str::to_owned);
+        let outcome = match outer {
+            true => outcome,
+            false => wire::carried(&outcome).unwrap_or_else(|| {
+                let text =
+                    "The provider answered mcp/message with neither a result nor an MCP error";
+                Message::error(&Error::new(protocol::code::BACKEND, text))
+            }),
+        };
+        match open.of {
+            Of::Caller(mut called) => match called.legacy.take() {
+                Some(legacy) => self.legacy_answered(called, legacy, outcome),
+                None => self.out.push(Output::Answer {
+                    ask: called.ask,
+                    outcome: protocol::subscribed(outcome, called.subscription.as_ref()),
+                    meta,
+                    outer,
+                }),
+            },
+            Of::Initialize { ask, connection } => self.initialized(ask, connection, outcome),
+            Of::Listen(listen) => self.listened(question, listen, &outcome),
+        }
+    }
+
+    fn provider_tells(&mut self, params: &str) {
+        let text = |name| protocol::string(Some(params), name);
+        let request = text("requestId").filter(|_| text("serverId").as_ref() == Some(&self.id));
+        let question = request.and_then(|request| self.requests.get(&*request).copied());
+        let open = question.and_then(|question| Some((question, self.questions.get(&question)?)));
+        let Some(((question, open), said)) = open.zip(wire::said(params)) else {
+            let reason = "dropped a notification of its provider's: it is of no open request";
+            return self.dropped.note(&self.name, reason);
+        };
+        if said.method == protocol::CANCELLED {
+            return;
+        }
+        match &open.of {
+            // Nobody is there to be told.
+            Of::Caller(Called {
+                withdrawn: true, ..
+            })
+            | Of::Initialize { .. } => {}
+            Of::Caller(called) => {
+                let mut said = said.into_owned();
+                if let Some(id) = &called.subscription
+                    && protocol::meta(said.params(), key::SUBSCRIPTION).is_some()
+                {
+                    let id = Some(id.as_str());
+                    let params = protocol::with_meta(said.params(), key::SUBSCRIPTION, id);
+                    said.params = Some(params.into());
+                }
+                self.out.tell_caller(called.caller.clone(), said);
+            }
+            Of::Listen(_) => self.published(question, &said),
+        }
+    }
+
+    fn provider_lost(&mut self) {
+        let lost = protocol::lost(&self.name);
+        for round in std::mem::take(&mut self.rounds).into_values() {
+            self.end_round(round, &lost);
+        }
+        self.requests.clear();
+        for (question, open) in std::mem::take(&mut self.questions) {
+            let outcome = Message::error(&lost);
+            match open.of {
+                Of::Caller(called) => self.out.answer(called.ask, outcome),
+                Of::Initialize { ask, connection } => self.initialized(ask, connection, outcome),
+                Of::Listen(listen) => self.listened(question, listen, &outcome),
+            }
+        }
     }
 }
 
@@ -184,14 +305,15 @@ impl StatelessProvider {
             rounds: BTreeMap::new(),
             inputs: BTreeMap::new(),
             dropped: Dropped::default(),
+            out: Outputs::default(),
         }
     }
 
     /// How many bytes it keeps of calls that may come again.
     fn kept(&self) -> usize {
         let open = self.questions.values().map(|open| match &open.of {
-            Of::Legacy(called) => called.weight(),
-            _ => 0,
+            Of::Caller(called) => called.weight(),
+            Of::Initialize { .. } | Of::Listen(_) => 0,
         });
         let rounds = self.rounds.values().map(Round::weight);
         open.chain(rounds).sum()
@@ -207,14 +329,7 @@ impl StatelessProvider {
     }
 
     /// Asks the provider, under the id that the caller has for it or under one of the seat's.
-    fn ask(
-        &mut self,
-        of: Of,
-        request: Option<Arc<str>>,
-        method: &str,
-        [params, meta]: [Option<&str>; 2],
-        out: &mut Vec<Output>,
-    ) -> Question {
+    fn ask(&mut self, of: Of, request: Option<Arc<str>>, said: &Said) -> Question {
         let question = self.number();
         let request = request.unwrap_or_else(|| {
             let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
@@ -224,265 +339,40 @@ impl StatelessProvider {
             }
             own
         });
-        let params = params.map(|params| format!(r#","params":{params}"#));
-        let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
-        out.push(Output::AskProvider {
-            question,
-            method: "mcp/message",
-            params: format!(
-                r#"{{"serverId":{},"requestId":{},"method":{}{}{}}}"#,
-                quoted(&self.id),
-                quoted(&request),
-                quoted(method),
-                params.unwrap_or_default(),
-                meta.unwrap_or_default()
-            ),
-        });
+        let params = wire::alone(&self.id, &request, said);
+        self.out.ask_provider(question, "mcp/message", params);
         self.requests.insert(request.clone(), question);
         self.questions.insert(question, Open { request, of });
         question
     }
 
-    fn request(
-        &mut self,
-        ask: Asked,
-        caller: Caller,
-        id: Option<Id>,
-        method: &str,
-        [params, meta]: [Option<&str>; 2],
-        out: &mut Vec<Output>,
-    ) -> Result<(), Error> {
-        if self.is_full() {
-            return Err(protocol::full(&self.name));
-        }
-        protocol::is_carried(&caller)?;
-        let request = match &caller {
-            Caller::Request(request) => Some(request.clone()),
-            Caller::Connection(connection) => {
-                let client = self.clients.get_mut(connection).ok_or_else(|| {
-                    Error::new(code::INVALID_REQUEST, "There is no such connection")
-                })?;
-                let version = protocol::connection_version(&mut client.version, method, params)?;
-                if version < Version::Stateless {
-                    return self.legacy_request(
-                        Called::new(ask, *connection, id, method),
-                        params,
-                        out,
-                    );
-                }
-                None
-            }
-        };
-        if request
-            .as_ref()
-            .is_some_and(|request| self.requests.contains_key(request))
-        {
-            return Err(invalid("The requestId is that of a request that is open"));
-        }
-        // A client that came by the bridge has an id for it that is not the `requestId`.
-        let known = request.as_deref().map(quoted);
-        let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
-        let listens = method == "subscriptions/listen";
-        let of = Of::Caller {
-            ask,
-            caller,
-            subscription: id.clone().filter(|_| listens && renamed),
-            id,
-            withdrawn: false,
-        };
-        self.ask(of, request, method, [params, meta], out);
-        Ok(())
-    }
-
-    /// The open request that has this id for the client on a connection.
-    fn named(&self, connection: ConnectionId, named: &Id) -> Option<Asked> {
-        let here = Caller::Connection(connection);
-        let is_named = |id: &Option<Id>| id.as_ref() == Some(named);
-        let open = self.questions.values().find_map(|open| match &open.of {
-            Of::Caller {
-                ask, caller, id, ..
-            } if *caller == here && is_named(id) => Some(*ask),
-            Of::Legacy(called) if called.connection == connection && is_named(&called.id) => {
-                Some(called.ask)
-            }
-            // MCP: `initialize` cannot be withdrawn.
-            _ => None,
-        });
-        let rounds = || self.rounds.values().map(|round| &round.called);
-        open.or_else(|| {
-            let is_it = |called: &&Called| called.connection == connection && is_named(&called.id);
-            rounds().find(is_it).map(|called| called.ask)
-        })
-    }
-
-    fn withdraw(&mut self, asked: Asked, out: &mut Vec<Output>) {
+    /// A client is gone: what is open of it is withdrawn.
+    fn forget(&mut self, connection: ConnectionId) {
+        self.clients.remove(&connection);
+        let over = Error::cancelled();
         for (question, open) in &mut self.questions {
-            let is_it = match &mut open.of {
-                Of::Caller { ask, withdrawn, .. } => {
-                    *withdrawn |= *ask == asked;
-                    *ask == asked
+            let here = match &mut open.of {
+                Of::Caller(called) => {
+                    called.withdrawn |= called.is_on(connection);
+                    called.is_on(connection)
                 }
-                Of::Initialize { ask, .. } => *ask == asked,
-                Of::Legacy(called) => {
-                    called.withdrawn |= called.ask == asked;
-                    called.ask == asked
-                }
+                Of::Initialize { connection: of, .. } => *of == connection,
                 Of::Listen(listen) => {
-                    if listen.forget(asked) {
-                        out.push(protocol::failed(asked, &Error::cancelled()));
-                        return;
+                    let here = listen.connection == connection;
+                    if let Some((ask, _)) = listen.ask.take_if(|_| here) {
+                        self.out.fail(ask, &over);
                     }
-                    false
+                    here
                 }
             };
-            if is_it {
-                out.push(Output::Withdraw {
-                    question: *question,
-                });
-                return;
+            if here {
+                self.out.withdraw(*question);
             }
         }
-        if let Some(round) = self.rounds.remove(&asked) {
-            round.end(out);
-            out.push(protocol::failed(asked, &Error::cancelled()));
+        let here = |_: &Asked, round: &mut Round| round.called.is_on(connection);
+        let rounds: Vec<_> = self.rounds.extract_if(.., here).collect();
+        for (_, round) in rounds {
+            self.end_round(round, &over);
         }
-    }
-
-    fn answered(&mut self, question: Question, outcome: Message, out: &mut Vec<Output>) {
-        let Some(open) = self.questions.remove(&question) else {
-            return self.input_answered(question, outcome, out);
-        };
-        self.requests.remove(&open.request);
-        let meta = wire::meta(outcome.body()).map(str::to_owned);
-        let outer = outcome.kind() == Kind::Error;
-        let meta = meta.filter(|_| !outer);
-        let outcome = inner(outcome);
-        match open.of {
-            Of::Caller {
-                ask, subscription, ..
-            } => {
-                let outcome = protocol::subscribed(outcome, subscription.as_ref());
-                out.push(Output::Answer {
-                    ask,
-                    outcome,
-                    meta,
-                    outer,
-                });
-            }
-            Of::Initialize { ask, connection } => {
-                out.push(self.initialized(ask, connection, outcome));
-            }
-            Of::Legacy(called) => self.legacy_answered(called, outcome, out),
-            Of::Listen(listen) => self.listened(question, listen, &outcome, out),
-        }
-    }
-
-    /// The provider was started again: what was open with it is over, and it is not asked for it.
-    fn lose(&mut self, out: &mut Vec<Output>) {
-        let lost = protocol::lost(&self.name);
-        for (ask, round) in std::mem::take(&mut self.rounds) {
-            round.end(out);
-            out.push(protocol::failed(ask, &lost));
-        }
-        self.requests.clear();
-        for (question, open) in std::mem::take(&mut self.questions) {
-            let outcome = Message::error(&lost);
-            match open.of {
-                Of::Caller { ask, .. } | Of::Legacy(Called { ask, .. }) => {
-                    out.push(protocol::answer(ask, outcome));
-                }
-                Of::Initialize { ask, connection } => {
-                    out.push(self.initialized(ask, connection, outcome));
-                }
-                Of::Listen(listen) => self.listened(question, listen, &outcome, out),
-            }
-        }
-    }
-
-    fn provider_tells(&mut self, params: &str, out: &mut Vec<Output>) {
-        let text = |name| protocol::string(Some(params), name);
-        let (server, request, method) = (text("serverId"), text("requestId"), text("method"));
-        let question = request
-            .filter(|_| server.as_ref() == Some(&self.id))
-            .and_then(|request| self.requests.get(&*request).copied());
-        let open = question.and_then(|question| Some((question, self.questions.get(&question)?)));
-        let Some(((question, open), method)) = open.zip(method) else {
-            let reason = "dropped a notification of its provider's: it is of no open request";
-            return self.dropped.note(&self.name, reason);
-        };
-        let meta = wire::meta(params).map(str::to_owned);
-        let params = member(params, "params").filter(|params| *params != "null");
-        if method == protocol::CANCELLED {
-            return;
-        }
-        match &open.of {
-            // Nobody is there to be told.
-            Of::Caller {
-                withdrawn: true, ..
-            }
-            | Of::Legacy(Called {
-                withdrawn: true, ..
-            })
-            | Of::Initialize { .. } => {}
-            Of::Caller {
-                caller,
-                subscription,
-                ..
-            } => {
-                let named = subscription
-                    .as_ref()
-                    .filter(|_| protocol::meta(params, key::SUBSCRIPTION).is_some());
-                let params = match named {
-                    Some(id) => {
-                        let id = Some(id.as_str());
-                        Some(protocol::with_meta(params, key::SUBSCRIPTION, id))
-                    }
-                    None => params.map(str::to_owned),
-                };
-                out.push(Output::TellCaller {
-                    caller: caller.clone(),
-                    method,
-                    params,
-                    meta,
-                });
-            }
-            Of::Legacy(called) => out.push(Output::TellCaller {
-                caller: Caller::Connection(called.connection),
-                method,
-                params: params.map(str::to_owned),
-                meta,
-            }),
-            Of::Listen(_) => self.published(question, method, params, out),
-        }
-    }
-}
-
-/// MCP's outcome in the provider's answer.
-fn inner(outcome: Message) -> Message {
-    /// What an error has at least.
-    #[derive(Deserialize)]
-    struct Told {
-        #[serde(rename = "code")]
-        _code: i32,
-        #[serde(rename = "message")]
-        _message: String,
-    }
-
-    if outcome.kind() != Kind::Result {
-        return outcome;
-    }
-    if let Some(result) = member(outcome.body(), "result") {
-        return Message::result(result);
-    }
-    let error = member(outcome.body(), "error");
-    let told = error.filter(|error| serde_json::from_str::<Told>(error).is_ok());
-    // As text, so that what else it says passes too.
-    let line = told.map(|error| format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#));
-    match line.map(|line| Message::parse(line.into())) {
-        Some(Ok(message)) => message,
-        _ => Message::error(&Error::new(
-            protocol::code::BACKEND,
-            "The provider answered mcp/message with neither a result nor an MCP error",
-        )),
     }
 }

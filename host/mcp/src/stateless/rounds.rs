@@ -10,14 +10,16 @@
 //!   one; the other requests are withdrawn.
 //! - There are at most [`ROUNDS`] a call, and [`INPUTS`] requests in one.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::value::RawValue;
 
 use super::StatelessProvider;
-use super::called::Called;
+use super::called::{Called, Legacy};
 use crate::protocol::{self, quoted, with};
-use crate::seat::{Output, Question};
+use crate::seat::Question;
+use crate::wire::Said;
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
@@ -31,6 +33,7 @@ const INPUTS: usize = 16;
 #[derive(Debug)]
 pub(super) struct Round {
     pub called: Called,
+    legacy: Legacy,
     /// The requests that are not answered yet, and the provider's names for them.
     missing: BTreeMap<Question, String>,
     /// The answers, by the provider's names.
@@ -46,15 +49,7 @@ impl Round {
         let answers = self.answers.iter();
         let answers = answers.map(|(name, answer)| name.len() + answer.len());
         let state = self.state.as_ref().map_or(0, String::len);
-        self.called.weight() + state + missing.chain(answers).sum::<usize>()
-    }
-
-    /// Withdraws what is still asked. Its answers come, and mean nothing.
-    pub fn end(&self, out: &mut Vec<Output>) {
-        let missing = self.missing.keys();
-        out.extend(missing.map(|question| Output::Withdraw {
-            question: *question,
-        }));
+        self.legacy.weight() + state + missing.chain(answers).sum::<usize>()
     }
 }
 
@@ -62,9 +57,9 @@ impl StatelessProvider {
     /// Sends the client what the provider asks for. `required` is its `InputRequiredResult`.
     pub(super) fn begin_round(
         &mut self,
-        mut called: Called,
+        called: Called,
+        mut legacy: Legacy,
         required: &str,
-        out: &mut Vec<Output>,
     ) -> Result<(), Error> {
         let fault = |reason: String| {
             let text = format!("The MCP server {:?} is at fault: {reason}", self.name);
@@ -82,8 +77,8 @@ impl StatelessProvider {
                 )));
             }
         };
-        called.rounds += 1;
-        if called.rounds > ROUNDS {
+        legacy.rounds += 1;
+        if legacy.rounds > ROUNDS {
             return Err(fault(format!(
                 "it asked for input more than {ROUNDS} times"
             )));
@@ -96,7 +91,7 @@ impl StatelessProvider {
         if state.is_some_and(|state| !state.starts_with('"')) {
             return Err(fault(String::from("its requestState is no string")));
         }
-        let Some(client) = self.clients.get(&called.connection) else {
+        let Some(client) = self.clients.get(&legacy.connection) else {
             return Err(Error::cancelled());
         };
         let mut requests = Vec::new();
@@ -119,6 +114,7 @@ impl StatelessProvider {
             missing: BTreeMap::new(),
             answers: Vec::new(),
             called,
+            legacy,
         };
         let names = requests.iter().map(|(name, ..)| name.len());
         if !protocol::keeps(self.kept(), round.weight() + names.sum::<usize>()) {
@@ -128,29 +124,35 @@ impl StatelessProvider {
             let question = self.number();
             round.missing.insert(question, name);
             self.inputs.insert(question, round.called.ask);
-            out.push(Output::AskCaller {
-                question,
-                connection: round.called.connection,
-                method,
-                params,
+            let said = Said {
+                method: method.into(),
+                params: params.map(Cow::Owned),
                 meta: None,
-            });
+            };
+            self.out.ask_caller(question, round.legacy.connection, said);
         }
         if round.missing.is_empty() {
-            self.again(round, out);
+            self.again(round);
         } else {
             self.rounds.insert(round.called.ask, round);
         }
         Ok(())
     }
 
+    /// Ends a round, and the call with it. The answers to what is still asked come, and mean nothing.
+    pub(super) fn end_round(&mut self, round: Round, why: &Error) {
+        self.end_with(round, Message::error(why));
+    }
+
+    fn end_with(&mut self, round: Round, outcome: Message) {
+        for question in round.missing.into_keys() {
+            self.out.withdraw(question);
+        }
+        self.out.answer(round.called.ask, outcome);
+    }
+
     /// The client answered one of the requests.
-    pub(super) fn input_answered(
-        &mut self,
-        question: Question,
-        outcome: Message,
-        out: &mut Vec<Output>,
-    ) {
+    pub(super) fn input_answered(&mut self, question: Question, outcome: Message) {
         let Some(ask) = self.inputs.remove(&question) else {
             return;
         };
@@ -159,26 +161,23 @@ impl StatelessProvider {
         };
         let name = round.missing.remove(&question);
         if outcome.kind() != Kind::Result {
-            round.end(out);
-            out.push(protocol::answer(ask, outcome));
-            return;
+            return self.end_with(round, outcome);
         }
         if !protocol::keeps(self.kept(), round.weight() + outcome.body().len()) {
-            round.end(out);
-            return out.push(protocol::failed(ask, &protocol::heavy(&self.name)));
+            return self.end_round(round, &protocol::heavy(&self.name));
         }
         let answer = outcome.body().to_owned();
         round.answers.extend(name.map(|name| (name, answer)));
         if round.missing.is_empty() {
-            self.again(round, out);
+            self.again(round);
         } else {
             self.rounds.insert(ask, round);
         }
     }
 
     /// Makes the call again.
-    fn again(&mut self, round: Round, out: &mut Vec<Output>) {
-        let mut params = round.called.params.clone();
+    fn again(&mut self, round: Round) {
+        let mut params = round.legacy.params.clone();
         if !round.answers.is_empty() {
             let answers = round.answers.iter();
             let answers: Vec<_> = answers
@@ -190,6 +189,6 @@ impl StatelessProvider {
         if let Some(state) = &round.state {
             params = with(&params, "/requestState", Some(state));
         }
-        self.call(round.called, Some(&params), out);
+        self.call(round.called, round.legacy, Some(params));
     }
 }

@@ -6,11 +6,13 @@
 //! client's request is answered. One that the provider ends is not opened again until the client
 //! subscribes to something else.
 
-use super::called::Called;
+use std::borrow::Cow;
+
 use super::{Of, StatelessProvider};
-use crate::protocol::{self, LISTS, key, with, with_meta};
-use crate::seat::{Asked, Caller, ConnectionId, Output, Question};
-use crate::uris::Uris;
+use crate::listening::Filter;
+use crate::protocol::{self, key, with_meta};
+use crate::seat::{Asked, Caller, ConnectionId, Question};
+use crate::wire::Said;
 use acp_chain_rpc::{Error, Kind, Message};
 
 /// What a client hears of without asking.
@@ -18,12 +20,11 @@ use acp_chain_rpc::{Error, Kind, Message};
 pub(super) struct Changes {
     /// Whether `notifications/initialized` came.
     ready: bool,
-    /// Of which [`LISTS`] the provider tells that they have changed.
-    pub offers: [bool; 3],
     /// Whether the provider tells that a resource has changed.
     pub subscribes: bool,
-    /// The resources that the client subscribes to.
-    resources: Uris,
+    /// The lists of which the provider tells that they have changed, and the resources that the client
+    /// subscribes to.
+    pub filter: Filter,
     /// The open `subscriptions/listen`, the newest last.
     listens: Vec<Question>,
 }
@@ -47,82 +48,56 @@ impl Listen {
 impl Changes {
     /// How many bytes are kept of what it wants to hear of.
     pub fn weight(&self) -> usize {
-        self.resources.weight()
-    }
-
-    /// What it wants to hear of, in the filter of `subscriptions/listen`.
-    pub(super) fn filter(&self) -> Option<String> {
-        if !self.offers.contains(&true) && self.resources.is_empty() {
-            return None;
-        }
-        let mut filter = String::from("{}");
-        for ((_, name, _), offered) in LISTS.into_iter().zip(self.offers) {
-            if offered {
-                filter = with(&filter, &format!("/{name}"), Some("true"));
-            }
-        }
-        if !self.resources.is_empty() {
-            let resources = self.resources.to_json();
-            filter = with(&filter, "/resourceSubscriptions", Some(&resources));
-        }
-        Some(filter)
+        self.filter.weight()
     }
 }
 
 impl StatelessProvider {
     /// A client has said that it is ready to be told.
-    pub(super) fn ready(&mut self, connection: ConnectionId, out: &mut Vec<Output>) {
+    pub(super) fn ready(&mut self, connection: ConnectionId) {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
         };
         let is_first =
             client.version.is_some() && !std::mem::replace(&mut client.changes.ready, true);
-        if is_first && client.changes.offers.contains(&true) && !self.is_full() {
-            self.listen(connection, None, out);
+        if is_first && client.changes.filter.lists.contains(&true) && !self.is_full() {
+            self.listen(connection, None);
         }
     }
 
+    /// A client subscribes to a resource, or no longer.
     pub(super) fn subscribe(
         &mut self,
-        called: &Called,
+        ask: Asked,
+        connection: ConnectionId,
         uri: String,
-        out: &mut Vec<Output>,
+        adds: bool,
     ) -> Result<(), Error> {
-        let Some(client) = self.clients.get_mut(&called.connection) else {
+        let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Error::cancelled());
         };
-        let adds = called.method == "resources/subscribe";
+        let filter = &mut client.changes.filter;
         let is_news = match adds {
-            true => client.changes.resources.add(&uri)?,
-            false => client.changes.resources.remove(&uri),
+            true => filter.resources.add(&uri)?,
+            false => filter.resources.remove(&uri),
         };
-        match (is_news, client.changes.filter()) {
-            (true, Some(_)) => {
-                let ask = (called.ask, Some(uri).filter(|_| adds));
-                self.listen(called.connection, Some(ask), out);
-            }
-            (true, None) => {
-                let listens = std::mem::take(&mut client.changes.listens);
-                let over = listens
-                    .into_iter()
-                    .map(|question| Output::Withdraw { question });
-                out.extend(over);
-                out.push(protocol::result(called.ask, "{}"));
-            }
-            (false, _) => out.push(protocol::result(called.ask, "{}")),
+        if is_news && !filter.is_empty() {
+            self.listen(connection, Some((ask, Some(uri).filter(|_| adds))));
+            return Ok(());
         }
+        if is_news {
+            for question in std::mem::take(&mut client.changes.listens) {
+                self.out.withdraw(question);
+            }
+        }
+        self.out.result(ask, "{}");
         Ok(())
     }
 
-    pub(super) fn listen(
-        &mut self,
-        connection: ConnectionId,
-        ask: Option<(Asked, Option<String>)>,
-        out: &mut Vec<Output>,
-    ) {
+    fn listen(&mut self, connection: ConnectionId, ask: Option<(Asked, Option<String>)>) {
         let client = self.clients.get(&connection);
         let params = client.and_then(|client| {
-            let filter = client.changes.filter()?;
+            let filter = client.changes.filter.to_json();
             let params = format!(r#"{{"notifications":{filter}}}"#);
             client.stand_alone(Some(&params)).ok()
         });
@@ -134,22 +109,15 @@ impl StatelessProvider {
             acknowledged: false,
             ask,
         });
-        let question = self.ask(of, None, "subscriptions/listen", [Some(&params), None], out);
+        let question = self.ask(of, None, &Said::made("subscriptions/listen", params));
         if let Some(client) = self.clients.get_mut(&connection) {
             client.changes.listens.push(question);
         }
     }
 
     /// A `subscriptions/listen` is over.
-    pub(super) fn listened(
-        &mut self,
-        question: Question,
-        listen: Listen,
-        outcome: &Message,
-        out: &mut Vec<Output>,
-    ) {
-        let client = self.clients.get_mut(&listen.connection);
-        if let Some(client) = client {
+    pub(super) fn listened(&mut self, question: Question, listen: Listen, outcome: &Message) {
+        if let Some(client) = self.clients.get_mut(&listen.connection) {
             let before = client.changes.listens.len();
             client.changes.listens.retain(|of| *of != question);
             if client.changes.listens.is_empty() && before > 0 {
@@ -158,32 +126,22 @@ impl StatelessProvider {
                 self.dropped.note(&self.name, &reason);
             }
             if let Some((_, Some(uri))) = &listen.ask {
-                client.changes.resources.remove(uri);
+                client.changes.filter.resources.remove(uri);
             }
         }
         let Some((ask, _)) = listen.ask else {
             return;
         };
-        out.push(match outcome.kind() {
-            Kind::Error => protocol::answer(ask, outcome.clone()),
-            _ => protocol::failed(
-                ask,
-                &Error::new(
-                    protocol::code::BACKEND,
-                    "The provider ended the subscription",
-                ),
-            ),
-        });
+        if outcome.kind() == Kind::Error {
+            return self.out.answer(ask, outcome.clone());
+        }
+        let text = "The provider ended the subscription";
+        let error = Error::new(protocol::code::BACKEND, text);
+        self.out.fail(ask, &error);
     }
 
     /// Passes on what belongs to a `subscriptions/listen`.
-    pub(super) fn published(
-        &mut self,
-        question: Question,
-        method: String,
-        params: Option<&str>,
-        out: &mut Vec<Output>,
-    ) {
+    pub(super) fn published(&mut self, question: Question, said: &Said) {
         let open = self.questions.get_mut(&question);
         let Some(Of::Listen(listen)) = open.map(|open| &mut open.of) else {
             return;
@@ -192,27 +150,30 @@ impl StatelessProvider {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
         };
-        if method == protocol::ACKNOWLEDGED {
+        if said.method == protocol::ACKNOWLEDGED {
             listen.acknowledged = true;
             let mut done: Vec<_> = listen.ask.take().into_iter().collect();
             let at = client.changes.listens.iter().position(|of| *of == question);
-            let older: Vec<_> = client.changes.listens.drain(..at.unwrap_or(0)).collect();
-            for older in older {
+            for older in client.changes.listens.drain(..at.unwrap_or(0)) {
                 if let Some(Of::Listen(older)) =
                     self.questions.get_mut(&older).map(|open| &mut open.of)
                 {
                     done.extend(older.ask.take());
                 }
-                out.push(Output::Withdraw { question: older });
+                self.out.withdraw(older);
             }
-            out.extend(done.into_iter().map(|(ask, _)| protocol::result(ask, "{}")));
+            for (ask, _) in done {
+                self.out.result(ask, "{}");
+            }
         } else if listen.acknowledged {
-            out.push(Output::TellCaller {
-                caller: Caller::Connection(connection),
-                method,
-                params: params.map(|params| with_meta(Some(params), key::SUBSCRIPTION, None)),
+            let params = said.params();
+            let params = params.map(|params| with_meta(Some(params), key::SUBSCRIPTION, None));
+            let said = Said {
+                method: said.method.to_string().into(),
+                params: params.map(Cow::Owned),
                 meta: None,
-            });
+            };
+            self.out.tell_caller(Caller::Connection(connection), said);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! What callers and a provider of requests that stand alone say to the seat, line by line.
 
 use super::StatelessProvider;
-use crate::seat::{Caller, Input, Seat};
-use crate::transcript::{META, Table, alone};
+use crate::seat::{Caller, Seat};
+use crate::transcript::{META, Table, alone, request};
 
 fn seat() -> Table<StatelessProvider> {
     Table::new(StatelessProvider::new("srv", "acp-chain"))
@@ -101,15 +101,15 @@ fn inner_outcomes_are_unwrapped_and_outer_errors_pass() {
 fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
     for (id, told) in [("7", "7"), (r#""r""#, r#""r""#)] {
         let mut table = seat();
-        table.take(Input::Request {
-            ask: 1,
-            caller: Caller::Request("r".into()),
+        let (caller, params) = (Caller::Request("r".into()), alone(""));
+        table.take(request(
+            1,
+            caller,
             id,
-            method: "subscriptions/listen",
-            params: Some(&alone("")),
-            falls_back: false,
-            meta: None,
-        });
+            "subscriptions/listen",
+            &params,
+            false,
+        ));
         let tells = r#"{"serverId":"srv","requestId":"r","method":"x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"r"}}}"#;
         let expected =
             format!(r#"tell r: x {{"_meta":{{"io.modelcontextprotocol/subscriptionId":{told}}}}}"#);

@@ -11,7 +11,8 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{MessageId, Peer};
 use acp_chain_mcp::ServerId;
-use acp_chain_mcp::seat::{Ask, Input, Question};
+use acp_chain_mcp::component::{Ask, FromComponent};
+use acp_chain_mcp::seat::{Input, Question};
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
@@ -61,7 +62,8 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let numbers: Vec<_> = asks.iter().map(|ask| ask.ask).collect();
-        self.give(server, Input::Asks { call, asks }, steps);
+        let says = FromComponent::Asks { call, asks };
+        self.give(server, Input::Component(says), steps);
         steps.extend(numbers.into_iter().map(|ask| Step::Mcp(Task::CatchUp(ask))));
     }
 }

@@ -13,22 +13,20 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
-use acp_chain_mcp::protocol::{OPEN, code};
-use acp_chain_mcp::seat::{Asked, Caller, ConnectionId, Input};
+use acp_chain_mcp::protocol::{OPEN, code, token};
+use acp_chain_mcp::seat::{Asked, Caller, CallerRequest, ConnectionId, Input};
 use acp_chain_mcp::wire::{self, Wrapped};
 use acp_chain_mcp::{ServerId, declaration};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Error, Message, code as rpc_code};
+use acp_chain_rpc::{Error, Id, Message, code as rpc_code};
 
 impl Mcp {
     /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.
     pub(in crate::router) fn target(&self, message: &Message) -> Result<Target, Error> {
         let wrapped = Wrapped::read(message.body());
-        let connection = wrapped.connection.as_deref();
-        let id = match (connection, wrapped.server.as_deref()) {
+        let id = match (&wrapped.connection, wrapped.server.as_deref()) {
             (Some(connection), _) => {
-                let open = connection.parse().ok();
-                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
+                let open = self.servers.connected(&wrapped);
                 open.map(|open| open.server).ok_or_else(|| {
                     let connection = quote(connection, MAX_QUOTE);
                     let text = format!("acp-chain: no MCP connection `{connection}` is open");
@@ -109,9 +107,7 @@ impl Mcp {
         steps: &mut Steps,
     ) -> Result<(), Error> {
         let message = routed.message.clone();
-        let wrapped = Wrapped::read(message.body());
-        let connection = wrapped.connection.as_deref();
-        let connection = connection.and_then(|connection| connection.parse().ok());
+        let mut wrapped = Wrapped::read(message.body());
         let Some(server) = self.servers.all.get(&id) else {
             return Err(unavailable(&declaration::chain_id(id)));
         };
@@ -133,28 +129,26 @@ impl Mcp {
                     open: [ask].into(),
                 };
                 self.servers.connections.insert(connection, new);
-                let caller = Some(Caller::Connection(connection));
-                self.asks(id, ask, caller);
-                let meta = wrapped.meta;
+                self.asks(id, ask, Some(Caller::Connection(connection)));
                 let input = Input::Connect {
                     ask,
                     connection,
-                    meta,
+                    meta: wire::meta(message.body()),
                 };
                 self.give(id, input, steps);
             }
             DISCONNECT => {
-                let connection = self.own_connection(id, connection, routed.via)?;
+                let connection = self.own_connection(id, &wrapped, routed.via)?;
                 self.disconnect(connection, Some(ask), Some(&message), steps);
             }
             _ => {
                 if !self.servers.have_room(routed.message.len()) {
                     return Err(seats::full());
                 }
-                let method = wrapped.method.as_deref().ok_or_else(no_method)?;
-                let caller = match (connection, wrapped.request.as_deref()) {
+                let said = wrapped.said.take().ok_or_else(no_method)?;
+                let caller = match (wrapped.own_connection(), wrapped.request.as_deref()) {
                     (Some(_), _) => {
-                        let connection = self.own_connection(id, connection, routed.via)?;
+                        let connection = self.own_connection(id, &wrapped, routed.via)?;
                         if let Some(connection) = self.servers.connections.get_mut(&connection) {
                             connection.open.insert(ask);
                         }
@@ -170,17 +164,14 @@ impl Mcp {
                     }
                 };
                 self.asks(id, ask, Some(caller.clone()));
-                let own = callers_id(core, ask, wrapped.request.as_deref());
-                let input = Input::Request {
+                let request = CallerRequest {
                     ask,
                     caller,
-                    id: &own,
-                    method,
-                    params: wrapped.params,
+                    id: callers_id(core, ask, wrapped.request.as_deref()),
+                    said,
                     falls_back: matches!(routed.via, Via::Link(_)),
-                    meta: wrapped.meta,
                 };
-                self.give(id, input, steps);
+                self.give(id, Input::Request(request), steps);
             }
         }
         Ok(())
@@ -218,11 +209,12 @@ impl Mcp {
     fn own_connection(
         &self,
         id: ServerId,
-        connection: Option<u64>,
+        wrapped: &Wrapped,
         via: Via,
-    ) -> Result<u64, Error> {
-        let open = connection.and_then(|id| self.servers.connections.get(&id));
+    ) -> Result<ConnectionId, Error> {
+        let open = self.servers.connected(wrapped);
         let own = open.filter(|open| open.server == id && open.via == via);
+        let connection = wrapped.own_connection();
         connection.filter(|_| own.is_some()).ok_or_else(|| {
             let text = "acp-chain: the MCP connection is closed, or another's";
             Error::new(rpc_code::INVALID_PARAMS, text)
@@ -281,20 +273,13 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let wrapped = Wrapped::read(routed.message.body());
-        let connection = wrapped.connection.as_deref();
-        let connection = connection.and_then(|connection| connection.parse().ok());
-        let connection = self.own_connection(id, connection, routed.via);
-        match (connection, wrapped.method.as_deref(), &*routed.method) {
+        let connection = self.own_connection(id, &wrapped, routed.via);
+        match (connection, wrapped.said, &*routed.method) {
             (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
                 core.note_dropped(&seats::full());
             }
-            (Ok(connection), Some(method), MESSAGE) => {
-                let input = Input::Notification {
-                    connection,
-                    method,
-                    params: wrapped.params,
-                    meta: wrapped.meta,
-                };
+            (Ok(connection), Some(said), MESSAGE) => {
+                let input = Input::Notification { connection, said };
                 self.give(id, input, steps);
             }
             (Ok(connection), _, DISCONNECT) => {
@@ -305,17 +290,17 @@ impl Mcp {
     }
 }
 
-/// The id by which whoever asks knows the request.
-fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> String {
+/// The id by which whoever asks knows the request, if it may be kept.
+fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> Option<Id> {
     let origin = core.exchanges.get(ask).map(|exchange| &exchange.origin);
-    match (origin, request) {
-        (Some(Origin::Edge(..) | Origin::Native(..)), Some(request)) => {
-            serde_json::json!(request).to_string()
+    match (origin?, request) {
+        (Origin::Edge(..) | Origin::Native(..), Some(request)) => {
+            token(Some(&serde_json::json!(request).to_string()))
         }
-        (Some(Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id)), _) => {
-            id.as_str().to_owned()
+        (Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id), _) => {
+            token(Some(id.as_str()))
         }
-        _ => "null".to_owned(),
+        _ => None,
     }
 }
 

@@ -24,7 +24,7 @@ use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::mirrored::Mirrored;
 use acp_chain_mcp::protocol::{self, CANCELLED, Version};
 use acp_chain_mcp::seat::ConnectionId;
-use acp_chain_mcp::wire::{self};
+use acp_chain_mcp::wire::{self, Said};
 use acp_chain_mcp::{Dialect, LinkId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -95,14 +95,12 @@ impl Mcp {
         } else {
             None
         };
-        if let Some(wrong) = wrong {
-            let error = Message::error(&Error::new(code::INVALID_REQUEST, wrong));
-            return self.bridge.send(link, &error, Some(id.as_str()));
-        }
-        if let Err(error) = self.check_headers(link, &message, mirrored) {
-            return self
-                .bridge
-                .send(link, &Message::error(&error), Some(id.as_str()));
+        let fine = match wrong {
+            Some(wrong) => Err(Error::new(code::INVALID_REQUEST, wrong)),
+            None => self.check_headers(link, &message, mirrored),
+        };
+        if let Err(error) = fine {
+            return self.refuse(link, &id, &error);
         }
         if self.stands_alone(link, &message) {
             return self.ask_alone(core, link, id, &message, steps);
@@ -112,6 +110,12 @@ impl Mcp {
         }
     }
 
+    /// Answers a client's request with why it goes nowhere.
+    fn refuse(&mut self, link: LinkId, id: &Id, error: &Error) {
+        let error = Message::error(error);
+        self.bridge.send(link, &error, Some(id.as_str()));
+    }
+
     /// Whether headers say what a call says, as its client said it: proxies on the way may change it.
     fn check_headers(
         &self,
@@ -119,14 +123,12 @@ impl Mcp {
         message: &Message,
         mirrored: &Mirrored,
     ) -> Result<(), Error> {
-        let link = self
-            .servers
-            .links
-            .get(&link)
-            .filter(|link| link.stands_alone);
+        let links = &self.servers.links;
+        let link = links.get(&link).filter(|link| link.stands_alone);
         let server = link.and_then(|link| self.servers.all.get(&link.server));
-        match server.filter(|_| &**message.method() == "tools/call") {
-            Some(server) => server.seat.check_headers(message.body(), mirrored),
+        let component = server.and_then(|server| server.seat.as_component());
+        match component.filter(|_| &**message.method() == "tools/call") {
+            Some(component) => component.check_headers(message.body(), mirrored),
             None => Ok(()),
         }
     }
@@ -142,7 +144,7 @@ impl Mcp {
         }
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
-        let version = protocol::meta(params(message), protocol::key::VERSION);
+        let version = protocol::meta(Some(message.body()), protocol::key::VERSION);
         // Some that have introduced themselves go on to name the version that was agreed on.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {
@@ -164,13 +166,8 @@ impl Mcp {
         };
         entry.alone += 1;
         let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
-        let params = wire::alone(
-            &declaration::chain_id(server),
-            &request,
-            message.method(),
-            params(message),
-            None,
-        );
+        let server = declaration::chain_id(server);
+        let params = wire::alone(&server, &request, &Said::of(message));
         self.ask_from(core, link, Origin::Link(link, id), true, &params, steps);
     }
 
@@ -192,13 +189,7 @@ impl Mcp {
         let LinkState::Connected(connection) = self.servers.links.get(&link)?.state else {
             return None;
         };
-        let (connection, method) = (connection.to_string(), message.method());
-        Some(wire::on_connection(
-            &connection,
-            method,
-            params(message),
-            None,
-        ))
+        Some(wire::on_own(connection, &Said::of(message)))
     }
 
     /// The message, if there is a connection for it. Else it waits until there is.
@@ -223,7 +214,11 @@ impl Mcp {
                     self.says_too_much(link);
                     return None;
                 };
-                let params = wire::connect(&declaration::chain_id(entry.server));
+                let params = wire::connect(
+                    &["acpId", "serverId"],
+                    &declaration::chain_id(entry.server),
+                    None,
+                );
                 let connects = Origin::Connecting(link);
                 let number = self.ask_from(core, link, connects, false, &params, steps)?;
                 let entry = self.servers.links.get_mut(&link)?;
@@ -238,7 +233,18 @@ impl Mcp {
         self.bridge.hang_up(link);
     }
 
-    /// Sends off a request of a client's, as if the agent had. Gives its number, if it has become one.
+    /// A message of a client's to its server, as if the agent said it; `None` if that server is gone.
+    fn to_server(&self, link: LinkId, message: Message) -> Option<Routed> {
+        let id = self.servers.links.get(&link)?.server;
+        let server = self.servers.all.get(&id)?;
+        let (route, at) = (server.route.clone(), server.route.edge(Peer::Agent));
+        let mut routed = Routed::new(message, route, at, Peer::Client);
+        routed.target = Target::Seat(id, server.at);
+        routed.via = Via::Link(link);
+        Some(routed)
+    }
+
+    /// Sends off a request of a client's. Gives its number, if it has become one.
     fn ask_from(
         &mut self,
         core: &mut Core,
@@ -248,48 +254,44 @@ impl Mcp {
         params: &str,
         steps: &mut Steps,
     ) -> Option<ExchangeId> {
-        let entry = self.servers.links.get_mut(&link)?;
-        let Some(server) = self.servers.all.get(&entry.server) else {
-            // It went with its session; the bridge is about to say so.
-            self.bridge.hang_up(link);
-            return None;
-        };
-        let (route, target) = (server.route.clone(), Target::Seat(entry.server, server.at));
         let method = match &origin {
             Origin::Connecting(_) => CONNECT,
             Origin::Leaving(_) => DISCONNECT,
             _ => MESSAGE,
         };
         let message = Message::request(method, params);
-        let mut own = None;
+        let Some(mut routed) = self.to_server(link, message) else {
+            // It went with its session; the bridge is about to say so.
+            self.bridge.hang_up(link);
+            return None;
+        };
+        let own = match &origin {
+            Origin::Link(_, id) => Some(id.clone()),
+            _ => None,
+        };
         let mut charge = None;
-        if let Origin::Link(_, id) = &origin {
-            let cost = Exchange::cost(Some(id), &message);
-            charge = core.agent.kept.charge(cost);
+        if let Some(id) = &own {
+            charge = core
+                .agent
+                .kept
+                .charge(Exchange::cost(Some(id), &routed.message));
             if charge.is_none() {
                 let text = "acp-chain: too much is kept of the requests that are open";
-                let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
-                self.bridge.send(link, &error, Some(id.as_str()));
+                self.refuse(link, id, &Error::new(code::INVALID_REQUEST, text));
                 return None;
             }
-            own = Some(id.clone());
         }
-        let toward = Peer::Client;
-        let number = core
-            .exchanges
-            .open(origin, toward, route.clone(), &message, charge);
-        if let Some(id) = own {
-            entry.open.insert(id, number);
-        }
-        if let Some(exchange) = core.exchanges.get_mut(number) {
+        let route = routed.route.clone();
+        let exchanges = &mut core.exchanges;
+        let number = exchanges.open(origin, Peer::Client, route, &routed.message, charge);
+        if let Some(exchange) = exchanges.get_mut(number) {
             // Whoever answers, be it on the way, carries the outcome.
             exchange.stands_alone = stands_alone;
         }
-        let at = route.edge(Peer::Agent);
-        let mut routed = Routed::new(message, route, at, toward);
+        if let Some((entry, id)) = self.servers.links.get_mut(&link).zip(own) {
+            entry.open.insert(id, number);
+        }
         routed.exchange = Some(number);
-        routed.target = target;
-        routed.via = Via::Link(link);
         steps.push(Step::Send(routed));
         Some(number)
     }
@@ -315,21 +317,10 @@ impl Mcp {
     }
 
     fn tell_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
-        let Some(params) = self.wrapped(link, message) else {
-            return;
-        };
-        let server = self.servers.links.get(&link).map(|link| link.server);
-        let Some((id, server)) = server.and_then(|id| Some((id, self.servers.all.get(&id)?)))
-        else {
-            return;
-        };
-        let (route, target) = (server.route.clone(), Target::Seat(id, server.at));
-        let at = route.edge(Peer::Agent);
-        let message = Message::notification(MESSAGE, &params);
-        let mut routed = Routed::new(message, route, at, Peer::Client);
-        routed.target = target;
-        routed.via = Via::Link(link);
-        steps.push(Step::Send(routed));
+        if let Some(params) = self.wrapped(link, message) {
+            let message = Message::notification(MESSAGE, &params);
+            steps.extend(self.to_server(link, message).map(Step::Send));
+        }
     }
 
     /// Says what has waited for a client's connection.
@@ -354,7 +345,7 @@ impl Mcp {
         connection: ConnectionId,
         steps: &mut Steps,
     ) {
-        let params = wire::disconnect(&connection.to_string());
+        let params = wire::disconnect(&wire::own(connection), None);
         self.ask_from(core, link, Origin::Leaving(link), false, &params, steps);
         steps.push(Step::Mcp(Task::Forget(link)));
     }
@@ -369,9 +360,4 @@ fn link_answers(core: &Core, link: LinkId, message: Message, steps: &mut Steps) 
         }
         _ => tracing::debug!("dropped a response of an MCP client to no open request"),
     }
-}
-
-/// The params of a client's message as they came.
-fn params(message: &Message) -> Option<&str> {
-    Some(message.body()).filter(|params| *params != "null")
 }

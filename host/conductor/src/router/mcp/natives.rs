@@ -23,8 +23,7 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let wrapped = Wrapped::read(routed.message.body());
-        let (connection, server) = (wrapped.connection.as_deref(), wrapped.server.as_deref());
-        let via = self.via_of(connection, server, wrapped.request.as_deref());
+        let via = self.via_of(&wrapped);
         if routed.toward == Peer::Agent {
             let provider = Provider::Proxy(index);
             let own = self.servers.of_provider(provider, &wrapped);
@@ -66,13 +65,8 @@ impl Mcp {
         message: &Message,
     ) -> (Route, usize) {
         let wrapped = Wrapped::read(message.body());
-        let connection = wrapped.connection.as_deref();
-        let server = match connection {
-            Some(connection) => {
-                let open = connection.parse().ok();
-                let open = open.and_then(|id: u64| self.servers.connections.get(&id));
-                open.map(|open| open.server)
-            }
+        let server = match wrapped.connection {
+            Some(_) => self.servers.connected(&wrapped).map(|open| open.server),
             None => wrapped.server.as_deref().and_then(declaration::server_of),
         };
         let server = server.and_then(|server| self.servers.all.get(&server));
@@ -84,17 +78,12 @@ impl Mcp {
     }
 
     /// By which way the caller speaks to whom a message belongs that a native proxy passes on.
-    fn via_of(
-        &self,
-        connection: Option<&str>,
-        server: Option<&str>,
-        request: Option<&str>,
-    ) -> Option<Via> {
-        if let Some(connection) = connection {
-            let open = self.servers.connections.get(&connection.parse().ok()?);
-            return open.map(|open| open.via);
+    fn via_of(&self, wrapped: &Wrapped) -> Option<Via> {
+        if wrapped.connection.is_some() {
+            return self.servers.connected(wrapped).map(|open| open.via);
         }
-        let known = server.and_then(declaration::server_of);
+        let request = wrapped.request.as_deref();
+        let known = wrapped.server.as_deref().and_then(declaration::server_of);
         let known = known.and_then(|id| self.servers.alone.get(&(id, request?.into())));
         if known.is_some() {
             return known.copied();

@@ -5,16 +5,17 @@ use super::Mcp;
 use super::servers::Provider;
 use crate::exchange::Origin;
 use crate::hop::Item;
-use crate::route::{Target, Via};
+use crate::route::Target;
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
-use acp_chain_mcp::protocol::code;
+use acp_chain_mcp::component::ToComponent;
 use acp_chain_mcp::seat::{Asked, Caller, Output, Question};
-use acp_chain_mcp::{ServerId, declaration, wire};
-use acp_chain_rpc::{Error, Kind, Message, code as rpc_code};
+use acp_chain_mcp::wire::{self, Said};
+use acp_chain_mcp::{ServerId, declaration};
+use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
     /// Does what a seat wanted first, with all that comes of it; then what comes behind that.
@@ -37,7 +38,7 @@ impl Mcp {
                 outer,
             } => {
                 let outcome = match self.is_carried(id, ask) && !outer {
-                    true => carried(&outcome, meta.as_deref()),
+                    true => wire::carry(outcome, meta.as_deref()),
                     false => outcome,
                 };
                 self.seat_answers(core, id, ask, outcome, steps);
@@ -57,47 +58,13 @@ impl Mcp {
             Output::AskCaller {
                 question,
                 connection,
-                method,
-                params,
-                meta,
+                said,
             } => {
-                let (params, meta) = (params.as_deref(), meta.as_deref());
-                let params = wire::on_connection(&connection.to_string(), &method, params, meta);
-                let message = Message::request(MESSAGE, &params);
-                let via = self
-                    .servers
-                    .connections
-                    .get(&connection)
-                    .map(|open| open.via);
-                self.send_to_caller(core, id, via, Some(question), message, steps);
+                let caller = Caller::Connection(connection);
+                self.send_to_caller(core, id, &caller, Some(question), &said, steps);
             }
-            Output::TellCaller {
-                caller,
-                method,
-                params,
-                meta,
-            } => {
-                let (params, meta) = (params.as_deref(), meta.as_deref());
-                let (via, params) = match caller {
-                    Caller::Connection(connection) => {
-                        let via = self
-                            .servers
-                            .connections
-                            .get(&connection)
-                            .map(|open| open.via);
-                        let params =
-                            wire::on_connection(&connection.to_string(), &method, params, meta);
-                        (via, params)
-                    }
-                    Caller::Request(request) => {
-                        let server = declaration::chain_id(id);
-                        let params = wire::alone(&server, &request, &method, params, meta);
-                        let via = self.servers.alone.get(&(id, request)).copied();
-                        (via, params)
-                    }
-                };
-                let message = Message::notification(MESSAGE, &params);
-                self.send_to_caller(core, id, via, None, message, steps);
+            Output::TellCaller { caller, said } => {
+                self.send_to_caller(core, id, &caller, None, &said, steps);
             }
             Output::Withdraw { question } => {
                 let server = self.servers.all.get(&id);
@@ -107,17 +74,16 @@ impl Mcp {
                 }
             }
             Output::Notice { text } => self.tell_once(core, &text, &text),
-            Output::List { question, offer } => {
-                let message = Message::request(offer.list(), "null");
-                self.use_component(core, id, question, Target::List(offer), message);
-            }
-            Output::Call {
-                question,
-                method,
-                params,
-            } => {
-                let message = Message::request(method, &params);
-                self.use_component(core, id, question, Target::Call, message);
+            Output::Component { question, asks } => {
+                let (target, message) = match asks {
+                    ToComponent::List(offer) => {
+                        (Target::List(offer), Message::request(offer.list(), "null"))
+                    }
+                    ToComponent::Call { method, params } => {
+                        (Target::Call, Message::request(method, &params))
+                    }
+                };
+                self.use_component(core, id, question, target, message);
             }
         }
     }
@@ -156,13 +122,28 @@ impl Mcp {
         &mut self,
         core: &mut Core,
         id: ServerId,
-        via: Option<Via>,
+        caller: &Caller,
         question: Option<Question>,
-        message: Message,
+        said: &Said,
         steps: &mut Steps,
     ) {
         let Some(server) = self.servers.all.get(&id) else {
             return;
+        };
+        let (via, params) = match caller {
+            Caller::Connection(connection) => {
+                let open = self.servers.connections.get(connection);
+                (open.map(|open| open.via), wire::on_own(*connection, said))
+            }
+            Caller::Request(request) => {
+                let params = wire::alone(&declaration::chain_id(id), request, said);
+                let via = self.servers.alone.get(&(id, request.clone()));
+                (via.copied(), params)
+            }
+        };
+        let message = match question {
+            Some(_) => Message::request(MESSAGE, &params),
+            None => Message::notification(MESSAGE, &params),
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
         routed.maker = server.proxy();
@@ -171,7 +152,7 @@ impl Mcp {
             (Some(via), _) => routed.via = via,
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
-                let error = Message::error(&Error::new(rpc_code::INVALID_PARAMS, text));
+                let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
                 return self.seat_is_answered(id, question, error, steps);
             }
             // Nobody is there any more to be told.
@@ -219,27 +200,5 @@ impl Mcp {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.insert(question, number);
         }
-    }
-}
-
-/// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect
-/// itself.
-fn carried(outcome: &Message, meta: Option<&str>) -> Message {
-    let body = outcome.body();
-    let meta = meta.map(|meta| format!(r#","_meta":{meta}"#));
-    let meta = meta.unwrap_or_default();
-    if outcome.kind() != Kind::Error {
-        return Message::result(&format!(r#"{{"result":{body}{meta}}}"#));
-    }
-    let error: Option<Error> = serde_json::from_str(body).ok();
-    let own = [
-        code::LIMIT,
-        code::UNAVAILABLE,
-        code::BACKEND,
-        rpc_code::REQUEST_CANCELLED,
-    ];
-    match error {
-        Some(error) if own.contains(&error.code) => outcome.clone(),
-        _ => Message::result(&format!(r#"{{"error":{body}{meta}}}"#)),
     }
 }

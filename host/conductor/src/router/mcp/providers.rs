@@ -8,6 +8,7 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
 use acp_chain_mcp::ServerId;
+use acp_chain_mcp::component::FromComponent;
 use acp_chain_mcp::seat::{Input, Question};
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_rpc::{Error, Message, code};
@@ -63,13 +64,13 @@ impl Mcp {
         let Some((id, question)) = called_by(core, index, call) else {
             return;
         };
-        let input = Input::Progress {
+        let says = FromComponent::Progress {
             question,
             progress: progress.progress,
             total: progress.total,
             message: progress.message.as_deref(),
         };
-        self.give(id, input, steps);
+        self.give(id, Input::Component(says), steps);
     }
 
     /// Something that a component has may be another now.
@@ -98,7 +99,8 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         if let Some(server) = self.servers.next_of(Provider::Component(index), after) {
-            self.give(server, Input::Changed(&change), steps);
+            let says = FromComponent::Changed(&change);
+            self.give(server, Input::Component(says), steps);
             steps.push(Step::Mcp(Task::Changed(index, change, server)));
         }
     }

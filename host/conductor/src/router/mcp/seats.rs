@@ -202,11 +202,10 @@ fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
     let connects = &*exchange.method == CONNECT && outcome.kind() == Kind::Result;
     let connection = member(outcome.body(), "connectionId")
         .filter(|id| connects && id.starts_with('"') && id.len() <= TOKEN);
-    let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
     let Some(connection) = connection else {
         return;
     };
-    let message = Message::request(DISCONNECT, &wire::disconnect(&connection));
+    let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
     let (origin, route) = (exchange.origin, exchange.route);
     let number = core
         .exchanges

@@ -179,6 +179,11 @@ impl Servers {
         theirs.next().map(|(id, _)| *id)
     }
 
+    /// The connection that a message names.
+    pub fn connected(&self, wrapped: &Wrapped) -> Option<&Connection> {
+        self.connections.get(&wrapped.own_connection()?)
+    }
+
     /// The connections to a server.
     pub fn connections_to(&self, server: ServerId) -> Vec<ConnectionId> {
         self.connections_of(|connection| connection.server == server)

@@ -11,7 +11,7 @@ use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::LinkId;
 use acp_chain_mcp::protocol::CANCELLED;
-use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::wire::{self, Said, Wrapped};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 impl Mcp {
@@ -25,8 +25,8 @@ impl Mcp {
     ) {
         let wrapped = Wrapped::read(routed.message.body());
         // Proxies that it passed may have made anything of it.
-        let method = wrapped.method.as_deref().unwrap_or_default();
-        let params = wrapped.params.unwrap_or("null");
+        let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
+        let (method, params) = (&*said.method, said.params().unwrap_or("null"));
         let Some(number) = routed.exchange else {
             return self
                 .bridge
@@ -69,7 +69,10 @@ impl Mcp {
         let Some(entry) = open else { return };
         entry.open.remove(id);
         let outcome = match alone && message.kind() == Kind::Result {
-            true => opened(message),
+            true => wire::carried(message).unwrap_or_else(|| {
+                let text = "acp-chain: the answer carries neither a result nor an error";
+                Message::error(&Error::new(code::INTERNAL_ERROR, text))
+            }),
             false => message.clone(),
         };
         self.bridge.send(link, &outcome, Some(id.as_str()));
@@ -150,19 +153,6 @@ pub(super) fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
         asked.filter_map(|(number, _)| core.exchanges.answer_of_end(number, Peer::Agent, gone())),
     );
     steps.push(Step::Mcp(Task::LinkLost(link)));
-}
-
-/// MCP's outcome out of the result that carries it (stateless dialect).
-fn opened(message: &Message) -> Message {
-    let body = message.body();
-    if let Some(result) = member(body, "result") {
-        return Message::result(result);
-    }
-    let error = member(body, "error").and_then(|error| serde_json::from_str::<Error>(error).ok());
-    Message::error(&error.unwrap_or_else(|| {
-        let text = "acp-chain: the answer carries neither a result nor an error";
-        Error::new(code::INTERNAL_ERROR, text)
-    }))
 }
 
 fn gone() -> Message {

@@ -25,11 +25,16 @@ use hyper::{Method, Request, StatusCode, header};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
-use tokio::task::AbortHandle;
+use tokio::task::JoinSet;
 
+use self::accepts::Accepts;
+use self::refusals::{not_admitted, not_opened};
 use self::reply::{Refusal, Response, refuse};
 use super::connections::{Connections, Known};
-use super::registry::Registry;
+use super::link::{Asked, Role, Shape};
+use super::registry::{Attachment, Registry};
+use crate::{LinkId, ServerId};
+use acp_chain_rpc::{Id, Kind, Message};
 pub use acp_chain_system::{Supervisor, local};
 
 /// What paths end with, behind what is random: one agent puts it behind every other path.
@@ -57,13 +62,11 @@ const IDLE: Duration = Duration::from_mins(5);
 /// The longest head of a request, in bytes.
 const HEAD: usize = 64 * 1024;
 
-/// How long nobody is let in when the system has no more to give.
-const PAUSE: Duration = Duration::from_millis(100);
-
 /// The port.
 pub struct Listener {
     port: u16,
-    task: AbortHandle,
+    /// Ends when it is dropped.
+    _task: JoinSet<()>,
 }
 
 impl Listener {
@@ -74,11 +77,9 @@ impl Listener {
         let port = listener.local_addr()?.port();
         let listener = TcpListener::from_std(listener)?;
         let registry = Arc::clone(registry);
-        let task = tokio::spawn(async move { accept(&registry, &listener, port).await });
-        Ok(Self {
-            port,
-            task: task.abort_handle(),
-        })
+        let mut task = JoinSet::new();
+        task.spawn(async move { accept(&registry, &listener, port).await });
+        Ok(Self { port, _task: task })
     }
 
     /// Its number.
@@ -87,33 +88,21 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
 /// Lets clients in; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
     let mut connections = Connections::default();
     loop {
-        match listener.accept().await {
-            Ok((stream, _)) => {
-                let visit = |known| Visit {
-                    registry: Arc::clone(registry),
-                    port,
-                    known,
-                    cut: Arc::default(),
-                };
-                if !connections.serve(|known| visit(known).serve(stream)).await {
-                    registry.turned_away("there are too many connections");
-                }
-            }
-            Err(error) => {
-                tracing::warn!("no MCP client gets in for a while: {error}");
-                tokio::time::sleep(PAUSE).await;
-            }
-        }
+        let serve = |stream, known| {
+            let visit = Visit {
+                registry: Arc::clone(registry),
+                port,
+                known,
+                cut: Arc::default(),
+            };
+            visit.serve(stream)
+        };
+        let came = listener.accept().await.map(|(stream, _)| Some(stream));
+        connections.welcome(registry, came, serve).await;
     }
 }
 
@@ -172,6 +161,35 @@ impl Visit {
             _ => Err(not_allowed("POST, GET, DELETE")),
         };
         answered.unwrap_or_else(|refused| *refused)
+    }
+
+    /// Opens a link for a request with this id.
+    fn admit(&self, server: ServerId, shape: Shape, id: Option<&Id>) -> Result<LinkId, Refusal> {
+        let admitted = self.registry.admit(server, shape);
+        admitted.map_err(|why| not_admitted(why, id))
+    }
+
+    /// Opens a stream of a link, for the answers to those of these messages that are requests.
+    fn open_for(
+        &self,
+        link: LinkId,
+        messages: &[Message],
+        accepts: Accepts,
+    ) -> Result<Attachment, Refusal> {
+        let requests = messages.iter();
+        let requests = requests.filter(|message| message.kind() == Kind::Request);
+        let role = Role::Answers {
+            asked: requests.filter_map(Asked::of).collect(),
+            events: accepts.events,
+        };
+        let id = messages.iter().find_map(Message::id);
+        self.open(link, role, id.as_ref())
+    }
+
+    /// Opens a stream of a link, for a request with this id.
+    fn open(&self, link: LinkId, role: Role, id: Option<&Id>) -> Result<Attachment, Refusal> {
+        let opened = self.registry.open(link, role, &self.cut);
+        opened.map_err(|why| not_opened(why, id))
     }
 }
 

@@ -4,17 +4,18 @@
 //! Headers repeat what the body says, for those on the way who do not read bodies. They have to agree
 //! (`HeaderMismatch`, -32020). `Mcp-Param-…` is the server's to check: only it knows its tools.
 
+use std::slice;
 use std::time::Duration;
 
 use hyper::{HeaderMap, StatusCode};
 
 use super::accepts::Accepts;
 use super::answer::{SOON, answer};
-use super::refusals::{not_admitted, not_opened, server_gone};
+use super::refusals::server_gone;
 use super::reply::{self, done, refuse};
 use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
 use crate::ServerId;
-use crate::bridge::link::{Asked, Role, Shape};
+use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
 use crate::mirrored::{Mirrored, PREFIX, decode};
 use crate::protocol;
@@ -77,17 +78,11 @@ pub async fn ask(
         | "subscriptions/listen" => SOON,
         _ => UNTIL_STREAM,
     };
-    let registry = &visit.registry;
-    let admitted = registry.admit(server, Shape::Single);
-    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
-    let role = Role::Answers {
-        asked: Asked::of(&message).into_iter().collect(),
-        events: accepts.events,
-    };
-    let opened = registry.open(link, role, &visit.cut);
-    let place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
+    let link = visit.admit(server, Shape::Single, id.as_ref())?;
+    let place = visit.open_for(link, slice::from_ref(&message), accepts)?;
     let is_request = message.kind() == Kind::Request;
-    let heard = registry
+    let heard = visit
+        .registry
         .hear_mirrored(link, message, mirrored(headers))
         .await;
     drop(load);

@@ -1,21 +1,24 @@
 //! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A
 //! client that is not connected still has its session; one that nobody uses makes room for others.
 
+use std::slice;
+
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, StatusCode};
 
 use super::accepts::Accepts;
 use super::answer::{SOON, answer};
-use super::refusals::{not_admitted, not_opened, server_gone};
+use super::refusals::server_gone;
 use super::reply::{self, Form, Refusal, done, refuse};
 use super::single;
 use super::{
     Answer, EVENTS, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed,
 };
 use crate::bridge::inbound::Inbound;
-use crate::bridge::link::{Asked, Role, Shape};
+use crate::bridge::link::{Role, Shape};
 use crate::bridge::load::Load;
 use crate::bridge::outbound::Sent;
+use crate::protocol::CANCELLED;
 use crate::secret::Secret;
 use crate::{LinkId, ServerId};
 use acp_chain_rpc::{self as rpc, Id, Kind, Message};
@@ -37,16 +40,10 @@ pub async fn begin(
         settled: false,
         used: 0,
     };
-    let (registry, id) = (&visit.registry, message.id());
-    let admitted = registry.admit(server, shape);
-    let link = admitted.map_err(|why| not_admitted(why, id.as_ref()))?;
-    let role = Role::Answers {
-        asked: Asked::of(&message).into_iter().collect(),
-        events: accepts.events,
-    };
-    let opened = registry.open(link, role, &visit.cut);
-    let mut place = opened.map_err(|why| not_opened(why, id.as_ref()))?;
-    registry.hear(link, message).await;
+    let id = message.id();
+    let link = visit.admit(server, shape, id.as_ref())?;
+    let mut place = visit.open_for(link, slice::from_ref(&message), accepts)?;
+    visit.registry.hear(link, message).await;
     drop(load);
     // The id is in the head, and a session that the server refuses has none: so the answer comes first.
     let mut said = Vec::new();
@@ -109,8 +106,7 @@ pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
     if let Some(place) = resumed {
         return Ok(reply::stream(place, Form::Events, None));
     }
-    let opened = visit.registry.open(link, Role::Listening, &visit.cut);
-    let place = opened.map_err(|why| not_opened(why, None))?;
+    let place = visit.open(link, Role::Listening, None)?;
     Ok(reply::stream(place, Form::Events, None))
 }
 
@@ -151,22 +147,10 @@ fn gone() -> Refusal {
 async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answer {
     let batch = matches!(said, Inbound::Batch(_));
     let messages = said.into_messages();
-    let asked: Vec<_> = messages
-        .iter()
-        .filter(|message| message.kind() == Kind::Request)
-        .filter_map(Asked::of)
-        .collect();
-    let place = match asked.is_empty() {
-        true => None,
-        false => {
-            let role = Role::Answers {
-                asked,
-                events: accepts.events,
-            };
-            let id = messages.iter().find_map(Message::id);
-            let opened = visit.registry.open(link, role, &visit.cut);
-            Some(opened.map_err(|why| not_opened(why, id.as_ref()))?)
-        }
+    let is_request = |message: &Message| message.kind() == Kind::Request;
+    let place = match messages.iter().any(is_request) {
+        true => Some(visit.open_for(link, &messages, accepts)?),
+        false => None,
     };
     for message in messages {
         let withdrawn = withdrawn(&message);
@@ -198,9 +182,8 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load:
 
 /// The request that a notification withdraws. There need not be an answer to it.
 fn withdrawn(message: &Message) -> Option<Id> {
-    let cancels =
-        message.kind() == Kind::Notification && &**message.method() == "notifications/cancelled";
-    cancels
-        .then(|| rpc::member(message.body(), "requestId").and_then(Id::parse))
-        .flatten()
+    match message.kind() == Kind::Notification && &**message.method() == CANCELLED {
+        true => rpc::member(message.body(), "requestId").and_then(Id::parse),
+        false => None,
+    }
 }

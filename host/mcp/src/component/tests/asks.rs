@@ -1,7 +1,8 @@
 //! What a component asks the client in the middle of a call.
 
-use super::{ComponentProvider, Input, Offer, Table};
-use crate::seat::{Ask, Output, Seat};
+use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
+use crate::component::{Ask, ToComponent};
+use crate::seat::{Output, Seat};
 use crate::transcript::{META, alone};
 use acp_chain_rpc::{Message, member};
 
@@ -35,7 +36,7 @@ fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<Str
         message: message.clone(),
     });
     let asks = asks.collect();
-    table.take(Input::Asks { call, asks })
+    table.take(Input::Component(FromComponent::Asks { call, asks }))
 }
 
 /// What a client is to come again with.
@@ -53,17 +54,16 @@ fn again(state: &str, responses: &str) -> String {
 fn a_component_sees_what_the_client_said_and_can() {
     let mut table = server();
     let mut params = |method, params: &str, caller| {
-        let made = table.seat.take(Input::Request {
-            ask: 9,
-            caller,
-            id: "9",
-            method,
-            params: Some(params),
-            falls_back: false,
-            meta: None,
-        });
+        let made = table
+            .seat
+            .take(request(9, caller, "9", method, params, false));
         match &made[..] {
-            [Output::Call { params, .. }] => params.clone(),
+            [
+                Output::Component {
+                    asks: ToComponent::Call { params, .. },
+                    ..
+                },
+            ] => params.clone(),
             other => panic!("{other:?}"),
         }
     };

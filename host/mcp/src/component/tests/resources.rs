@@ -1,6 +1,6 @@
 //! Resources: listed, read, and subscribed to.
 
-use super::{Change, ComponentProvider, Input, Offer, Table};
+use super::{Change, ComponentProvider, Offer, Table};
 use crate::transcript::alone;
 
 const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
@@ -26,7 +26,7 @@ fn initialized(version: &str) -> Table<ComponentProvider> {
 }
 
 fn changed(table: &mut Table<ComponentProvider>, uri: &str) -> Vec<String> {
-    table.take(Input::Changed(&Change::Resource(uri.to_owned())))
+    table.changed(&Change::Resource(uri.to_owned()))
 }
 
 #[test]
@@ -275,14 +275,10 @@ fn a_change_of_one_list_is_none_of_another() {
     table.result(2, RESOURCES);
     table.tell(1, "notifications/initialized", "null");
     assert_eq!(
-        table.take(Input::Changed(&Change::List(Offer::Resources))),
+        table.changed(&Change::List(Offer::Resources)),
         ["tell 1: notifications/resources/list_changed"]
     );
     assert!(table.on(1, "tools/list", "{}")[0].starts_with("answer 3: result"));
     assert_eq!(table.on(1, "resources/list", "{}"), ["list resources 3"]);
-    assert!(
-        table
-            .take(Input::Changed(&Change::List(Offer::Prompts)))
-            .is_empty()
-    );
+    assert!(table.changed(&Change::List(Offer::Prompts)).is_empty());
 }
