@@ -36,6 +36,10 @@ pub struct Options {
     /// A few minutes, to see that all works; what it shows are orders of magnitude
     #[arg(long)]
     quick: bool,
+    /// Measure those subjects alone whose names end in this, as in `--only '3 forwarding'`, beside the relay; can
+    /// be given several times
+    #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
+    only: Vec<String>,
     /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
@@ -99,6 +103,9 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     }
     if options.quick {
         harness.arg("--quick");
+    }
+    for only in &options.only {
+        harness.arg("--only").arg(only);
     }
     if options.publish {
         harness

@@ -48,6 +48,7 @@ pub fn all(report: &Report) -> Vec<Target> {
     };
     all.beside_the_reference();
     all.a_message();
+    all.ours();
     all.starts();
     all.memory();
     all.many();
@@ -131,6 +132,27 @@ impl Targets<'_> {
         let hop = traced.map(|more| more / 8.0);
         let what = "a trace, masked: a message longer on each hop by".to_owned();
         self.most(what, (hop, Some(ROUND_TRIPS)), 2.0, "µs");
+    }
+
+    /// What our own proxies take, beside as many that look at nothing.
+    fn ours(&mut self) {
+        let of = |family| self.report.of(family, 3);
+        let (ours, same) = (of(Family::Ours), of(Family::Forwarding));
+        let updates = ratio(ours.and_then(middle), same.and_then(middle));
+        let prompts = ratio(ours.and_then(large_trip), same.and_then(large_trip));
+        let what = |what| format!("rules, permissions, redact, beside 3 forwarding: {what}");
+        self.least(
+            what("updates of 10 kB, as many by"),
+            (updates, Some(UPDATES[1])),
+            0.5,
+            "×",
+        );
+        self.most(
+            what("a prompt of 8 MiB, longer by"),
+            (prompts, Some(LARGE_ROUND_TRIPS)),
+            2.0,
+            "×",
+        );
     }
 
     fn starts(&mut self) {
@@ -301,6 +323,10 @@ fn large_trip(figures: &Figures) -> Option<f64> {
 
 fn small(figures: &Figures) -> Option<f64> {
     figures.updates[0].map(|updates| updates.per_second)
+}
+
+fn middle(figures: &Figures) -> Option<f64> {
+    figures.updates[1].map(|updates| updates.per_second)
 }
 
 fn start(figures: &Figures) -> Option<f64> {

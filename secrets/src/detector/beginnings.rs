@@ -62,7 +62,8 @@ impl Beginnings {
     /// Whether a needle may begin as this text does, as far as both go.
     pub fn may_begin(&self, text: &[u8]) -> bool {
         let text = &text[..text.len().min(self.length)];
-        let state = text.iter().fold(0, |state, byte| self.next(state, *byte));
+        let next = |state, byte: &u8| self.next(state, column(*byte));
+        let state = text.iter().fold(State::default(), next);
         self.depths[state / WIDTH] == text.len()
     }
 
@@ -72,17 +73,24 @@ impl Beginnings {
         state % (2 * FOUND)
     }
 
-    /// The state behind this byte.
-    #[inline]
-    pub fn next(&self, state: State, byte: u8) -> State {
-        // Within the row, and so within the table.
-        self.next[(state | usize::from(column(byte))) % (2 * FOUND)].into()
+    /// The columns of the characters that a text begins with, as many as there is room for.
+    pub fn read(text: &[u8], columns: &mut [u8]) {
+        for (place, byte) in columns.iter_mut().zip(text) {
+            *place = column(*byte);
+        }
     }
 
-    /// Whether something was found on the way to one of these states.
+    /// The state behind the character of this column.
     #[inline]
-    pub fn has_found<const N: usize>(states: [State; N]) -> bool {
-        states.into_iter().fold(0, |all, state| all | state) >= FOUND
+    pub fn next(&self, state: State, column: u8) -> State {
+        // Within the row, and so within the table.
+        self.next[(state | usize::from(column)) % (2 * FOUND)].into()
+    }
+
+    /// Whether something was found on the way to this state, or to one of several that are made one with `|`.
+    #[inline]
+    pub fn has_found(states: State) -> bool {
+        states >= FOUND
     }
 
     /// What ends here, or begins here and is longer.
@@ -185,7 +193,7 @@ impl<'n> Nodes<'n> {
 
 /// What the automaton reads a character as.
 #[inline]
-fn column(byte: u8) -> u8 {
+pub(super) fn column(byte: u8) -> u8 {
     byte % 32
 }
 
@@ -200,9 +208,9 @@ mod tests {
         let beginnings = Beginnings::of(needles);
         let (mut state, mut found) = (State::default(), BTreeSet::new());
         for (at, byte) in text.bytes().enumerate() {
-            state = beginnings.next(state, byte);
+            state = beginnings.next(state, column(byte));
             let here = beginnings.at(state).iter();
-            assert_eq!(Beginnings::has_found([0, state, 0]), here.len() > 0);
+            assert_eq!(Beginnings::has_found(state), here.len() > 0);
             found.extend(here.map(|beginning| (at + 1 - beginning.length, beginning.needle)));
         }
         found

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::beginnings::{Beginning, Beginnings, State};
+use super::beginnings::{Beginning, Beginnings, State, column};
 use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
@@ -11,16 +11,21 @@ use crate::text::{self, ESCAPES, End, Next};
 /// How much of the text is looked through for needles before they are taken up.
 const SEGMENT: usize = 6 * BLOCK;
 
-/// How many automata look for needles side by side, each in so many bytes.
+/// How many automata look for needles side by side, each in so many bytes, and how many steps each of them
+/// goes before it is asked whether it has found something.
 const LANES: usize = 6;
 const LANE: usize = 128;
+const STEPS: usize = 2;
 const BLOCK: usize = LANES * LANE;
-
-/// How far behind a byte of the first one the last one's is.
-const BEHIND: usize = BLOCK - LANE + 1;
 
 /// No needle is longer.
 const NEEDLE: usize = 12;
+
+/// How often each of them is asked: it reads as far behind its own part as a needle may reach that begins in it.
+const STOPS: usize = (LANE + NEEDLE) / STEPS;
+
+/// What each of them reads.
+type Columns = [[[u8; STEPS]; STOPS]; LANES];
 
 /// What was found, and how far the text is decided.
 pub(super) struct Scan {
@@ -285,42 +290,50 @@ impl Search {
         let Some(last) = text.len().checked_sub(BLOCK + NEEDLE) else {
             return self.walk(text, part, hits);
         };
+        let mut columns: Columns = [[[0; STEPS]; STOPS]; LANES];
         for start in part.clone().step_by(BLOCK) {
             // The last one has some of the bytes before it, to be as long as the others.
             let start = start.min(last);
-            let Some(block) = text[start..].first_chunk() else {
-                return;
-            };
+            let lanes = (start..).step_by(LANE);
+            for (lane, columns) in lanes.clone().zip(&mut columns) {
+                Beginnings::read(&text[lane..], columns.as_flattened_mut());
+            }
             let (mut states, mut at) = ([State::default(); LANES], 0);
-            while self.run(block, &mut states, &mut at) {
-                for (state, lane) in states.into_iter().zip((start..).step_by(LANE)) {
-                    if Beginnings::has_found([state]) {
-                        self.hits_of(state, text, &part, lane + at - 1, hits);
+            while self.run(&columns, &mut states, &mut at) {
+                for ((state, lane), columns) in states.iter_mut().zip(lanes.clone()).zip(&columns) {
+                    for (column, last) in columns[at].iter().zip(lane + at * STEPS..) {
+                        *state = self.beginnings.next(*state, *column);
+                        if Beginnings::has_found(*state) {
+                            self.hits_of(*state, text, &part, last, hits);
+                        }
                     }
                 }
+                at += 1;
             }
         }
     }
 
-    /// Runs on until one of the automata may have found something. False if all are at their end, which is as
-    /// far behind their own part of the block as a needle may reach that begins in it.
+    /// Runs on until one of the automata finds something in its next steps. False if all are at their end.
     /// Alone in a function, so that all it needs has its place in a register.
     #[inline(never)]
-    fn run(
-        &self,
-        block: &[u8; BLOCK + NEEDLE],
-        states: &mut [State; LANES],
-        at: &mut usize,
-    ) -> bool {
+    fn run(&self, columns: &Columns, states: &mut [State; LANES], at: &mut usize) -> bool {
         // The compiler has to see that none is behind the table.
         let mut now = states.map(Beginnings::known);
-        let mut has_found = false;
         let mut next = *at;
-        while !has_found && let Some(bytes) = block[next..].first_chunk::<BEHIND>() {
-            for (state, lane) in now.iter_mut().zip(0..) {
-                *state = self.beginnings.next(*state, bytes[lane * LANE]);
+        let mut has_found = false;
+        while next < STOPS {
+            let (before, mut all) = (now, 0);
+            for step in 0..STEPS {
+                for (state, columns) in now.iter_mut().zip(columns) {
+                    *state = self.beginnings.next(*state, columns[next][step]);
+                    all |= *state;
+                }
             }
-            has_found = Beginnings::has_found(now);
+            has_found = Beginnings::has_found(all);
+            if has_found {
+                now = before;
+                break;
+            }
             next += 1;
         }
         *at = next;
@@ -333,8 +346,8 @@ impl Search {
         let mut state = State::default();
         let end = text.len().min(part.end + NEEDLE);
         for (at, byte) in (part.start..end).zip(&text[part.start..end]) {
-            state = self.beginnings.next(state, *byte);
-            if Beginnings::has_found([state]) {
+            state = self.beginnings.next(state, column(*byte));
+            if Beginnings::has_found(state) {
                 self.hits_of(state, text, &part, at, hits);
             }
         }
@@ -426,4 +439,29 @@ impl Detector {
 /// Whether no letter or digit stands before this place.
 fn is_apart(text: &[u8], place: usize) -> bool {
     !text::before(text, place).is_some_and(|byte| byte.is_ascii_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules;
+
+    #[test]
+    fn a_needle_is_met_wherever_it_stands_in_a_long_text() {
+        let detector = Detector::new(rules::defaults().copied()).expect("the rules are right");
+        let search = detector.search().expect("in memory");
+        for needle in ["hf_", "pypi-ageichl"] {
+            for place in 0..2 * BLOCK {
+                let mut text = vec![b' '; 2 * BLOCK + NEEDLE];
+                text[place..place + needle.len()].copy_from_slice(needle.as_bytes());
+                let mut hits = Vec::new();
+                search.hits(&text, 0..text.len(), &mut hits);
+                let is_here = |(begin, kind): &Hit| {
+                    *begin == place && detector.kinds[*kind].rule.needles.contains(&needle)
+                };
+                assert!(!hits.is_empty(), "{needle} at {place}");
+                assert!(hits.iter().all(is_here), "{needle} at {place}: {hits:?}");
+            }
+        }
+    }
 }

@@ -139,7 +139,13 @@ impl<'j> Strings<'j> {
             pointer.push('/');
             match step {
                 Step::Member(name) => {
-                    pointer.push_str(&name.decoded().replace('~', "~0").replace('/', "~1"));
+                    for character in name.decoded().chars() {
+                        match character {
+                            '~' => pointer.push_str("~0"),
+                            '/' => pointer.push_str("~1"),
+                            other => pointer.push(other),
+                        }
+                    }
                 }
                 Step::Item(index) => pointer.push_str(&index.to_string()),
             }
