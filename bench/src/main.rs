@@ -40,6 +40,9 @@ struct Cli {
     /// Whether it is to be short
     #[arg(long)]
     quick: bool,
+    /// A subject, by its name in the tables, that is measured beside the relay, in place of all
+    #[arg(long)]
+    only: Vec<String>,
 }
 
 fn main() -> Result<()> {
@@ -64,7 +67,7 @@ fn main() -> Result<()> {
         true => Effort::QUICK,
         false => Effort::WHOLE,
     };
-    let outcome = measures::run(&places, &effort).with_context(|| {
+    let outcome = measures::run(&places, &effort, &cli.only).with_context(|| {
         let log = places.scratch.join("stderr.log");
         format!("what was measured printed to {}", log.display())
     })?;

@@ -160,19 +160,30 @@ pub const LARGE_ROUND_TRIPS: &str = "round trips of 8 MiB";
 /// Updates of the [`SIZES`].
 pub const UPDATES: [&str; 3] = ["updates of 100 B", "updates of 10 kB", "updates of 8 MiB"];
 
-/// Measures everything.
+/// Measures everything; or of the relay and of the subjects of these names, if there are any, what is measured in
+/// turn.
 ///
 /// # Errors
 /// If a subject does not do what is asked of it.
-pub fn run(places: &Places, effort: &Effort) -> Result<Outcome> {
+pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome> {
     let watchdog = Watchdog::start();
+    let is_measured = |figures: &Figures| {
+        let is_relay = figures.subject.family == Family::Relay;
+        only.is_empty() || is_relay || only.contains(&figures.name)
+    };
     let mut outcome = Outcome {
-        figures: all().into_iter().map(Figures::of).collect(),
+        figures: all()
+            .into_iter()
+            .map(Figures::of)
+            .filter(is_measured)
+            .collect(),
         noise: Vec::new(),
     };
     let figures = &mut outcome.figures;
-    alone::starts(places, effort, figures, &watchdog)?;
-    alone::memory(places, effort, figures, &watchdog)?;
+    if only.is_empty() {
+        alone::starts(places, effort, figures, &watchdog)?;
+        alone::memory(places, effort, figures, &watchdog)?;
+    }
 
     let subjects = figures
         .iter_mut()
