@@ -1,7 +1,7 @@
 //! How messages come from the other end of a connection, and get there.
 //!
-//! What always holds: a transport cuts what comes in into messages of bounded length, and reads nothing else of
-//! them. It holds no more than one that is not whole yet, and one read; what waits to leave waits in an
+//! What always holds: a transport cuts what comes in into messages of bounded length, and reads no more of them
+//! than their envelopes. It holds no more than one that is not whole yet, and one read; what waits to leave waits in an
 //! [`Outbox`], whose bytes its owner counts. [`Transport::lines`] is that of ACP over standard streams.
 
 mod line_reader;
