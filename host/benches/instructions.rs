@@ -9,8 +9,8 @@ use std::env;
 
 use acp_chain::channel::Peer;
 use acp_chain::limits::LINE;
-use acp_chain::rpc::Message;
-use acp_chain::transport::{Frame, LineReader};
+use acp_chain::rpc::{self, Message};
+use acp_chain::transport::LineReader;
 use bytes::{Buf, Bytes};
 use stage::Stage;
 
@@ -47,10 +47,7 @@ async fn updates(stage: &mut Stage, count: usize) -> usize {
     let mut left = 0;
     while reader.fill().await.expect("memory can be read") {
         while let Some(frame) = reader.next_frame() {
-            let Frame::Line(line) = frame else {
-                panic!("{frame:?}")
-            };
-            let message = Message::parse(line).expect("it is a message");
+            let message = rpc::read(frame).expect("it is a message");
             left += usize::from(stage.carry(Peer::Agent, message, |outbox| !outbox.is_empty()));
         }
     }

@@ -43,6 +43,9 @@ pub struct Options {
     /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
+    /// Measure only the relay and this subject, by its name in the tables; may be given several times
+    #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
+    only: Vec<String>,
     /// Measure `acp-chain serve`, beside a server over the reference crate
     #[arg(long)]
     serve: bool,

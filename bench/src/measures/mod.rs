@@ -177,8 +177,10 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
         noise: Vec::new(),
     };
     let figures = &mut outcome.figures;
-    alone::starts(places, effort, figures, &watchdog)?;
-    alone::memory(places, effort, figures, &watchdog)?;
+    if only.is_empty() {
+        alone::starts(places, effort, figures, &watchdog)?;
+        alone::memory(places, effort, figures, &watchdog)?;
+    }
 
     let subjects = figures
         .iter_mut()

@@ -16,10 +16,13 @@ impl Id {
     /// (JSON-RPC 2.0 §4).
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        match text.as_bytes().first()? {
-            b'"' | b'-' | b'0'..=b'9' | b'n' => Some(Self { text: text.into() }),
-            _ => None,
-        }
+        Self::is_one(text).then(|| Self { text: text.into() })
+    }
+
+    /// Whether this JSON text is that of an id.
+    pub(super) fn is_one(text: &str) -> bool {
+        let first = text.as_bytes().first();
+        matches!(first, Some(b'"' | b'-' | b'0'..=b'9' | b'n'))
     }
 
     /// The id `null`, for answers to messages without a readable id.

@@ -14,6 +14,7 @@ mod error;
 mod id;
 mod malformed;
 mod message;
+mod outline;
 mod pointer;
 mod salvage;
 mod session;

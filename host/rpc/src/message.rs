@@ -11,11 +11,11 @@ use std::sync::{Arc, OnceLock};
 use acp_chain_powers::{Kind, UPDATES};
 use bytes::Bytes;
 use bytestring::ByteString;
-use serde_json::value::RawValue;
 
-use super::envelope::{Envelope, Malformed};
-use super::pointer::{member, spells};
-use super::session::session;
+use super::envelope::{Malformed, explain};
+use super::outline::{Field, Outline};
+use super::pointer::{decoded, member, spells};
+use super::session::{named_by, session};
 use super::{Error, Id};
 use crate::transport::Outbox;
 
@@ -56,35 +56,43 @@ impl Message {
     /// Reads the envelope of one line (without its newline).
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
         let line = ByteString::try_from(line)?;
-        let text: &str = &line;
-        let mut envelope = Envelope::read(text)?;
+        match Outline::of(&line) {
+            Ok(outline) => Self::outlined(line, outline),
+            Err(flaw) => Err(explain(&line, flaw)),
+        }
+    }
+
+    /// The message of a line that was read.
+    pub(super) fn outlined(line: ByteString, outline: Outline) -> Result<Self, Malformed> {
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
-        let is_version =
-            |value: &RawValue| value.get().starts_with('"') && spells(value.get(), "2.0");
-        if !envelope.jsonrpc.is_some_and(is_version) {
+        let is_ambiguous = outline.is_ambiguous;
+        let [version, id, mut method, params, mut result, mut error] = outline.into_fields();
+        let text = |field: &Field| line.get(field.value.clone()).unwrap_or_default();
+        let is_version = |text: &str| text.starts_with('"') && spells(text, "2.0");
+        if !version.as_ref().map(text).is_some_and(is_version) {
             return Err(invalid(r#"the message lacks "jsonrpc": "2.0""#));
         }
-        if envelope.id.is_some_and(|id| Id::parse(id.get()).is_none()) {
+        if id.as_ref().map(text).is_some_and(|id| !Id::is_one(id)) {
             return Err(invalid("an id is a number, a string or null"));
         }
-        // Some software writes all fields, with null for those that do not apply.
-        let given = |field: Option<&RawValue>| field.is_some_and(|value| value.get() != "null");
-        if given(envelope.result) || given(envelope.error) {
-            envelope.method = envelope.method.filter(|method| method.get() != "null");
+        // Some software writes all fields and gives null to those that do not apply.
+        let is_given =
+            |field: &Option<Field>| field.as_ref().map(text).is_some_and(|text| text != "null");
+        match (is_given(&result), is_given(&error)) {
+            (false, false) => {}
+            (has_result, has_error) => {
+                method = method.filter(|method| text(method) != "null");
+                if !has_error {
+                    error = None;
+                }
+                if !has_result {
+                    result = None;
+                }
+            }
         }
-        match (given(envelope.result), given(envelope.error)) {
-            (true, false) => envelope.error = None,
-            (false, true) => envelope.result = None,
-            _ => {}
-        }
-        let (kind, body) = match (
-            envelope.method,
-            envelope.id,
-            envelope.result,
-            envelope.error,
-        ) {
-            (Some(_), Some(_), None, None) => (Kind::Request, envelope.params),
-            (Some(_), None, None, None) => (Kind::Notification, envelope.params),
+        let (kind, body) = match (&method, &id, result, error) {
+            (Some(_), Some(_), None, None) => (Kind::Request, params),
+            (Some(_), None, None, None) => (Kind::Notification, params),
             (None, Some(_), Some(result), None) => (Kind::Result, Some(result)),
             (None, Some(_), None, Some(error)) => (Kind::Error, Some(error)),
             (Some(_), ..) => return Err(invalid("a message has a method or an outcome, not both")),
@@ -96,27 +104,24 @@ impl Message {
                 return Err(invalid("the message has no method, result or error"));
             }
         };
-        let method: Arc<str> = match envelope.method {
+        let method: Arc<str> = match method.as_ref().map(text) {
             None => Arc::from(""),
-            Some(method) => match serde_json::from_str::<Cow<str>>(method.get()) {
-                Ok(method) => method.into(),
-                Err(_) => return Err(invalid("the method is not a string")),
+            Some(method) => match decoded(method).filter(|_| method.starts_with('"')) {
+                Some(method) => method.into(),
+                None => return Err(invalid("the method is not a string")),
             },
         };
-        let span = |value: &RawValue| {
-            let start = value.get().as_ptr().addr() - text.as_ptr().addr();
-            start..start + value.get().len()
-        };
-        let is_ambiguous = envelope.is_ambiguous;
-        let id = envelope.id.map(span);
-        let body = body.map(span);
+        let (body, session) = body.map_or((None, None), |body| (Some(body.value), body.session));
+        let session = session
+            .and_then(|session| line.get(session))
+            .and_then(named_by);
         Ok(Self::of(Parts {
+            id: id.map(|id| id.value),
             line,
             kind,
             method,
-            id,
             body,
-            session: OnceLock::new(),
+            session: session.into(),
             update: OnceLock::new(),
             is_ambiguous,
             is_anew: false,
@@ -294,7 +299,13 @@ impl Message {
         &self.0.line
     }
 
-    /// The bytes of the line in which the message came or would go.
+    /// The bytes of that line, which are shared.
+    #[must_use]
+    pub fn into_line(self) -> Bytes {
+        self.0.line.as_bytes().clone()
+    }
+
+    /// How many bytes the line has in which the message came or would go.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.line.len()

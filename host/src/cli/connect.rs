@@ -209,10 +209,11 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
 
 /// The id of a request.
 fn id(frame: &Frame) -> Option<Id> {
-    let Frame::Line(line) = frame else {
-        return None;
-    };
-    Message::parse(line.clone()).ok()?.id()
+    match frame {
+        Frame::Line(line) => Message::parse(line.clone()).ok()?.id(),
+        Frame::Message(message) => message.id(),
+        Frame::TooLong { .. } | Frame::Torn(_) => None,
+    }
 }
 
 /// Puts a message behind others.

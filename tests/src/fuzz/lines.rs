@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{io, iter};
 
+use acp_chain::rpc::Message;
 use acp_chain::transport::{Frame, LineReader};
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -15,7 +16,7 @@ const KEPT: usize = 4 * 1024;
 /// How much is read at once, at most.
 const READ: usize = 64 * 1024;
 
-/// The frames of a stream do not depend on how its bytes come, and no more is held of a line that is
+/// The frames of a stream do not depend on how its bytes come, nor does what is read of messages; and no more is held of a line that is
 /// not whole yet than the limit allows, or the two ends of one that is over it.
 ///
 /// The first byte of the first line is the limit, its others are the sizes of the pieces in which
@@ -44,12 +45,35 @@ pub fn lines(data: &[u8]) {
             continue;
         };
         more = filled.expect("nothing fails to be read");
-        frames.extend(iter::from_fn(|| reader.next_frame()));
+        frames.extend(iter::from_fn(|| reader.next_frame()).map(as_line));
         let held = reader.held();
         assert!(held <= limit.max(2 * KEPT), "{held} bytes are held");
     }
     assert_eq!(frames, expected(stream, limit));
     assert_eq!(reader.held(), 0, "at the end nothing is left");
+}
+
+/// The same frame as a line. What was read of it while it came is what is read of it as a whole.
+fn as_line(frame: Frame) -> Frame {
+    let Frame::Message(message) = frame else {
+        return frame;
+    };
+    let line = message.clone().into_line();
+    let whole = Message::parse(line.clone()).expect("it is a message");
+    let read = |message: &Message| {
+        let (method, session) = (message.method().clone(), message.session().cloned());
+        let (id, body) = (message.id(), message.body().to_owned());
+        (
+            message.kind(),
+            method,
+            id,
+            body,
+            session,
+            message.is_ambiguous(),
+        )
+    };
+    assert_eq!(read(&message), read(&whole));
+    Frame::Line(line)
 }
 
 /// A byte as a size: small ones are what they are, others go up to 32 KiB.

@@ -20,7 +20,7 @@ use super::registry::{Attachment, NotAdmitted, Registry};
 use crate::LinkId;
 use acp_chain_channel::limits;
 use acp_chain_rpc::Message;
-use acp_chain_rpc::transport::{Frame, LineReader, Outbox};
+use acp_chain_rpc::transport::{LineReader, Outbox};
 
 /// The variable that names the socket.
 pub const SOCKET: &str = "ACP_CHAIN_MCP_SOCKET";
@@ -141,7 +141,7 @@ async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin
             return registry.turned_away(FULL);
         }
         while let Some(frame) = lines.next_frame() {
-            let Frame::Line(text) = frame else {
+            let Some(text) = frame.into_line() else {
                 // Of an answer that is lost, the server would wait for ever.
                 return registry.turned_away("it sent too much in one line, or half a line");
             };

@@ -1,20 +1,26 @@
 //! Lines from bytes (ACP transports: one message per line).
 //!
-//! Memory is bounded by the line limit and one read, whatever comes in. A line over the limit is discarded as it
-//! arrives; its first and last bytes are kept, to tell whose it was.
+//! Memory is bounded by the line limit and one read, whatever comes in; all readers together also keep the buffer of
+//! one line that is gone. A line over the limit is discarded as it arrives; its first and last bytes are kept, to tell
+//! whose it was.
+//!
+//! A line that arrives in pieces is checked piece by piece: once its end is there, it is known whether it is a message.
 //!
 //! A line that is returned owns its memory, hardly more than its bytes: it keeps no other input alive, however long it
 //! waits somewhere.
 
 use std::io;
 use std::pin::pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use bytestring::ByteString;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::Incoming;
 use crate::Message;
+use crate::outline::Scanner;
 
 /// The largest read.
 const READ: usize = 64 * 1024;
@@ -22,18 +28,25 @@ const READ: usize = 64 * 1024;
 /// The first read: peers that send little take little, and there may be thousands.
 const FIRST_READ: usize = 8 * 1024;
 
+/// What a line may have grown to step by step.
+const LONG: usize = 1024 * 1024;
+
+/// The longest line whose buffer is kept.
+const SPARE: usize = 16 * 1024 * 1024;
+
+/// The last long line returned by any reader. Once nothing else uses it, the next long line takes over its buffer:
+/// otherwise most of a long line's time goes into getting fresh memory from the system and giving it back.
+static LAST: Mutex<Option<ByteString>> = Mutex::new(None);
+
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
-
-/// Longer lines take over the buffer that they arrived in. Shorter ones are copied out of it.
-const COPIED: usize = READ;
 
 /// One message as it came.
 #[derive(Debug)]
 pub enum Frame {
     /// A line without its newline.
     Line(Bytes),
-    /// A message whose envelope was read already, to know whether it may come in.
+    /// A message whose envelope was read already: while it arrived, or to know whether it may come in.
     Message(Message),
     /// A line over the limit.
     TooLong {
@@ -48,6 +61,18 @@ pub enum Frame {
     },
     /// The stream ended in the middle of a line.
     Torn(Bytes),
+}
+
+impl Frame {
+    /// The bytes of a line that came whole.
+    #[must_use]
+    pub fn into_line(self) -> Option<Bytes> {
+        match self {
+            Self::Line(line) => Some(line),
+            Self::Message(message) => Some(message.into_line()),
+            Self::TooLong { .. } | Self::Torn(_) => None,
+        }
+    }
 }
 
 impl PartialEq for Frame {
@@ -82,17 +107,28 @@ impl Eq for Frame {}
 #[derive(Debug)]
 pub struct LineReader<R> {
     input: R,
+    /// Bytes read that belong to no line yet.
     buffer: BytesMut,
-    /// Bytes of the buffer that hold no newline.
-    searched: usize,
+    /// The line that is still arriving.
+    line: Option<Unfinished>,
     /// The size of the next read.
     read: usize,
     limit: usize,
-    dropped: Option<Dropped>,
     ended: bool,
 }
 
+/// What there is of a line whose end is not there.
 #[derive(Debug)]
+enum Unfinished {
+    /// Text, and what is known of it.
+    Text(String, Box<Scanner>),
+    /// What is no text.
+    Bytes(Vec<u8>),
+    /// What is over the limit.
+    Dropped(Dropped),
+}
+
+#[derive(Debug, Default)]
 struct Dropped {
     head: BytesMut,
     tail: BytesMut,
@@ -100,6 +136,14 @@ struct Dropped {
 }
 
 impl Dropped {
+    fn of(pieces: &[&[u8]]) -> Self {
+        let mut dropped = Self::default();
+        for piece in pieces {
+            dropped.take_in(piece);
+        }
+        dropped
+    }
+
     fn take_in(&mut self, bytes: &[u8]) {
         self.len += bytes.len() as u64;
         let more = bytes.len().min(KEPT - self.head.len());
@@ -120,6 +164,127 @@ impl Dropped {
     }
 }
 
+impl Unfinished {
+    /// How many bytes are held of it.
+    fn held(&self) -> usize {
+        match self {
+            Self::Text(text, _) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Dropped(ends) => ends.head.len() + ends.tail.len(),
+        }
+    }
+
+    /// Takes in more of the line, which has its end behind it or not; gives how much of that. A character that
+    /// is cut off waits for its rest.
+    fn take_in(&mut self, more: &[u8], limit: usize, is_last: bool) -> usize {
+        match self {
+            Self::Text(text, _) if text.len() + more.len() > limit => {
+                *self = Self::Dropped(Dropped::of(&[text.as_bytes(), more]));
+            }
+            Self::Bytes(bytes) if bytes.len() + more.len() > limit => {
+                *self = Self::Dropped(Dropped::of(&[bytes, more]));
+            }
+            Self::Text(text, scanner) => {
+                let whole = match is_last {
+                    true => more.len(),
+                    false => end_of_whole(more),
+                };
+                if let Ok(more) = str::from_utf8(&more[..whole]) {
+                    if text.len() >= LONG && text.len() + more.len() > text.capacity() {
+                        widen(text, limit);
+                    }
+                    text.push_str(more);
+                    scanner.read(text);
+                    return whole;
+                }
+                let mut bytes = std::mem::take(text).into_bytes();
+                bytes.extend_from_slice(more);
+                *self = Self::Bytes(bytes);
+            }
+            Self::Bytes(bytes) => bytes.extend_from_slice(more),
+            Self::Dropped(ends) => ends.take_in(more),
+        }
+        more.len()
+    }
+
+    /// The line, when it has ended, by itself or with the stream; none if there is nothing on it.
+    fn finish(self, limit: usize, is_torn: bool) -> Option<Frame> {
+        let line = match self {
+            Self::Dropped(ends) => return Some(ends.finish(limit)),
+            Self::Text(mut text, scanner) => {
+                text.shrink_to(text.len() + text.len() / 8);
+                let line = ByteString::from(text);
+                if !is_torn
+                    && let Ok(outline) = scanner.finish()
+                    && let Ok(message) = Message::outlined(line.clone(), outline)
+                {
+                    keep(line);
+                    return Some(Frame::Message(message));
+                }
+                line.into_bytes()
+            }
+            Self::Bytes(mut bytes) => {
+                bytes.shrink_to(bytes.len() + bytes.len() / 8);
+                bytes.into()
+            }
+        };
+        match is_torn {
+            _ if is_blank(&line) => None,
+            true => Some(Frame::Torn(line)),
+            false => Some(Frame::Line(line)),
+        }
+    }
+}
+
+/// Makes all the room for a line that it may need: to grow step by step, it would be copied several times.
+fn widen(text: &mut String, limit: usize) {
+    let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(mut spare) = last.and_then(|last| last.into_bytes().try_into_mut().ok())
+        && spare.capacity() > text.capacity()
+    {
+        spare.clear();
+        if let Ok(mut spare) = String::from_utf8(spare.into()) {
+            spare.push_str(text);
+            *text = spare;
+            return;
+        }
+    }
+    // Systems give memory for what is written there, and no more. Where so much cannot be had, it grows in steps.
+    let _ = text.try_reserve_exact(limit - text.len());
+}
+
+/// Keeps a line that comes out, for its room.
+fn keep(line: ByteString) {
+    if (LONG..=SPARE).contains(&line.len()) {
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
+    }
+}
+
+/// Where the last character ends that is not cut off, if this is text.
+fn end_of_whole(text: &[u8]) -> usize {
+    let cut = text.iter().rev().take(3);
+    let lead = cut
+        .take_while(|byte| !byte.is_ascii())
+        .position(|byte| *byte >= 0xc0);
+    let Some(behind) = lead else {
+        return text.len();
+    };
+    let start = text.len() - 1 - behind;
+    let len = match text[start] {
+        0xf0.. => 4,
+        0xe0.. => 3,
+        _ => 2,
+    };
+    match behind + 1 < len {
+        true => start,
+        false => text.len(),
+    }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
+
 impl<R: AsyncRead + Send + Unpin> Incoming for LineReader<R> {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
         pin!(self.fill()).poll(context)
@@ -136,10 +301,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self {
             input,
             buffer: BytesMut::new(),
-            searched: 0,
+            line: None,
             read: FIRST_READ,
             limit,
-            dropped: None,
             ended: false,
         }
     }
@@ -159,97 +323,67 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     /// The next complete line. Empty lines are skipped.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
-            let unseen = &self.buffer[self.searched..];
-            let Some(found) = memchr::memchr(b'\n', unseen) else {
-                self.searched = self.buffer.len();
-                self.shed();
-                return if self.ended { self.last() } else { None };
+            let Some(end) = memchr::memchr(b'\n', &self.buffer) else {
+                self.take_in(self.buffer.len(), self.ended);
+                let torn = self.line.take_if(|_| self.ended);
+                return torn.and_then(|line| line.finish(self.limit, true));
             };
-            let line = self.take(self.searched + found);
+            let frame = if self.line.is_some() || end > self.limit {
+                self.take_in(end, true);
+                let line = self.line.take();
+                line.and_then(|line| line.finish(self.limit, false))
+            } else {
+                let line = Bytes::copy_from_slice(&self.buffer[..end]);
+                self.buffer.advance(end);
+                (!is_blank(&line)).then_some(Frame::Line(line))
+            };
             self.buffer.advance(1);
-            if let Some(mut dropped) = self.dropped.take() {
-                dropped.take_in(&line);
-                return Some(dropped.finish(self.limit));
-            }
-            if line.len() > self.limit {
-                return Some(drop_line(&line).finish(self.limit));
-            }
-            if !line.iter().all(u8::is_ascii_whitespace) {
-                return Some(Frame::Line(line));
+            if frame.is_some() {
+                return frame;
             }
         }
     }
 
-    /// Takes so many bytes out of the buffer.
-    fn take(&mut self, count: usize) -> Bytes {
-        self.searched = 0;
-        if count <= COPIED {
-            let line = Bytes::copy_from_slice(&self.buffer[..count]);
-            self.buffer.advance(count);
-            return line;
+    /// Moves so many bytes from the buffer to the line that is still arriving, except a character that is cut off.
+    fn take_in(&mut self, count: usize, is_last: bool) {
+        if count > 0 {
+            let begin = || Unfinished::Text(String::new(), Box::default());
+            let line = self.line.get_or_insert_with(begin);
+            let taken = line.take_in(&self.buffer[..count], self.limit, is_last);
+            self.buffer.advance(taken);
         }
-        // At most one read follows it.
-        let rest = BytesMut::from(&self.buffer[count..]);
-        let mut line = Vec::from(std::mem::replace(&mut self.buffer, rest));
-        line.truncate(count);
-        line.shrink_to(count + count / 8);
-        line.into()
     }
 
     /// How many bytes are held of lines not returned yet.
     #[must_use]
     pub fn held(&self) -> usize {
-        self.buffer.len() + self.ends()
+        self.buffer.len() + self.unfinished()
     }
 
     /// How many bytes are allocated for lines not returned yet.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.buffer.capacity() + self.ends()
+        self.buffer.capacity() + self.unfinished()
     }
 
-    fn ends(&self) -> usize {
-        let ends = self.dropped.as_ref();
-        ends.map_or(0, |ends| ends.head.len() + ends.tail.len())
+    fn unfinished(&self) -> usize {
+        self.line.as_ref().map_or(0, Unfinished::held)
     }
-
-    /// Discards what was read of a line that is over the limit.
-    fn shed(&mut self) {
-        if let Some(dropped) = &mut self.dropped {
-            dropped.take_in(&self.buffer);
-        } else if self.buffer.len() > self.limit {
-            self.dropped = Some(drop_line(&self.buffer));
-        } else {
-            return;
-        }
-        self.buffer = BytesMut::new();
-        self.searched = 0;
-    }
-
-    fn last(&mut self) -> Option<Frame> {
-        if let Some(dropped) = self.dropped.take() {
-            return Some(dropped.finish(self.limit));
-        }
-        let rest = self.take(self.buffer.len());
-        (!rest.iter().all(u8::is_ascii_whitespace)).then_some(Frame::Torn(rest))
-    }
-}
-
-fn drop_line(line: &[u8]) -> Dropped {
-    let mut dropped = Dropped {
-        head: BytesMut::new(),
-        tail: BytesMut::new(),
-        len: 0,
-    };
-    dropped.take_in(line);
-    dropped
 }
 
 #[cfg(test)]
 mod tests {
-    use tokio::io::AsyncWriteExt;
+    use std::iter::Cycle;
+    use std::pin::Pin;
+    use std::slice;
+    use std::task::Waker;
+
+    use proptest::prelude::*;
+    use proptest::sample::{Index, select};
+    use tokio::io::{AsyncWriteExt, ReadBuf};
 
     use super::*;
+    use crate::outline::tests::line;
 
     async fn frames(input: impl AsyncRead + Unpin, limit: usize) -> Vec<Frame> {
         let mut reader = LineReader::new(input, limit);
@@ -281,9 +415,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_line_keeps_nothing_of_what_came_with_it() {
-        for len in [1, 100, 4097, 40_000, COPIED, COPIED + 1, 200_000, 1_000_000] {
+        for len in [
+            1,
+            100,
+            4097,
+            40_000,
+            READ,
+            READ + 1,
+            200_000,
+            LONG,
+            2 * LONG,
+        ] {
             let input = [&*b"x".repeat(len), b"\n", &*b"y".repeat(70_000), b"\n"].concat();
-            for frame in frames(&*input, 1 << 20).await {
+            for frame in frames(&*input, 1 << 22).await {
                 let Frame::Line(line) = frame else {
                     panic!("a line came")
                 };
@@ -311,6 +455,107 @@ mod tests {
         assert!(tail.ends_with(b"xtail") && tail.len() == KEPT);
         assert_eq!(*len, 1_000_008);
         assert_eq!(found[1], Frame::Line(Bytes::from_static(b"{}")));
+    }
+
+    /// A stream that comes in pieces of these lengths, in turn.
+    struct Pieces<'d> {
+        stream: &'d [u8],
+        lengths: Cycle<slice::Iter<'d, usize>>,
+    }
+
+    impl<'d> Pieces<'d> {
+        fn of(stream: &'d [u8], lengths: &'d [usize]) -> Self {
+            let lengths = lengths.iter().cycle();
+            Self { stream, lengths }
+        }
+    }
+
+    impl AsyncRead for Pieces<'_> {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context,
+            buffer: &mut ReadBuf,
+        ) -> Poll<io::Result<()>> {
+            let length = self.lengths.next().copied().unwrap_or(usize::MAX);
+            let length = length.min(buffer.remaining()).min(self.stream.len());
+            let (piece, rest) = self.stream.split_at(length);
+            buffer.put_slice(piece);
+            self.stream = rest;
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// All that is known of a message.
+    fn known(message: &Message) -> impl PartialEq + std::fmt::Debug {
+        (
+            message.line().to_owned(),
+            (message.kind(), message.method().clone(), message.id()),
+            (message.body().to_owned(), message.session().cloned()),
+            message.is_ambiguous(),
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2048))]
+
+        #[test]
+        fn a_line_in_pieces_is_what_it_is_as_a_whole(
+            text in line(),
+            fields in select(&["\"method\":\"m\",\"params\"", "\"id\":7,\"result\"", "\"result\""]),
+            broken in prop::option::of((any::<Index>(), 0x80..=u8::MAX)),
+            lengths in prop::collection::vec(1..20_usize, 1..8),
+        ) {
+            let text = format!("{{\"jsonrpc\":\"2.0\",{fields}:{text}}}").replace('\n', " ");
+            let mut bytes = text.into_bytes();
+            if let Some((at, byte)) = broken {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+            let stream = [&bytes, &b"\n"[..]].concat();
+            let found = pin!(frames(Pieces::of(&stream, &lengths), 1 << 20));
+            let Poll::Ready(found) = found.poll(&mut Context::from_waker(Waker::noop())) else {
+                panic!("it waits")
+            };
+            match (&found[..], Message::parse(bytes.clone().into())) {
+                ([Frame::Message(found)], Ok(message)) => {
+                    prop_assert_eq!(known(found), known(&message));
+                }
+                ([Frame::Line(found)], Err(_)) => prop_assert_eq!(found, &bytes),
+                (found, message) => panic!("{found:?} of what is {message:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_long_message_leaves_its_room_to_the_next() {
+        let message = |text: &str| {
+            let text = text.repeat(2 * LONG / text.len());
+            let method = r#""jsonrpc":"2.0","method":"m""#;
+            format!("{{{method},\"params\":{{\"sessionId\":\"s\",\"a\":\"{text}\"}}}}\n")
+        };
+        let stream = [message("one, "), message("日本"), message("three")].concat();
+        let mut reader = LineReader::new(stream.as_bytes(), 64 * LONG);
+        let (mut first, mut places, mut lines) = (None, Vec::new(), stream.lines());
+        while reader.fill().await.unwrap() {
+            while let Some(frame) = reader.next_frame() {
+                let Frame::Message(message) = frame else {
+                    panic!("{frame:?}")
+                };
+                assert_eq!(Some(message.line()), lines.next());
+                assert_eq!(message.session().map(|session| &**session), Some("s"));
+                places.push(message.line().as_ptr());
+                let last = LAST.lock().unwrap();
+                assert_eq!(
+                    last.as_ref().map(|last| last.as_ptr()),
+                    places.last().copied()
+                );
+                // The second comes while somebody has the first.
+                first.get_or_insert(message);
+            }
+        }
+        assert!(lines.next().is_none());
+        assert_ne!(places[0], places[1]);
+        assert_eq!(places[1], places[2]);
     }
 
     #[tokio::test]

@@ -1,8 +1,8 @@
 //! How messages are received from, and sent to, the other end of a connection.
 //!
-//! What always holds: a transport splits its input into messages of bounded length, and reads nothing else of them. It
-//! holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes its owner counts.
-//! [`Transport::lines`] is ACP over standard streams.
+//! What always holds: a transport splits its input into messages of bounded length, and reads no more of them than
+//! their envelopes. It holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes
+//! its owner counts. [`Transport::lines`] is ACP over standard streams.
 
 mod line_reader;
 mod line_writer;

@@ -1,0 +1,701 @@
+//! Where the fields of the envelope lie in a line, and whether the line is JSON at all. That is found out in one pass,
+//! which is made while the line still comes in: little is left to do when its last byte is there.
+//!
+//! What always holds: it does not matter in which pieces a line comes, and no byte is looked at twice but those of
+//! the names of its members. What is kept beside the line is a bit for each level that is open.
+
+use std::ops::Range;
+
+use acp_chain_powers::fold;
+
+use super::pointer::{decoded, spells};
+use super::session::SESSION;
+
+/// The fields that JSON-RPC gives a meaning.
+const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/// Where the fields lie in a line.
+#[derive(Debug, Default)]
+pub struct Outline {
+    /// In the order of [`FIELDS`].
+    fields: [Option<Field>; FIELDS.len()],
+    /// Whether there is a field that some readers take for one of these.
+    pub is_ambiguous: bool,
+}
+
+/// A field of the envelope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Where its value is.
+    pub value: Range<usize>,
+    /// Where the text is that names a session, if the value is an object that has one.
+    pub session: Option<Range<usize>>,
+}
+
+impl Outline {
+    /// Reads a line that is there as a whole.
+    pub fn of(line: &str) -> Result<Self, Flaw> {
+        let mut scanner = Scanner::default();
+        scanner.read(line);
+        scanner.finish()
+    }
+
+    /// The fields in the order in which JSON-RPC names them: `jsonrpc`, `id`, `method`, `params`, `result`, `error`.
+    pub fn into_fields(self) -> [Option<Field>; FIELDS.len()] {
+        self.fields
+    }
+}
+
+/// Why a line is no envelope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flaw {
+    /// It is no JSON object.
+    NoObject,
+    /// It has a field of the envelope twice, so that two readers could disagree about it.
+    Twice(u8),
+}
+
+impl Flaw {
+    /// The field that is there twice.
+    pub fn twice(self) -> Option<&'static str> {
+        match self {
+            Self::NoObject => None,
+            Self::Twice(which) => FIELDS.get(usize::from(which)).copied(),
+        }
+    }
+}
+
+/// Reads a line as it comes in.
+#[derive(Debug)]
+pub struct Scanner {
+    /// How much of the line was read.
+    at: usize,
+    state: State,
+    nesting: Nesting,
+    /// Whether the text that is read names a member.
+    is_name: bool,
+    /// Where the name or the value began that was last begun on the first two levels.
+    begins: [usize; 3],
+    /// Which field of the envelope the last name on the first level is.
+    field: Option<u8>,
+    /// Whether the last name on the second level is that of the session.
+    is_session: bool,
+    /// The session that the value on the first level names.
+    session: Option<Range<usize>>,
+    outline: Outline,
+    flaw: Option<Flaw>,
+}
+
+/// What may come next.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// The object that a line is.
+    Start,
+    /// A value.
+    Value,
+    /// A value, or the end of the array.
+    FirstValue,
+    /// The name of a member.
+    Name,
+    /// The name of a member, or the end of the object.
+    FirstName,
+    /// The colon between a name and a value.
+    Colon,
+    /// What stands behind a value.
+    Behind,
+    /// More of a text.
+    Text,
+    /// What stands behind a backslash in one.
+    Escape,
+    /// So many hexadecimal digits.
+    Hex(u8),
+    /// More of a number.
+    Number(Number),
+    /// The rest of a word that begins there in [`WORDS`].
+    Word(u8),
+    /// Nothing but white space.
+    End,
+}
+
+/// The words that are values, without their first letters, each with a dot behind it.
+const WORDS: &[u8] = b"rue.alse.ull.";
+const TRUE: u8 = 0;
+const FALSE: u8 = 4;
+const NULL: u8 = 9;
+
+impl Default for Scanner {
+    fn default() -> Self {
+        Self {
+            at: 0,
+            state: State::Start,
+            nesting: Nesting::default(),
+            is_name: false,
+            begins: [0; 3],
+            field: None,
+            is_session: false,
+            session: None,
+            outline: Outline::default(),
+            flaw: None,
+        }
+    }
+}
+
+impl Scanner {
+    /// Reads on in a line, of which more is there than the last time.
+    pub fn read(&mut self, line: &str) {
+        if self.flaw.is_none()
+            && let Err(flaw) = self.read_on(line)
+        {
+            self.flaw = Some(flaw);
+        }
+    }
+
+    /// What the line is made of that was read.
+    pub fn finish(self) -> Result<Outline, Flaw> {
+        match (self.flaw, self.state) {
+            (Some(flaw), _) => Err(flaw),
+            (None, State::End) => Ok(self.outline),
+            (None, _) => Err(Flaw::NoObject),
+        }
+    }
+
+    fn read_on(&mut self, line: &str) -> Result<(), Flaw> {
+        let text = line.as_bytes();
+        let (mut at, mut state) = (self.at, self.state);
+        while let Some(&byte) = text.get(at) {
+            let mut next = at + 1;
+            match state {
+                State::Text => {
+                    next = at + plain(&text[at..]);
+                    match text.get(next) {
+                        None => {}
+                        Some(b'"') => {
+                            next += 1;
+                            state = match self.is_name {
+                                true => self.name_ended(line, next),
+                                false => self.value_ended(next)?,
+                            };
+                            // It hardly ever stands elsewhere.
+                            if self.is_name && text.get(next) == Some(&b':') {
+                                next += 1;
+                                state = State::Value;
+                            }
+                        }
+                        Some(b'\\') => {
+                            next += 1;
+                            state = State::Escape;
+                        }
+                        Some(_) => return Err(Flaw::NoObject),
+                    }
+                }
+                State::Escape => {
+                    state = match byte {
+                        b'u' => State::Hex(4),
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => State::Text,
+                        _ => return Err(Flaw::NoObject),
+                    }
+                }
+                State::Hex(_) if !byte.is_ascii_hexdigit() => return Err(Flaw::NoObject),
+                State::Hex(1) => state = State::Text,
+                State::Hex(left) => state = State::Hex(left - 1),
+                State::Number(mut number) => {
+                    next = at;
+                    while let Some(more) = text.get(next).and_then(|byte| number.with(*byte)) {
+                        number = more;
+                        next += 1;
+                    }
+                    state = match next < text.len() {
+                        false => State::Number(number),
+                        true if number.is_whole() => self.value_ended(next)?,
+                        true => return Err(Flaw::NoObject),
+                    };
+                }
+                State::Word(rest) if WORDS[usize::from(rest)] == byte => {
+                    state = match WORDS[usize::from(rest) + 1] {
+                        b'.' => self.value_ended(next)?,
+                        _ => State::Word(rest + 1),
+                    }
+                }
+                State::Word(_) => return Err(Flaw::NoObject),
+                _ if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => {}
+                State::Start if byte == b'{' => state = self.open(true),
+                State::Value | State::FirstValue if byte != b']' => {
+                    self.begin(at);
+                    state = match byte {
+                        b'"' => State::Text,
+                        b'{' | b'[' => self.open(byte == b'{'),
+                        b't' => State::Word(TRUE),
+                        b'f' => State::Word(FALSE),
+                        b'n' => State::Word(NULL),
+                        _ => State::Number(Number::first(byte).ok_or(Flaw::NoObject)?),
+                    };
+                    self.is_name = false;
+                }
+                State::Name | State::FirstName if byte == b'"' => {
+                    self.begin(at);
+                    self.is_name = true;
+                    state = State::Text;
+                }
+                State::Colon if byte == b':' => state = State::Value,
+                State::Behind if byte == b',' => {
+                    state = match self.nesting.is_in_object() {
+                        true => State::Name,
+                        false => State::Value,
+                    }
+                }
+                State::FirstValue | State::FirstName | State::Behind if self.closes(byte) => {
+                    self.nesting.close();
+                    state = self.value_ended(next)?;
+                }
+                _ => return Err(Flaw::NoObject),
+            }
+            at = next;
+        }
+        (self.at, self.state) = (at, state);
+        Ok(())
+    }
+
+    /// Notes that a name or a value begins here.
+    fn begin(&mut self, at: usize) {
+        if let Some(begin) = self.begins.get_mut(self.nesting.depth) {
+            *begin = at;
+        }
+    }
+
+    fn open(&mut self, is_object: bool) -> State {
+        self.nesting.open(is_object);
+        // Of the value on the level above.
+        self.is_session &= self.nesting.depth > 2;
+        match is_object {
+            true => State::FirstName,
+            false => State::FirstValue,
+        }
+    }
+
+    /// Whether this is the end of the object or the array that is open. Behind a comma none may end.
+    fn closes(&self, byte: u8) -> bool {
+        byte == if self.nesting.is_in_object() {
+            b'}'
+        } else {
+            b']'
+        }
+    }
+
+    /// The name of a member ends here.
+    fn name_ended(&mut self, line: &str, at: usize) -> State {
+        let depth = self.nesting.depth;
+        if depth <= 2 {
+            let name = line.get(self.begins[depth]..at).unwrap_or_default();
+            match depth {
+                2 => self.is_session = spells(name, SESSION),
+                _ => self.field_named(name),
+            }
+        }
+        State::Colon
+    }
+
+    fn field_named(&mut self, name: &str) {
+        self.field = position(name.get(1..name.len() - 1).unwrap_or_default());
+        if self.field.is_none() {
+            let name = decoded(name);
+            self.field = name.as_deref().and_then(position);
+            self.outline.is_ambiguous |=
+                self.field.is_none() && name.as_deref().is_none_or(resembles_field);
+        }
+    }
+
+    /// A value ends here, or the object that the line is.
+    #[inline]
+    fn value_ended(&mut self, at: usize) -> Result<State, Flaw> {
+        match self.nesting.depth {
+            0 => return Ok(State::End),
+            1 => self.field_ended(at)?,
+            2 if self.is_session => self.session = Some(self.begins[2]..at),
+            _ => {}
+        }
+        Ok(State::Behind)
+    }
+
+    fn field_ended(&mut self, at: usize) -> Result<(), Flaw> {
+        let field = Field {
+            value: self.begins[1]..at,
+            session: self.session.take(),
+        };
+        match self.field.take() {
+            Some(which)
+                if self.outline.fields[usize::from(which)]
+                    .replace(field)
+                    .is_some() =>
+            {
+                Err(Flaw::Twice(which))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The field that has this name.
+fn position(name: &str) -> Option<u8> {
+    (0..)
+        .zip(FIELDS)
+        .find_map(|(which, field)| (field == name).then_some(which))
+}
+
+/// Whether a name that is none of the envelope's fields is one to a reader which does not tell large
+/// and small letters apart.
+fn resembles_field(name: &str) -> bool {
+    FIELDS.contains(&&*fold(name))
+}
+
+/// How many bytes come before one that is not simply part of a text: a quote, a backslash, or what may not stand in one.
+fn plain(text: &[u8]) -> usize {
+    const BLOCK: usize = 64;
+    // Most texts are short.
+    let (begin, rest) = text.split_at(text.len().min(BLOCK / 2));
+    if let Some(found) = special(begin) {
+        return found;
+    }
+    // Compilers make few instructions of a block.
+    let (blocks, _) = rest.as_chunks::<BLOCK>();
+    let is_plain = |block: &&[u8; BLOCK]| {
+        !block
+            .iter()
+            .fold(false, |any, byte| any | is_special(*byte))
+    };
+    let plain = blocks.iter().take_while(is_plain).count() * BLOCK;
+    let rest = &rest[plain..];
+    begin.len() + plain + special(rest).unwrap_or(rest.len())
+}
+
+/// Where the first byte is that is not simply part of a text.
+fn special(text: &[u8]) -> Option<usize> {
+    const ONES: u64 = u64::MAX / 255;
+    const HIGH: u64 = ONES << 7;
+    // Of each byte the highest bit: whether it is below that one. Of the first that is, it is true.
+    let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word & HIGH;
+    let is = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let (words, rest) = text.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = below(word, b' ') | is(word, b'"') | is(word, b'\\');
+        if found != 0 {
+            return Some(index * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let found = rest.iter().position(|byte| is_special(*byte))?;
+    Some(words.len() * 8 + found)
+}
+
+fn is_special(byte: u8) -> bool {
+    byte < b' ' || byte == b'"' || byte == b'\\'
+}
+
+/// How far a number has come.
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Minus,
+    Zero,
+    Integer,
+    Point,
+    Fraction,
+    E,
+    Sign,
+    Exponent,
+}
+
+impl Number {
+    fn first(byte: u8) -> Option<Self> {
+        match byte {
+            b'-' => Some(Self::Minus),
+            _ => Self::Minus.with(byte),
+        }
+    }
+
+    /// The number with one byte more; none if that does not belong to it.
+    fn with(self, byte: u8) -> Option<Self> {
+        match (self, byte) {
+            (Self::Minus, b'0') => Some(Self::Zero),
+            (Self::Minus | Self::Integer, b'0'..=b'9') => Some(Self::Integer),
+            (Self::Zero | Self::Integer, b'.') => Some(Self::Point),
+            (Self::Point | Self::Fraction, b'0'..=b'9') => Some(Self::Fraction),
+            (Self::Zero | Self::Integer | Self::Fraction, b'e' | b'E') => Some(Self::E),
+            (Self::E, b'+' | b'-') => Some(Self::Sign),
+            (Self::E | Self::Sign | Self::Exponent, b'0'..=b'9') => Some(Self::Exponent),
+            _ => None,
+        }
+    }
+
+    /// Whether it may end here.
+    fn is_whole(self) -> bool {
+        matches!(
+            self,
+            Self::Zero | Self::Integer | Self::Fraction | Self::Exponent
+        )
+    }
+}
+
+/// Which of the objects and arrays that are open is which, a bit each.
+#[derive(Debug, Default)]
+struct Nesting {
+    depth: usize,
+    /// The innermost ones.
+    last: u64,
+    /// 64 each of the others.
+    outer: Vec<u64>,
+}
+
+impl Nesting {
+    fn open(&mut self, is_object: bool) {
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.outer.push(self.last);
+        }
+        self.last = self.last << 1 | u64::from(is_object);
+        self.depth += 1;
+    }
+
+    fn close(&mut self) {
+        self.depth -= 1;
+        self.last >>= 1;
+        if self.depth > 0 && self.depth.is_multiple_of(64) {
+            self.last = self.outer.pop().unwrap_or_default();
+        }
+    }
+
+    /// Whether the innermost one is an object.
+    fn is_in_object(&self) -> bool {
+        self.last & 1 == 1
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use proptest::prelude::*;
+    use proptest::sample::select;
+    use serde::Deserializer as _;
+    use serde::de::{MapAccess, Visitor};
+    use serde_json::value::RawValue;
+
+    use super::super::pointer::member;
+    use super::*;
+
+    /// The members of an object, as another reader finds them.
+    struct Members;
+
+    impl<'de> Visitor<'de> for Members {
+        type Value = Vec<(&'de RawValue, &'de RawValue)>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+            let mut members = Vec::new();
+            while let Some(member) = map.next_entry()? {
+                members.push(member);
+            }
+            Ok(members)
+        }
+    }
+
+    fn by_another_reader(line: &str) -> Result<Outline, Flaw> {
+        let mut reader = serde_json::Deserializer::from_str(line);
+        let members = reader.deserialize_map(Members);
+        let members = members.and_then(|members| reader.end().map(|()| members));
+        let mut outline = Outline::default();
+        for (name, value) in members.map_err(|_| Flaw::NoObject)? {
+            let name = decoded(name.get());
+            let Some(which) = name.as_deref().and_then(position) else {
+                outline.is_ambiguous |= name.is_none_or(|name| resembles_field(&name));
+                continue;
+            };
+            let field = Field {
+                value: span(line, value.get()),
+                session: member(value.get(), SESSION).map(|text| span(line, text)),
+            };
+            if outline.fields[usize::from(which)].replace(field).is_some() {
+                return Err(Flaw::Twice(which));
+            }
+        }
+        Ok(outline)
+    }
+
+    fn span(line: &str, part: &str) -> Range<usize> {
+        let start = part.as_ptr().addr() - line.as_ptr().addr();
+        start..start + part.len()
+    }
+
+    /// Reads a line that comes in pieces of these lengths, in turn.
+    fn in_pieces(line: &str, lengths: &[usize]) -> Result<Outline, Flaw> {
+        let mut scanner = Scanner::default();
+        let (mut end, mut lengths) = (0, lengths.iter().cycle());
+        while end < line.len() {
+            end = line.ceil_char_boundary(end + lengths.next().unwrap_or(&1));
+            scanner.read(&line[..end]);
+        }
+        scanner.finish()
+    }
+
+    fn assert_same(line: &str, one: &Result<Outline, Flaw>, other: &Result<Outline, Flaw>) {
+        match (one, other) {
+            (Ok(one), Ok(other)) => {
+                assert_eq!(one.fields, other.fields, "{line}");
+                assert_eq!(one.is_ambiguous, other.is_ambiguous, "{line}");
+            }
+            // A line may be no JSON behind a field that is there twice.
+            (Err(_), Err(Flaw::NoObject)) => {}
+            (one, other) => assert_eq!(
+                (one.as_ref().err(), other.as_ref().err()),
+                (other.as_ref().err(), one.as_ref().err()),
+                "{line}"
+            ),
+        }
+    }
+
+    const TOKENS: [&str; 44] = [
+        "{",
+        "}",
+        "[",
+        "]",
+        ",",
+        ":",
+        " ",
+        "\t",
+        "\r",
+        "\n",
+        "\u{b}",
+        "\u{feff}",
+        "é",
+        "\"",
+        "\\",
+        "7",
+        "-",
+        "0",
+        "-0.5e+30",
+        "1E9",
+        "01",
+        "1.",
+        ".5",
+        "1e",
+        "+1",
+        "true",
+        "false",
+        "null",
+        "nul",
+        "nulll",
+        "\"\"",
+        "\"id\"",
+        "\"jsonrpc\"",
+        "\"i\\u0064\"",
+        "\"Method\"",
+        "\"params\"",
+        "\"sessionId\"",
+        "\"\\u0073essionId\"",
+        "\"\\ud800\"",
+        "\"\\x\"",
+        "\"\\u00g0\"",
+        "\"a\nb\"",
+        "\"日本語 and \\\"more\\\\ \\n 🦀\"",
+        "\"\u{7f}\u{80}\"",
+    ];
+
+    fn value() -> impl Strategy<Value = String> {
+        let text = prop_oneof![
+            "[ -~é日🦀]{0,80}".prop_map(|text| serde_json::Value::from(text).to_string()),
+            (0..400_usize).prop_map(|len| format!("\"{}\"", "x".repeat(len))),
+        ];
+        let leaf = prop_oneof![
+            text,
+            select(&["0", "-1.5e-7", "true", "false", "null", "1e400"]).prop_map(str::to_owned),
+        ];
+        leaf.prop_recursive(4, 32, 5, |inner| {
+            let names = select(&[
+                "sessionId",
+                "\\u0073essionId",
+                "id",
+                "",
+                "result",
+                "Result",
+                "re\\u0073ult",
+                "\\ud800",
+                "params",
+                "a name that is rather long",
+            ]);
+            let members = (names, select(&[":", " :", ": "]), inner.clone());
+            let members =
+                members.prop_map(|(name, colon, value)| format!("\"{name}\"{colon}{value}"));
+            let commas = select(&[",", " , ", ",\r\n"]);
+            prop_oneof![
+                (prop::collection::vec(members, 0..5), commas.clone())
+                    .prop_map(|(all, comma)| format!("{{{}}}", all.join(comma))),
+                (prop::collection::vec(inner, 0..5), commas)
+                    .prop_map(|(all, comma)| format!("[{}]", all.join(comma))),
+            ]
+        })
+    }
+
+    /// Lines that are JSON, and some that no longer are.
+    pub fn line() -> impl Strategy<Value = String> {
+        let changed = (
+            value(),
+            any::<prop::sample::Index>(),
+            any::<prop::sample::Index>(),
+            select(&TOKENS),
+        );
+        let changed = changed.prop_map(|(line, from, to, token)| {
+            let place =
+                |index: prop::sample::Index| line.floor_char_boundary(index.index(line.len() + 1));
+            let (from, to) = (place(from), place(to));
+            let short = from.min(to)..from.max(to).min(line.ceil_char_boundary(from.min(to) + 3));
+            [
+                &line[..short.start],
+                token,
+                &line[short.end.max(short.start)..],
+            ]
+            .concat()
+        });
+        let tokens = prop::collection::vec(select(&TOKENS), 0..12);
+        prop_oneof![3 => value(), 3 => changed, 1 => tokens.prop_map(|tokens| tokens.concat())]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4096))]
+
+        #[test]
+        fn a_line_is_what_it_is_to_another_reader(line in line()) {
+            assert_same(&line, &Outline::of(&line), &by_another_reader(&line));
+        }
+
+        #[test]
+        fn it_does_not_matter_in_which_pieces_a_line_comes(
+            line in line(),
+            lengths in prop::collection::vec(1..20_usize, 1..8),
+        ) {
+            let whole = Outline::of(&line);
+            for lengths in [&lengths[..], &[1]] {
+                let pieces = in_pieces(&line, lengths);
+                prop_assert_eq!(whole.as_ref().err(), pieces.as_ref().err());
+                assert_same(&line, &pieces, &whole);
+            }
+        }
+
+        #[test]
+        fn texts_end_where_they_end(text in "[ -~]{0,200}", at in any::<prop::sample::Index>(), end in 0..0x80_u8) {
+            let mut text = text.into_bytes();
+            let at = at.index(text.len() + 1);
+            text.insert(at, end);
+            let expected = text.iter().position(|byte| is_special(*byte));
+            prop_assert_eq!(plain(&text), expected.unwrap_or(text.len()));
+        }
+    }
+
+    #[test]
+    fn levels_are_told_apart_however_deep_they_are() {
+        for depth in [1, 2, 62, 63, 64, 65, 127, 128, 129, 1000] {
+            let opens = "[{\"a\":".repeat(depth);
+            let line = format!("{{\"a\":{opens}0{}}}", "}]".repeat(depth));
+            assert!(Outline::of(&line).is_ok(), "{depth}");
+            let wrong = format!("{{\"a\":{opens}0{}]}}}}", "}]".repeat(depth - 1));
+            assert_eq!(Outline::of(&wrong).unwrap_err(), Flaw::NoObject, "{depth}");
+        }
+    }
+}
