@@ -48,7 +48,7 @@ pub struct Options {
     /// Measure the parts of the host, each by itself
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve"])]
     micro: bool,
-    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium
+    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium, beside the reference's viewer
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro"])]
     inspector: bool,
     /// Count the instructions of a message on its way, and fail if they are more than before. Needs
