@@ -130,6 +130,10 @@ impl Part for Stub {
     fn tally(&self) -> Tally {
         Tally::default()
     }
+
+    fn untold(&mut self) -> Tally {
+        Tally::default()
+    }
 }
 
 /// A proxy cannot be had again.

@@ -277,6 +277,9 @@ pub trait Part: Send {
 
     /// What it did that it had no right to.
     fn tally(&self) -> Tally;
+
+    /// What of that is new since this was asked last.
+    fn untold(&mut self) -> Tally;
 }
 
 /// A proxy that has started.

@@ -24,6 +24,8 @@ pub struct State {
     pub(super) journal: Journal,
     pub(super) lines: Lines,
     pub(super) tally: Tally,
+    /// What of it was told.
+    pub(super) told: Tally,
     /// When the current call is to be over.
     pub(super) deadline: Instant,
     pub(super) wasi: WasiCtx,
