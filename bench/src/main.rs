@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use acp_chain_bench::measures::{self, Effort};
 use acp_chain_bench::plots;
 use acp_chain_bench::report::{self, Report};
-use acp_chain_bench::subjects::Places;
+use acp_chain_bench::subjects::{Collectors, Places};
 use anyhow::{Context, Result};
 use clap::Parser;
 
@@ -61,6 +61,7 @@ fn main() -> Result<()> {
         relay: us.with_file_name("bench-relay"),
         conductor: cli.conductor,
         native: cli.native,
+        collectors: Collectors::start()?,
         scratch,
     };
     let effort = match cli.quick {

@@ -5,18 +5,20 @@
 
 mod stage;
 
-use std::env;
+use std::{env, io};
 
 use acp_chain::channel::Peer;
 use acp_chain::limits::LINE;
 use acp_chain::rpc::{self, Message};
-use acp_chain::transport::LineReader;
+use acp_chain::trace::{Beginning, Recorder, Role, Trace};
+use acp_chain::transport::{Frame, LineReader};
+use acp_chain_trace::{Line, Sink};
 use bytes::{Buf, Bytes};
 use stage::Stage;
 
 fn main() {
     let args: Vec<_> = env::args().skip(1).collect();
-    let [what, hops, count] = &args[..] else {
+    let [what, hops, count, trace] = &args[..] else {
         // `cargo bench` without a choice of benches starts this too.
         return println!("nothing to count; see `cargo xtask bench --instructions`");
     };
@@ -30,7 +32,7 @@ fn main() {
         .expect("a runtime");
     runtime.block_on(async {
         let proxies = (0..hops).map(|hop| stage::stub(&format!("stub-{hop}")));
-        let mut stage = Stage::new(proxies.collect());
+        let mut stage = Stage::new(proxies.collect(), recorder(trace));
         let left = match what.as_str() {
             "update" => updates(&mut stage, count).await,
             "request" => requests(&mut stage, count),
@@ -38,6 +40,30 @@ fn main() {
         };
         assert_eq!(left, count, "they all leave");
     });
+}
+
+/// A trace that there is not, that nobody hears, or that is heard.
+fn recorder(trace: &str) -> Option<Recorder> {
+    let trace = match trace {
+        "none" => return None,
+        "unheard" => Trace::default(),
+        "heard" => Trace::default().to(Nowhere),
+        _ => panic!("no trace is called {trace}"),
+    };
+    Some(trace.tracer().connection(Beginning {
+        role: Role::Agent,
+        proxies: Vec::new(),
+        agent: None,
+    }))
+}
+
+/// Hears all, and keeps nothing.
+struct Nowhere;
+
+impl Sink for Nowhere {
+    fn write(&mut self, _: &[Line]) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Chunks of an answer, read as they are read from a pipe.

@@ -53,7 +53,7 @@ fn measure(path: &Path) -> (f64, usize) {
         },
         source: Box::new(guest),
     };
-    let mut stage = Stage::new(vec![proxy]);
+    let mut stage = Stage::new(vec![proxy], None);
     let mut all: Vec<_> = (0..MESSAGES)
         .map(|number| prompt(&mut stage, number))
         .collect();

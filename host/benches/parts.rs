@@ -85,7 +85,7 @@ fn hops(criterion: &mut Criterion) {
             ("pass-without-body", vec![real(r#"{"with-body":false}"#)]),
             ("pass-elsewhere", vec![real(r#"{"elsewhere":true}"#)]),
         ] {
-            let mut stage = Stage::new(proxies);
+            let mut stage = Stage::new(proxies, None);
             group.bench_function(BenchmarkId::new(name, size), |bencher| {
                 bencher.iter(|| {
                     let left = stage.carry(Peer::Agent, message.clone(), Outbox::len);

@@ -20,6 +20,7 @@ use opentelemetry_sdk::trace::{BatchConfig, BatchSpanProcessor, SpanProcessor};
 
 use crate::collector::{Collector, Counting, Counts};
 use crate::mapping;
+use crate::memory::MemoryOf;
 use crate::metrics::Metrics;
 use crate::settings::{METRICS, Settings, Signal, TRACES};
 use crate::spans::Spans;
@@ -53,18 +54,20 @@ pub struct Otel {
 }
 
 impl Otel {
-    /// Begins to export what is asked for, to where the environment says.
+    /// Begins to export what is asked for, to where the environment says. `memory_of` is what programs are asked about.
     ///
     /// # Errors
     ///
     /// When what the environment says makes no sense.
-    pub fn new(settings: &Settings) -> Result<Self, OtelError> {
+    pub fn new(settings: &Settings, memory_of: MemoryOf) -> Result<Self, OtelError> {
         let resource = resource();
         let counts = Arc::new(Counts::default());
         let traces = settings.traces.then(|| traces(&resource, counts.clone()));
-        let metrics = settings.metrics.then(|| metrics(resource.clone()));
+        let metrics = settings
+            .metrics
+            .then(|| metrics(resource.clone(), memory_of));
         Ok(Self {
-            spans: Spans::with_hops(settings.hops),
+            spans: Spans::with(settings.hops, settings.content),
             traces: traces.transpose()?,
             metrics: metrics.transpose()?,
             counts,
@@ -164,7 +167,10 @@ fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor
     Ok(processor)
 }
 
-fn metrics(resource: Resource) -> Result<(Metrics, SdkMeterProvider), OtelError> {
+fn metrics(
+    resource: Resource,
+    memory_of: MemoryOf,
+) -> Result<(Metrics, SdkMeterProvider), OtelError> {
     let client = Collector::new(METRICS.what, timeout(&METRICS))?;
     let exporter = MetricExporter::builder().with_http();
     let exporter = exporter.with_protocol(protocol(&METRICS));
@@ -174,7 +180,7 @@ fn metrics(resource: Resource) -> Result<(Metrics, SdkMeterProvider), OtelError>
         .with_resource(resource)
         .build();
     let meter = provider.meter_with_scope(mapping::scope());
-    Ok((Metrics::new(&meter), provider))
+    Ok((Metrics::new(&meter, memory_of), provider))
 }
 
 /// What is spoken. The exporter would take JSON where nothing is said.

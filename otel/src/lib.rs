@@ -5,24 +5,28 @@
 //! | `mapping` | all names: which semantic conventions are followed, and what of a message may leave |
 //! | `said` | what is read of the bodies of messages |
 //! | `context` | who a span belongs to |
+//! | `content` | what is said, where that is asked for |
 //! | `spans` | lines into spans |
 //! | `requests` | requests that have one |
 //! | `span` | parts of one |
 //! | `metrics` | lines into measurements |
+//! | `memory` | how much memory proxies have |
 //! | `settings` | what the environment asks for |
 //! | `collector` | where spans and metrics go, and what is lost on the way |
 //! | `export` | all of that, for a chain that runs |
 //!
-//! What always holds: no text that a user, an agent or a tool has written is in a span or a metric, but only names,
-//! ids, numbers, and words of protocols. The same lines give the same ids. What is kept is bounded, whatever the lines
+//! What always holds: no text that a user, an agent or a tool has written is in a span or a metric, unless that is asked
+//! for, but only names, ids, numbers, and words of protocols. The same lines give the same ids. What is kept is bounded, whatever the lines
 //! say.
 
 #![forbid(unsafe_code)]
 
 mod collector;
+mod content;
 mod context;
 mod export;
 mod mapping;
+mod memory;
 mod metrics;
 mod requests;
 mod said;
@@ -39,6 +43,7 @@ use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_sc
 use opentelemetry_sdk::Resource;
 
 pub use export::{Otel, OtelError};
+pub use memory::MemoryOf;
 pub use said::needed;
 pub use settings::{CAPTURE, HOPS, Settings};
 

@@ -26,6 +26,10 @@ pub const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 pub const TOKEN_TYPE: &str = "gen_ai.token.type";
 pub const TOOL_NAME: &str = "gen_ai.tool.name";
 pub const TOOL_CALL: &str = "gen_ai.tool.call.id";
+pub const INPUT: &str = "gen_ai.input.messages";
+pub const OUTPUT: &str = "gen_ai.output.messages";
+pub const ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+pub const RESULT: &str = "gen_ai.tool.call.result";
 pub const PROMPT_NAME: &str = "gen_ai.prompt.name";
 pub const MCP_METHOD: &str = "mcp.method.name";
 pub const MCP_SESSION: &str = "mcp.session.id";
@@ -47,6 +51,7 @@ pub const DECIDER: &str = "acp.permission.decider";
 pub const PROVIDER: &str = "acp.mcp.provider";
 pub const RESTARTS: &str = "acp.proxy.restarts";
 pub const DENIAL: &str = "acp.denial";
+pub const CUT: &str = "acp.content.truncated";
 pub const MISSING: &str = "acp.trace.missing";
 
 /// Names of spans, before what they are about.
@@ -72,6 +77,7 @@ pub const HELD: &str = "acp.proxy.held";
 pub const FAILURES: &str = "acp.proxy.failures";
 pub const RESTART_COUNT: &str = "acp.proxy.restarts";
 pub const DENIALS: &str = "acp.proxy.denials";
+pub const MEMORY: &str = "acp.proxy.memory";
 
 /// What a service is called that the environment gives no name.
 pub const SERVICE: &str = "acp-chain";

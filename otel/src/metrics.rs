@@ -7,8 +7,9 @@ use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
 
 use crate::mapping::{self, identifier};
+use crate::memory::{Memories, MemoryOf};
 use crate::requests::Agent;
-use crate::said::{Usage, is_proxy};
+use crate::said::{self, Usage, is_proxy};
 
 /// Proxies answer within microseconds, and the slowest within minutes.
 const SECONDS: [f64; 12] = [
@@ -46,12 +47,14 @@ pub struct Metrics {
     restarts: Counter<u64>,
     denials: Counter<u64>,
     tokens: Histogram<u64>,
-    /// What lines have counted so far, by connection and proxy, of those that are not over: they say it anew each time.
-    counted: HashMap<String, HashMap<String, [u64; 4]>>,
+    memories: Memories,
+    /// The restarts that were counted so far, by connection and proxy, of those that are not over: lines say all of
+    /// them each time.
+    counted: HashMap<String, HashMap<String, u64>>,
 }
 
 impl Metrics {
-    pub fn new(meter: &Meter) -> Self {
+    pub fn new(meter: &Meter, memory_of: MemoryOf) -> Self {
         let counter = |name, what| {
             let counter = meter.u64_counter(name).with_description(what);
             counter.build()
@@ -68,7 +71,23 @@ impl Metrics {
             .with_description("Number of input and output tokens used.")
             .with_unit("{token}")
             .with_boundaries(TOKENS.to_vec());
+        let memories = Memories::default();
+        let seen = memories.clone();
+        // It is asked for as long as the meter is there.
+        let _ = meter
+            .i64_observable_up_down_counter(mapping::MEMORY)
+            .with_description("Memory that proxies have")
+            .with_unit("By")
+            .with_callback(move |observer| {
+                for (name, memory) in seen.by_proxy(memory_of) {
+                    if let (Some(proxy), Ok(memory)) = (proxy(&name), i64::try_from(memory)) {
+                        observer.observe(memory, &[proxy]);
+                    }
+                }
+            })
+            .build();
         Self {
+            memories,
             messages: counter(mapping::MESSAGES, "Messages that came to a proxy"),
             decisions: counter(mapping::DECISIONS, "What proxies decided about them"),
             worked: seconds(
@@ -89,6 +108,7 @@ impl Metrics {
 
     /// Takes in a line.
     pub fn take(&mut self, line: &Line) {
+        self.memories.take(line);
         if line.is_end() {
             self.counted.remove(&line.connection);
         }
@@ -111,51 +131,27 @@ impl Metrics {
             self.decided(line, proxy, decision);
             return;
         }
-        let restarts = match line.state {
-            Some(State::Running) => line.restarts,
-            _ => None,
-        };
-        let counts = [line.denied, line.invalid, line.full, restarts];
-        let Some(before) = self.counted(&line.connection, name, counts) else {
-            return;
-        };
-        let mut new = [0; 4];
-        for ((new, before), now) in new.iter_mut().zip(before).zip(counts) {
-            if let Some(now) = now {
-                *new = now.saturating_sub(*before);
-                *before = now;
-            }
+        for (denial, count) in said::denials(line) {
+            let denial = KeyValue::new(mapping::DENIAL, denial);
+            self.denials.add(count, &[proxy.clone(), denial]);
         }
-        for (count, denial) in new.iter().zip(["denied", "invalid", "full"]) {
-            if *count > 0 {
-                let denial = KeyValue::new(mapping::DENIAL, denial);
-                self.denials.add(*count, &[proxy.clone(), denial]);
-            }
-        }
-        if new[3] > 0 {
-            self.restarts.add(new[3], &[proxy]);
+        if let (Some(State::Running), Some(restarts @ 1..)) = (line.state, line.restarts)
+            && let Some(before) = self.counted(&line.connection, name)
+        {
+            let new = restarts.saturating_sub(*before);
+            *before = restarts;
+            self.restarts.add(new, &[proxy]);
         }
     }
 
-    /// What was counted of a proxy before these; nothing if they say nothing new.
-    fn counted(
-        &mut self,
-        connection: &str,
-        proxy: &str,
-        counts: [Option<u64>; 4],
-    ) -> Option<&mut [u64; 4]> {
-        if counts
-            .iter()
-            .all(|count| count.is_none_or(|count| count == 0))
-        {
-            return None;
-        }
+    /// How many restarts of a proxy were counted, unless too many proxies are remembered.
+    fn counted(&mut self, connection: &str, proxy: &str) -> Option<&mut u64> {
         if !self.counted.contains_key(connection) && self.counted.len() < MOST {
             self.counted.insert(connection.to_owned(), HashMap::new());
         }
         let proxies = self.counted.get_mut(connection)?;
         if !proxies.contains_key(proxy) && proxies.len() < MOST {
-            proxies.insert(proxy.to_owned(), [0; 4]);
+            proxies.insert(proxy.to_owned(), 0);
         }
         proxies.get_mut(proxy)
     }

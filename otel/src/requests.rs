@@ -1,6 +1,7 @@
 //! Requests that have spans: turns, permissions, and calls of MCP's.
 
 use std::collections::HashMap;
+use std::time::SystemTime;
 
 use acp_chain_trace::Line;
 use opentelemetry::KeyValue;
@@ -8,10 +9,11 @@ use opentelemetry::trace::{SpanContext, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
+use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
 use crate::said::{self, Usage, meta, read};
-use crate::span::{list, names, with};
+use crate::span::{end, list, names, with};
 
 /// The agent, as it calls itself.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +31,13 @@ pub enum About {
         outcome: Option<&'static str>,
     },
     Mcp,
+}
+
+/// What is said in it, if that is exported.
+#[derive(Debug)]
+pub enum Content {
+    Turn(Turn),
+    Call(Call),
 }
 
 /// What is known of a request when it is asked.
@@ -51,7 +60,27 @@ pub struct Request {
     pub about: About,
     /// Whether somebody has answered: what others make of that comes behind it.
     pub is_answered: bool,
+    pub content: Option<Content>,
+    /// Why a turn is over.
+    pub stop: Option<String>,
     pub span: SpanData,
+}
+
+impl Content {
+    /// Nothing of a request in which nothing is said that is exported.
+    pub fn new(about: &About, room: &Room, params: &RawValue) -> Option<Self> {
+        match about {
+            About::Turn => Some(Self::Turn(Turn::new(room))),
+            About::Mcp => {
+                let call: said::Mcp = read(Some(params));
+                let named: said::Named = read(call.params);
+                let mut content = Call::new(room);
+                content.made(named.arguments);
+                Some(Self::Call(content))
+            }
+            About::Permission { .. } => None,
+        }
+    }
 }
 
 impl Asked {
@@ -129,6 +158,34 @@ impl Asked {
 }
 
 impl Request {
+    /// It has come to the agent.
+    pub fn told(&mut self, params: &RawValue) {
+        if let Some(Content::Turn(turn)) = &mut self.content {
+            let said: said::Prompt = read(Some(params));
+            turn.told(&said.prompt);
+        }
+    }
+
+    /// The agent says something in the turn.
+    pub fn said(&mut self, chunk: &said::Chunk) {
+        if let Some(Content::Turn(turn)) = &mut self.content {
+            turn.said(&chunk.content, chunk.is_thought());
+        }
+    }
+
+    /// It is over.
+    pub fn end(mut self, at: SystemTime) -> SpanData {
+        let attributes = &mut self.span.attributes;
+        match &self.content {
+            Some(Content::Turn(turn)) => {
+                attributes.extend(turn.attributes(self.stop.as_deref().unwrap_or("error")));
+            }
+            Some(Content::Call(call)) => attributes.extend(call.attributes()),
+            None => {}
+        }
+        end(self.span, at)
+    }
+
     /// Somebody answers, or makes something else of an answer. Gives what a turn has used.
     pub fn answer(&mut self, line: &Line, from: &str) -> Option<Usage> {
         let is_first = !std::mem::replace(&mut self.is_answered, true);
@@ -158,7 +215,8 @@ impl Request {
         match self.about {
             About::Turn => {
                 let said: said::Prompted = read(line.result.as_deref());
-                if identifier(&said.stop).is_some() {
+                self.stop = identifier(&said.stop).map(str::to_owned);
+                if self.stop.is_some() {
                     let reasons = list(mapping::FINISH_REASONS, [&*said.stop].into_iter());
                     self.span.attributes.push(reasons);
                 }
@@ -170,6 +228,9 @@ impl Request {
                 let said: said::McpAnswered = read(line.result.as_deref());
                 if said.is_error {
                     self.fail(mapping::TOOL_ERROR);
+                }
+                if let Some(Content::Call(call)) = &mut self.content {
+                    call.came(line.result.as_deref());
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
                 self.span.attributes.extend(names(&about));

@@ -15,11 +15,13 @@ const READ: &[&str] = &[
     "mcp/message",
 ];
 
-/// What spans and metrics need of a line: all of it, no body, or nothing. So most of what is said goes nowhere.
+/// What spans and metrics need of a line: all of it, no body, or nothing. So most of what is said goes nowhere, unless
+/// it is to be exported.
 #[must_use]
-pub fn needed(line: &Line) -> Option<Cow<'_, Line>> {
+pub fn needed(line: &Line, content: bool) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
-    let is_read = READ.contains(&method) || tool_call(line).is_some();
+    let is_said = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
+    let is_read = READ.contains(&method) || tool_call(line).is_some() || is_said();
     match line.to.as_deref() {
         // What comes to a proxy is counted.
         Some(to) if !is_read => is_proxy(to).then(|| Cow::Owned(header(line))),
@@ -30,6 +32,17 @@ pub fn needed(line: &Line) -> Option<Cow<'_, Line>> {
 /// Whether a part of a chain is a proxy.
 pub fn is_proxy(part: &str) -> bool {
     !["client", "agent", "acp-chain"].contains(&part)
+}
+
+/// What a proxy did that it had no right to, and how often.
+pub fn denials(line: &Line) -> impl Iterator<Item = (&'static str, u64)> {
+    let counts = [
+        ("denied", line.denied),
+        ("invalid", line.invalid),
+        ("full", line.full),
+    ];
+    let counts = counts.into_iter();
+    counts.filter_map(|(denial, count)| Some((denial, count.filter(|count| *count > 0)?)))
 }
 
 /// A line without what it says, none of which is copied.
@@ -109,12 +122,101 @@ pub struct ToolCall<'a> {
     pub kind: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     pub status: Option<Cow<'a, str>>,
+    #[serde(rename = "rawInput", borrow, default)]
+    pub input: Option<&'a RawValue>,
+    #[serde(rename = "rawOutput", borrow, default)]
+    output: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
 }
 
 impl ToolCall<'_> {
     /// Whether a call begins with it.
     pub fn is_new(&self) -> bool {
         self.what == "tool_call"
+    }
+
+    /// What came of it: what the tool says, else what is shown of that.
+    pub fn output(&self) -> Option<&RawValue> {
+        self.output.or(self.content)
+    }
+}
+
+/// The params of `session/update`, of a piece of what the agent says.
+#[derive(Deserialize)]
+struct Spoke<'a> {
+    #[serde(borrow)]
+    update: Chunk<'a>,
+}
+
+/// A piece of what the agent says.
+#[derive(Deserialize)]
+pub struct Chunk<'a> {
+    #[serde(rename = "sessionUpdate", borrow)]
+    what: Cow<'a, str>,
+    #[serde(borrow)]
+    pub content: Block<'a>,
+}
+
+impl Chunk<'_> {
+    pub fn is_thought(&self) -> bool {
+        self.what == "agent_thought_chunk"
+    }
+}
+
+/// The params of `session/prompt`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Prompt<'a> {
+    #[serde(borrow)]
+    pub prompt: Vec<Block<'a>>,
+}
+
+/// A block of content.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Block<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+    #[serde(borrow)]
+    resource: Resource<'a>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Resource<'a> {
+    #[serde(borrow)]
+    text: Cow<'a, str>,
+    #[serde(borrow)]
+    uri: Cow<'a, str>,
+}
+
+impl Block<'_> {
+    /// Its kind, its text, and where it is from. What is no text is left out.
+    pub fn part(&self) -> (&'static str, &str, &str) {
+        match &*self.kind {
+            "text" => ("text", &self.text, ""),
+            "image" => ("image", "", ""),
+            "audio" => ("audio", "", ""),
+            "resource_link" => ("resource_link", "", &self.uri),
+            "resource" => ("resource", &self.resource.text, &self.resource.uri),
+            _ => ("other", "", ""),
+        }
+    }
+}
+
+#[cfg(test)]
+impl<'a> Block<'a> {
+    pub fn of_text(text: &'a str) -> Self {
+        Self {
+            kind: "text".into(),
+            text: text.into(),
+            ..Self::default()
+        }
     }
 }
 
@@ -179,6 +281,8 @@ pub struct Mcp<'a> {
 pub struct Named<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
 }
 
 /// The answer to it.
@@ -233,6 +337,17 @@ pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
     let said: Updated = may_be.then(|| serde_json::from_str(params).ok())??;
     let call = said.update;
     matches!(&*call.what, "tool_call" | "tool_call_update").then_some(call)
+}
+
+/// The piece of what the agent says that an update has.
+pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
+    let params = line.params.as_ref()?.get();
+    let may_be = line.method.as_deref() == Some("session/update")
+        && line.kind == Some(Kind::Notification)
+        && params.contains("agent_");
+    let said: Spoke = may_be.then(|| serde_json::from_str(params).ok())??;
+    let is_said = ["agent_message_chunk", "agent_thought_chunk"].contains(&&*said.update.what);
+    is_said.then_some(said.update)
 }
 
 /// The options of a permission: by its id, of what kind each is.

@@ -39,6 +39,7 @@ pub(crate) const METRICS: Signal = Signal {
 
 /// What is exported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 pub struct Settings {
     /// Spans are.
     pub traces: bool,
@@ -46,6 +47,8 @@ pub struct Settings {
     pub metrics: bool,
     /// A span for each decision, too.
     pub hops: bool,
+    /// Spans have what is said, without secrets.
+    pub content: bool,
     /// What is wrong with what is asked for, and what to do about it.
     pub warnings: Vec<String>,
 }
@@ -80,12 +83,28 @@ impl Settings {
         settings.traces = settings.exports(&TRACES, &variable);
         settings.metrics = settings.exports(&METRICS, &variable);
         settings.hops = settings.traces && is_true(HOPS);
-        if settings.is_asked() && is_true(CAPTURE) {
-            settings.warnings.push(format!(
-                "{CAPTURE} asks for the content of messages, which acp-chain does not export: `--trace FILE` keeps it here"
+        settings.content = settings.traces && settings.captures(&variable);
+        settings
+    }
+
+    /// Whether what is said is asked for, by the words of the conventions.
+    fn captures(&mut self, variable: &impl Fn(&str) -> Option<String>) -> bool {
+        let Some(asked) = variable(CAPTURE) else {
+            return false;
+        };
+        let (is_asked, but) = match &*asked.trim().to_ascii_lowercase() {
+            "true" | "1" | "span_only" => (true, None),
+            "span_and_event" => (true, Some("it is in spans alone")),
+            "event_only" => (false, Some("set it to SPAN_ONLY")),
+            "false" | "0" | "no_content" => (false, None),
+            _ => (false, Some("set it to SPAN_ONLY, or to NO_CONTENT")),
+        };
+        if let Some(but) = but {
+            self.warnings.push(format!(
+                "{CAPTURE} is {asked:?}, and acp-chain has no events with the content of messages: {but}"
             ));
         }
-        settings
+        is_asked
     }
 
     /// Whether anything is exported.
@@ -173,6 +192,28 @@ mod tests {
         assert!(traces.traces && !traces.metrics && traces.hops);
         let metrics = of(&[("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT", "http://h/v1/metrics")]);
         assert!(!metrics.traces && metrics.metrics);
+    }
+
+    #[test]
+    fn what_is_said_is_exported_only_by_the_words_that_ask_for_spans_with_it() {
+        for (asked, has_content, is_warned) in [
+            ("true", true, false),
+            ("Span_Only", true, false),
+            ("SPAN_AND_EVENT", true, true),
+            ("EVENT_ONLY", false, true),
+            ("NO_CONTENT", false, false),
+            ("false", false, false),
+            ("yes please", false, true),
+        ] {
+            let settings = of(&[ENDPOINT, (CAPTURE, asked)]);
+            let is_warned_so = !settings.warnings.is_empty();
+            assert_eq!(
+                (settings.content, is_warned_so),
+                (has_content, is_warned),
+                "{asked}"
+            );
+        }
+        assert!(!of(&[("OTEL_METRICS_EXPORTER", "otlp"), (CAPTURE, "true")]).content);
     }
 
     #[test]

@@ -11,10 +11,12 @@ use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Event, SpanContext, Status};
 use opentelemetry_sdk::trace::SpanData;
+use serde_json::value::RawValue;
 
+use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
-use crate::requests::{About, Agent, Asked, Request};
+use crate::requests::{About, Agent, Asked, Content, Request};
 use crate::said::{self, Usage, read};
 use crate::span::{begin, end, list, names, with};
 
@@ -30,6 +32,8 @@ pub struct Spans {
     connections: HashMap<String, Connection>,
     /// Whether there is a span for each decision, too.
     hops: bool,
+    /// For what is said, if that is exported.
+    room: Option<Room>,
     done: Vec<SpanData>,
     usages: Vec<(Usage, Agent)>,
 }
@@ -49,6 +53,8 @@ struct Connection {
     turns: HashMap<String, u64>,
     /// By session and id.
     tools: HashMap<(String, String), Tool>,
+    /// For what is said, if that is exported.
+    room: Option<Room>,
     last: SystemTime,
 }
 
@@ -57,14 +63,16 @@ struct Tool {
     turn: Option<u64>,
     kind: &'static str,
     status: Option<&'static str>,
+    content: Option<Call>,
     span: SpanData,
 }
 
 impl Spans {
-    /// With a span for each decision of a proxy.
-    pub fn with_hops(hops: bool) -> Self {
+    /// With a span for each decision of a proxy, and with what is said.
+    pub fn with(hops: bool, content: bool) -> Self {
         Self {
             hops,
+            room: content.then(Room::default),
             ..Self::default()
         }
     }
@@ -89,12 +97,12 @@ impl Spans {
         }
         let share = MOST / self.connections.len().max(1);
         let connection = self.connections.entry(line.connection.clone());
-        let connection = connection.or_insert_with(|| Connection::new(line));
+        let connection = connection.or_insert_with(|| Connection::new(line, self.room.clone()));
         connection.see(line);
         if let Some((from, to, kind)) = line.crossed() {
             if !connection.is_inner {
                 match kind {
-                    Kind::Request => connection.ask(line, from, share),
+                    Kind::Request => connection.ask(line, from, to, share),
                     Kind::Response => {
                         let done = connection.answer(line, from, to, &mut self.usages);
                         self.done.extend(done);
@@ -157,7 +165,7 @@ impl Spans {
 }
 
 impl Connection {
-    fn new(line: &Line) -> Self {
+    fn new(line: &Line, room: Option<Room>) -> Self {
         let ids = Ids::new(&line.connection, &line.time);
         let begun = humantime::parse_rfc3339(&line.time).unwrap_or(SystemTime::UNIX_EPOCH);
         let what = ["connection"];
@@ -184,6 +192,7 @@ impl Connection {
             requests: BTreeMap::new(),
             turns: HashMap::new(),
             tools: HashMap::new(),
+            room,
             last: begun,
         }
     }
@@ -196,13 +205,21 @@ impl Connection {
     }
 
     /// Somebody asks for something, perhaps on one of several legs. At most so much may be open.
-    fn ask(&mut self, line: &Line, from: &str, most: usize) {
+    fn ask(&mut self, line: &Line, from: &str, to: &str, most: usize) {
         let (Some(number), Some(params)) = (line.request, &line.params) else {
             return;
         };
-        if self.requests.contains_key(&number) {
-            return;
+        if !self.requests.contains_key(&number) {
+            self.open(line, number, params, from, most);
         }
+        if to == "agent"
+            && let Some(request) = self.requests.get_mut(&number)
+        {
+            request.told(params);
+        }
+    }
+
+    fn open(&mut self, line: &Line, number: u64, params: &RawValue, from: &str, most: usize) {
         let id = number.to_string();
         let Some(asked) = Asked::read(line, params, &self.agent) else {
             return;
@@ -241,11 +258,14 @@ impl Connection {
         {
             self.forget(&oldest);
         }
+        let room = self.room.as_ref();
         let request = Request {
+            content: room.and_then(|room| Content::new(&asked.about, room, params)),
             asker: from.to_owned(),
             session,
             about: asked.about,
             is_answered: false,
+            stop: None,
             span,
         };
         self.requests.insert(number, request);
@@ -303,7 +323,7 @@ impl Connection {
             done.extend(tools.map(|(_, tool)| tool.end(self.last)));
         }
         self.forget(&request);
-        done.push(end(request.span, self.last));
+        done.push(request.end(self.last));
         done
     }
 
@@ -319,8 +339,11 @@ impl Connection {
 
     /// The agent tells how it is with a tool call. At most so many may be open.
     fn update(&mut self, line: &Line, most: usize) -> Option<SpanData> {
-        let call = said::tool_call(line)?;
         let session = line.session.as_deref()?;
+        let Some(call) = said::tool_call(line) else {
+            self.speak(line, session);
+            return None;
+        };
         let key = (session.to_owned(), call.id.to_string());
         if !self.tools.contains_key(&key) {
             // Of one that is over, there may be more to say.
@@ -332,11 +355,26 @@ impl Connection {
         if call.kind.is_some() {
             tool.kind = mapping::tool_kind(call.kind.as_deref());
         }
+        if let Some(content) = &mut tool.content {
+            content.made(call.input);
+            content.came(call.output());
+        }
         let status = call.status.as_deref().and_then(mapping::tool_status);
         tool.status = status.or(tool.status);
         let is_over = matches!(tool.status, Some("completed" | "failed"));
         let tool = is_over.then(|| self.tools.remove(&key)).flatten()?;
         Some(tool.end(self.last))
+    }
+
+    /// The agent says something in a session.
+    fn speak(&mut self, line: &Line, session: &str) {
+        if self.room.is_some()
+            && let Some(chunk) = said::chunk(line)
+            && let Some(turn) = self.turn(Some(session))
+            && let Some(request) = self.requests.get_mut(&turn)
+        {
+            request.said(&chunk);
+        }
     }
 
     fn tool(&self, time: &str, session: &str, id: &str) -> Tool {
@@ -353,6 +391,7 @@ impl Connection {
             turn: self.turn(Some(session)),
             kind: mapping::tool_kind(None),
             status: None,
+            content: self.room.as_ref().map(Call::new),
             span,
         }
     }
@@ -403,16 +442,9 @@ impl Connection {
             }
             _ => {}
         }
-        let counts = [
-            ("denied", line.denied),
-            ("invalid", line.invalid),
-            ("full", line.full),
-        ];
-        for (denial, count) in counts {
-            if count.is_some_and(|count| count > 0) {
-                let about = [about[0], (mapping::DENIAL, Some(denial))];
-                self.happen(line, mapping::DENIED, names(&about));
-            }
+        for (denial, _) in said::denials(line) {
+            let about = [about[0], (mapping::DENIAL, Some(denial))];
+            self.happen(line, mapping::DENIED, names(&about));
         }
     }
 
@@ -437,7 +469,7 @@ impl Connection {
         let last = self.last;
         let tools = self.tools.into_values().map(move |tool| tool.end(last));
         let requests = self.requests.into_values();
-        let requests = requests.map(move |request| end(request.span, last));
+        let requests = requests.map(move |request| request.end(last));
         tools.chain(requests).chain([end(self.span, last)])
     }
 }
@@ -451,6 +483,8 @@ impl Tool {
             (mapping::TOOL_STATUS, self.status),
         ];
         span.attributes.extend(names(&about));
+        let content = self.content.iter();
+        span.attributes.extend(content.flat_map(Call::attributes));
         if self.status == Some("failed") {
             span.status = Status::error("");
             span.attributes
@@ -478,7 +512,7 @@ mod tests {
 "#;
 
     fn spans(trace: &str, hops: bool) -> Vec<SpanData> {
-        let mut spans = Spans::with_hops(hops);
+        let mut spans = Spans::with(hops, false);
         for line in acp_chain_trace::Reader::new(trace.as_bytes()) {
             spans.take(&line.unwrap().1);
         }

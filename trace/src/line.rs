@@ -109,7 +109,7 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
 
-    /// How often the proxy made calls that its powers do not cover.
+    /// How often the proxy made calls that its powers do not cover, since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<u64>,
     /// How often it made invalid calls.
@@ -128,6 +128,9 @@ pub struct Line {
     /// The memory that it has, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
+    /// The number of its process, if it is a program of its own. That leads the group of all that it starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub process: Option<u32>,
 
     /// How many lines are missing here: they did not fit into the queue of the writer.
     #[serde(skip_serializing_if = "Option::is_none")]

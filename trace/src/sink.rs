@@ -15,6 +15,11 @@ pub trait Sink: Send {
     /// When nothing can be taken any more.
     fn write(&mut self, lines: &[Line]) -> io::Result<()>;
 
+    /// Whether it is told how much memory proxies have, as that changes, at most once a second.
+    fn looks(&self) -> bool {
+        false
+    }
+
     /// Nothing more has come of a connection for a while.
     ///
     /// # Errors

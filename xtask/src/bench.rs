@@ -36,16 +36,13 @@ pub struct Options {
     /// A few minutes, to see that all works; what it shows are orders of magnitude
     #[arg(long)]
     quick: bool,
-    /// Measure those subjects alone whose names end in this, as in `--only '3 forwarding'`, beside the relay; can
-    /// be given several times
+    /// Measure only the relay and the subjects whose names end in this, as in `--only '3 forwarding'`; may be given
+    /// several times
     #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
     only: Vec<String>,
     /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
-    /// Measure only the relay and this subject, by its name in the tables; may be given several times
-    #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
-    only: Vec<String>,
     /// Measure `acp-chain serve`, beside a server over the reference crate
     #[arg(long)]
     serve: bool,
@@ -55,7 +52,7 @@ pub struct Options {
     /// Measure the parts of the host, each by itself
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve"])]
     micro: bool,
-    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium
+    /// Measure the page of `acp-chain inspect` with 100,000 hops, in Chromium, beside the reference's viewer
     #[arg(long, conflicts_with_all = ["quick", "publish", "serve", "micro"])]
     inspector: bool,
     /// Count the instructions of a message on its way, and fail if they are more than before. Needs

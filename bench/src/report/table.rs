@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{QUIET, Report, Verdict};
 use crate::measures::stats::mib;
-use crate::measures::{Figures, LARGE, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
+use crate::measures::{Figures, LARGE, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{CAN_LOOK, Family};
 
 /// What stands where nothing was measured.
@@ -42,6 +42,7 @@ pub fn markdown(report: &Report) -> String {
     starts(report, &mut text);
     trips(report, &mut text);
     updates(report, &mut text);
+    exported(report, &mut text);
     text
 }
 
@@ -203,6 +204,32 @@ fn updates(report: &Report, text: &mut String) {
         "relay is × faster",
     ];
     section(text, "Updates", &head, rows.collect());
+}
+
+fn exported(report: &Report, text: &mut String) {
+    let part = |share: &Share| {
+        let (part, known) = (share.part * 100.0, share.uncertainty * 100.0);
+        format!("{part:.1} % ± {:.1}", known / 2.0)
+    };
+    let rows = report.exported.iter().map(|exported| {
+        vec![
+            exported.name.clone(),
+            show(Some(exported.turns.per_second)),
+            part(&exported.turns),
+            show(Some(exported.updates.per_second)),
+            part(&exported.updates),
+            show(exported.memory.map(mib)),
+        ]
+    });
+    let head = [
+        "",
+        "turns (/s)",
+        "beside the first, in pairs",
+        "100 B (/s)",
+        "beside the first, in pairs",
+        "memory (MiB)",
+    ];
+    section(text, "OpenTelemetry", &head, rows.collect());
 }
 
 /// A table under its title.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Report;
 use crate::measures::stats::{mib, number, slope};
 use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
-use crate::subjects::{COUNTS, Family, MANY, PROJECTS};
+use crate::subjects::{COUNTS, Collector, Family, MANY, PROJECTS};
 
 /// Something to be reached.
 #[derive(Debug, Serialize)]
@@ -38,6 +38,9 @@ pub enum Verdict {
     NotMeasured,
 }
 
+/// Whoever is told of one in a hundred is to know it as well as that.
+const KNOWN: f64 = 0.01;
+
 /// A figure, and what was measured in turn for it.
 type Found = (Option<f64>, Option<&'static str>);
 
@@ -49,6 +52,7 @@ pub fn all(report: &Report) -> Vec<Target> {
     all.beside_the_reference();
     all.a_message();
     all.ours();
+    all.collectors();
     all.starts();
     all.memory();
     all.many();
@@ -126,12 +130,45 @@ impl Targets<'_> {
             let each = self.each(family, sizes, of);
             self.most(what, (each, Some(measured)), limit, "µs");
         }
-        let of = |family| self.report.of(family, 3).and_then(trip);
-        let traced = minus(of(Family::Traced), of(Family::Forwarding));
-        // There and back, each time on the hops to three proxies and to the end.
-        let hop = traced.map(|more| more / 8.0);
-        let what = "a trace, masked: a message longer on each hop by".to_owned();
-        self.most(what, (hop, Some(ROUND_TRIPS)), 2.0, "µs");
+        for (beside, proxies, what) in [
+            (Family::Empty, 0, "no proxies"),
+            (Family::Forwarding, 3, "3 forwarding"),
+        ] {
+            let of = |family| self.report.of(family, proxies).and_then(trip);
+            let traced = minus(of(Family::Traced), of(beside));
+            // There and back, each time on the hops to all proxies and to the end.
+            let hops = number(2 * (proxies + 1));
+            let hop = traced.map(|more| more / hops);
+            let what = format!("a trace, masked, {what}: a message longer on each hop by");
+            self.most(what, (hop, Some(ROUND_TRIPS)), 2.0, "µs");
+        }
+    }
+
+    /// What those cost that do not take what is exported. Less than is known of the figure is not told.
+    fn collectors(&mut self) {
+        for exported in &self.report.exported {
+            let Family::Exported(collector) = exported.subject.family else {
+                continue;
+            };
+            let what = match collector {
+                Collector::There => continue,
+                Collector::Slow => "a collector that is slow",
+                Collector::Dead => "a collector that is dead",
+            };
+            for (share, of) in [(exported.turns, "turns"), (exported.updates, "updates")] {
+                let is_known = share.uncertainty <= KNOWN || share.part >= 1.0;
+                self.held(
+                    format!("{what}, beside one that is there: {of}"),
+                    Some(share.part * 100.0),
+                    is_known,
+                    99.0,
+                    "%",
+                    true,
+                );
+            }
+            let memory = (exported.memory.map(mib), None);
+            self.most(format!("{what}: memory in the end"), memory, 64.0, "MiB");
+        }
     }
 
     /// What our own proxies take, beside as many that look at nothing.
@@ -289,6 +326,18 @@ impl Targets<'_> {
         at_least: bool,
     ) {
         let quiet = measured.is_none_or(|measured| self.report.was_quiet(measured));
+        self.held(what, figure, quiet, limit, unit, at_least);
+    }
+
+    fn held(
+        &mut self,
+        what: String,
+        figure: Option<f64>,
+        quiet: bool,
+        limit: f64,
+        unit: &'static str,
+        at_least: bool,
+    ) {
         let figure = figure.filter(|_| quiet);
         let verdict = match figure {
             None if !quiet => Verdict::Noisy,

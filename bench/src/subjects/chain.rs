@@ -20,6 +20,7 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
             .env_remove("ACP_CHAIN_LOG")
             .env_remove("ACP_CHAIN_TRACE")
             .env_remove("ACP_CHAIN_TRACE_BODIES")
+            .env("OTEL_SDK_DISABLED", "true")
             .env("XDG_CONFIG_HOME", folder("config"))
             .env("XDG_DATA_HOME", folder("data"))
             .env("XDG_STATE_HOME", folder("state"))
@@ -37,6 +38,12 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
     }
     if subject.family == Family::Traced {
         command.arg("--trace").arg(folder("trace.ndjson"));
+    }
+    if let Family::Exported(collector) = subject.family {
+        let endpoint = places.collectors.endpoint(collector);
+        command
+            .env("OTEL_SDK_DISABLED", "false")
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
     }
     command.arg("--").arg(&places.agent);
     Ok(command)

@@ -1,6 +1,7 @@
 //! What is measured: the agent alone, a relay, chains of acp-chain, and the reference conductor.
 
 mod chain;
+mod collectors;
 mod process;
 mod projects;
 mod running;
@@ -12,6 +13,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use chain::ours as with_ours;
+pub use collectors::Collectors;
 pub(crate) use process::command;
 pub use process::{CAN_LOOK, Tree};
 pub use running::Running;
@@ -51,8 +53,10 @@ pub enum Family {
     Forwarding,
     /// The same, without bodies.
     WithoutBody,
-    /// Proxies that forward, with a trace in a file, in which secrets are masked.
+    /// Proxies that forward, or none, with a trace in a file, in which secrets are masked.
     Traced,
+    /// Proxies that forward, whose turns are exported to this collector.
+    Exported(Collector),
     /// Proxies that did not subscribe to what passes.
     Elsewhere,
     /// Many proxies of which three forward, the others did not subscribe.
@@ -73,6 +77,18 @@ pub enum Family {
     Reference,
 }
 
+/// What a collector of OpenTelemetry's does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collector {
+    /// It answers at once.
+    There,
+    /// It answers when nobody waits any more.
+    Slow,
+    /// Nobody listens.
+    Dead,
+}
+
 /// Where all that runs is.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -88,6 +104,8 @@ pub struct Places {
     pub conductor: PathBuf,
     /// A native proxy over the reference's crate.
     pub native: PathBuf,
+    /// The collectors.
+    pub collectors: Collectors,
     /// What the run writes: manifests, caches, logs.
     pub scratch: PathBuf,
 }
@@ -184,7 +202,16 @@ impl fmt::Display for Subject {
             Family::Relay => f.write_str("relay"),
             Family::Empty => f.write_str("acp-chain, no proxies"),
             Family::Forwarding => write!(f, "acp-chain, {proxies} forwarding"),
+            Family::Traced if proxies == 0 => f.write_str("acp-chain, no proxies, traced"),
             Family::Traced => write!(f, "acp-chain, {proxies} forwarding, traced"),
+            Family::Exported(collector) => {
+                write!(f, "acp-chain, {proxies} forwarding, exported")?;
+                f.write_str(match collector {
+                    Collector::There => "",
+                    Collector::Slow => " to a slow collector",
+                    Collector::Dead => " to a dead collector",
+                })
+            }
             Family::WithoutBody => write!(f, "acp-chain, {proxies} without body"),
             Family::Elsewhere => write!(f, "acp-chain, {proxies} not subscribed"),
             Family::Few => write!(f, "acp-chain, {proxies}, of which {FEW} forward"),

@@ -13,6 +13,7 @@ use acp_chain::channel::{
 };
 use acp_chain::limits::Limits;
 use acp_chain::rpc::Message;
+use acp_chain::trace::Recorder;
 use acp_chain::transport::Outbox;
 use bytes::Buf;
 use tokio::time::Instant;
@@ -23,10 +24,10 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// With these proxies, the client's neighbour first.
-    pub fn new(proxies: Vec<Proxy>) -> Self {
+    /// With these proxies, the client's neighbour first, and this trace.
+    pub fn new(proxies: Vec<Proxy>, trace: Option<Recorder>) -> Self {
         Self {
-            router: Router::new(proxies, None),
+            router: Router::new(proxies, trace),
         }
     }
 
@@ -128,6 +129,10 @@ impl Part for Stub {
     }
 
     fn tally(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn untold(&mut self) -> Tally {
         Tally::default()
     }
 }

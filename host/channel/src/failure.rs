@@ -103,3 +103,16 @@ pub struct Tally {
     /// Calls past a limit.
     pub full: u64,
 }
+
+impl Tally {
+    /// What of it is new since it was told as this, which from now on is all of it.
+    #[must_use]
+    pub fn untold(self, told: &mut Self) -> Self {
+        let before = std::mem::replace(told, self);
+        Self {
+            denied: self.denied - before.denied,
+            invalid: self.invalid - before.invalid,
+            full: self.full - before.full,
+        }
+    }
+}

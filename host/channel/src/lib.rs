@@ -273,6 +273,9 @@ pub trait Part: Send {
 
     /// What it tried without the right to.
     fn tally(&self) -> Tally;
+
+    /// What of that is new since this was asked last.
+    fn untold(&mut self) -> Tally;
 }
 
 /// A proxy that has started.

@@ -112,6 +112,9 @@ impl Conductor {
         let trace = settings.trace.map(|trace| trace.connection(beginning));
         let mut router = Router::new(members, trace);
         router.set_bridge(settings.program, chain.supervisor, chain.bridge);
+        for hop in pipes.hops() {
+            router.runs_as(hop, pipes.process(hop));
+        }
         router.set_log(settings.log);
         // A parent has its own ways for the sessions of its client.
         let projects = chain.projects.filter(|_| role == Role::Agent);
@@ -322,6 +325,7 @@ impl Conductor {
                 Order::LetGo(hop) => self.pipes.dismiss(hop),
                 Order::Launch(hop) => {
                     let launched = self.pipes.launch(hop);
+                    self.router.runs_as(hop, self.pipes.process(hop));
                     self.router.launched(hop, launched);
                 }
             }
@@ -364,7 +368,9 @@ impl Conductor {
         // Without a place they are dropped, and end.
         let places = self.router.join(key.clone(), name, members)?;
         for (at, program) in programs {
-            self.pipes.add(places[at], program);
+            let hop = places[at];
+            self.pipes.add(hop, program);
+            self.router.runs_as(hop, self.pipes.process(hop));
         }
         Ok(())
     }

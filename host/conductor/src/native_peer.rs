@@ -74,6 +74,8 @@ pub struct NativePeer {
     /// What is kept of those, and of those that it left behind when it broke.
     pub kept: Account,
     pub dialect: Dialect,
+    /// The number of its process, if it has one.
+    pub process: Option<u32>,
     /// Whether the dialect was given, or shown by what it said or answered.
     pub is_settled: bool,
     /// Its first message, while it is not answered.
@@ -102,6 +104,7 @@ impl NativePeer {
             open: HashMap::new(),
             kept: kept.part(OPEN_KEPT),
             dialect: dialect.unwrap_or(Dialect::Proxy),
+            process: None,
             is_settled: dialect.is_some(),
             introduction: None,
             discarded: 0,

@@ -170,6 +170,18 @@ impl Pipes {
         Ok(())
     }
 
+    /// The places of all programs.
+    pub fn hops(&self) -> impl Iterator<Item = HopIndex> {
+        self.all.iter().map(|pipe| pipe.hop)
+    }
+
+    /// The number of the process that a program runs as, if it has one.
+    pub fn process(&self, hop: HopIndex) -> Option<u32> {
+        let pipe = self.all.iter().find(|pipe| pipe.hop == hop)?;
+        let program = pipe.program.as_ref()?;
+        program.process.as_ref().map(Process::id)
+    }
+
     /// Ends a program of which nobody wants to hear any more.
     pub fn end(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);

@@ -62,6 +62,7 @@ impl Instance {
             journal,
             lines: guest.component.lines.clone(),
             tally: Tally::default(),
+            told: Tally::default(),
             deadline: Instant::now(),
             table,
         };
@@ -276,6 +277,11 @@ impl Part for Instance {
 
     fn tally(&self) -> Tally {
         self.store.data().tally
+    }
+
+    fn untold(&mut self) -> Tally {
+        let state = self.store.data_mut();
+        state.tally.untold(&mut state.told)
     }
 }
 

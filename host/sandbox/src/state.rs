@@ -24,6 +24,8 @@ pub struct State {
     pub(super) journal: Journal,
     pub(super) lines: Lines,
     pub(super) tally: Tally,
+    /// The counts already reported.
+    pub(super) told: Tally,
     /// The deadline of the current call.
     pub(super) deadline: Instant,
     pub(super) wasi: WasiCtx,

@@ -278,4 +278,8 @@ impl Part for ObservedPart {
     fn tally(&self) -> Tally {
         self.part.tally()
     }
+
+    fn untold(&mut self) -> Tally {
+        self.part.untold()
+    }
 }

@@ -153,4 +153,8 @@ impl Part for WatchedPart {
     fn tally(&self) -> Tally {
         self.part.tally()
     }
+
+    fn untold(&mut self) -> Tally {
+        self.part.untold()
+    }
 }

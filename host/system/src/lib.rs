@@ -14,7 +14,7 @@
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
 //! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
-//! | `process` | what this process uses | `/proc`, on Linux | not asked |
+//! | `process` | what this process uses, and groups of others | `/proc`, on Linux | not asked |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `handover` | handing streams to another process of ours | descriptors over a socket | not done |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |

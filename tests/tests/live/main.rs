@@ -1,5 +1,6 @@
 //! Chains that run, as other programs of the user see them; and recordings, played again.
 
+mod denied;
 mod replayed;
 mod watched;
 

@@ -42,30 +42,39 @@ impl Chain {
 
     /// Its socket, if there is one.
     fn socket(&self) -> Option<PathBuf> {
-        let beginning = format!("{}-", self.client.id()?);
-        let mut entries = fs::read_dir(self.sockets()).ok()?.flatten();
-        let entry = entries.find(|entry| {
-            let name = entry.file_name();
-            name.to_string_lossy().starts_with(&beginning)
-        });
-        Some(entry?.path())
+        socket_of(self.folder.path(), &self.client)
     }
 
     async fn listen(&self) -> Listener {
-        let stream = UnixStream::connect(self.socket().unwrap()).await.unwrap();
-        Listener(BufReader::new(stream).lines())
+        Listener::to(&self.socket().unwrap()).await
     }
 }
 
-struct Listener(Lines<BufReader<UnixStream>>);
+/// The socket of a chain in the folder of all, if there is one.
+pub fn socket_of(folder: &Path, client: &Process) -> Option<PathBuf> {
+    let beginning = format!("{}-", client.id()?);
+    let mut entries = fs::read_dir(folder.join("acp-chain")).ok()?.flatten();
+    let entry = entries.find(|entry| {
+        let name = entry.file_name();
+        name.to_string_lossy().starts_with(&beginning)
+    });
+    Some(entry?.path())
+}
+
+pub struct Listener(Lines<BufReader<UnixStream>>);
 
 impl Listener {
-    async fn next(&mut self) -> Option<Line> {
+    pub async fn to(socket: &Path) -> Self {
+        let stream = UnixStream::connect(socket).await.unwrap();
+        Self(BufReader::new(stream).lines())
+    }
+
+    pub async fn next(&mut self) -> Option<Line> {
         let line = in_time("a line of the chain", self.0.next_line()).await;
         Some(serde_json::from_str(&line.unwrap()?).unwrap())
     }
 
-    async fn rest(&mut self) -> Vec<Line> {
+    pub async fn rest(&mut self) -> Vec<Line> {
         let mut lines = Vec::new();
         while let Some(line) = self.next().await {
             lines.push(line);
@@ -134,7 +143,7 @@ async fn a_chain_without_a_place_for_its_socket_runs_all_the_same() {
 }
 
 /// What `acp-chain top` prints of a chain.
-async fn top(folder: &Path, options: &[&str]) -> String {
+pub async fn top(folder: &Path, options: &[&str]) -> String {
     let mut command = looks(folder, "top");
     let output = in_time("the end of top", command.args(options).output()).await;
     let output = output.unwrap();

@@ -1,12 +1,18 @@
-"""An agent that uses a tool of each kind in every turn: one of its own, which it asks about, and one of MCP's.
+"""An agent that uses a tool of each kind in every turn: one of its own, which it asks about, and one of MCP's, which it
+calls as it was told to: over ACP, or with `BRIDGED` in its environment, by a program.
 
-Whatever may hold a secret does: the texts that it says, titles, arguments, results and errors.
+Whatever may hold a secret does: the texts that it says, titles, arguments, results and errors. There are two: one that no
+rule finds, and one that looks like what it is.
 """
 
 import json
+import os
+import subprocess
 import sys
 
 SECRET = "sk-live-hunter2"
+WORDS = f"{SECRET} AKIAIOSFODNN7EXAMPLQ"
+BRIDGED = "BRIDGED" in os.environ
 servers = []
 asked = 0
 
@@ -30,9 +36,11 @@ def update(session, **update):
 
 
 def turn(session):
-    update(session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": SECRET})
-    call = {"toolCallId": "call-1", "title": f"cat {SECRET}", "kind": "execute", "status": "pending"}
-    update(session, sessionUpdate="tool_call", rawInput={"command": SECRET}, **call)
+    # The second of them is cut.
+    for text in WORDS[:25], WORDS[25:] + " and more":
+        update(session, sessionUpdate="agent_message_chunk", content={"type": "text", "text": text})
+    call = {"toolCallId": "call-1", "title": f"cat {WORDS}", "kind": "execute", "status": "pending"}
+    update(session, sessionUpdate="tool_call", rawInput={"command": WORDS}, **call)
     options = [
         {"optionId": SECRET, "name": SECRET, "kind": "allow_once"},
         {"optionId": "no", "name": "No", "kind": "reject_once"},
@@ -43,12 +51,35 @@ def turn(session):
         sessionUpdate="tool_call_update",
         toolCallId="call-1",
         status="completed",
-        rawOutput={"text": SECRET},
+        rawOutput={"text": WORDS},
     )
+    params = {"name": "look", "arguments": {"at": WORDS}}
     for server in servers:
+        if BRIDGED:
+            call_by_program(server, params)
+            continue
         connection = ask("mcp/connect", {"acpId": server["id"], "serverId": server["id"]})["connectionId"]
-        params = {"name": "look", "arguments": {"at": SECRET}}
         ask("mcp/message", {"connectionId": connection, "method": "tools/call", "params": params})
+
+
+def call_by_program(server, params):
+    env = {**os.environ, **{variable["name"]: variable["value"] for variable in server["env"]}}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen([server["command"], *server["args"]], env=env, **pipes) as program:
+
+        def say(**message):
+            program.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+
+        def ask(number, method, params):
+            say(id=number, method=method, params=params)
+            while json.loads(program.stdout.readline()).get("id") != number:
+                pass
+
+        version = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "busy", "version": "1"}}
+        ask(1, "initialize", version)
+        say(method="notifications/initialized")
+        ask(2, "tools/call", params)
+        program.stdin.close()
 
 
 for line in sys.stdin:
@@ -60,7 +91,7 @@ for line in sys.stdin:
         result = {
             "protocolVersion": 1,
             "agentInfo": {"name": "busy-agent", "version": "1.2"},
-            "agentCapabilities": {"mcpCapabilities": {"acp": True}},
+            "agentCapabilities": {"mcpCapabilities": {"acp": not BRIDGED}},
         }
     elif method == "session/new":
         servers = params["mcpServers"]
@@ -70,9 +101,9 @@ for line in sys.stdin:
         result = {
             "stopReason": "end_turn",
             "usage": {"inputTokens": 100, "outputTokens": 20, "totalTokens": 120},
-            "_meta": {"said": SECRET, "heard": params.get("_meta")},
+            "_meta": {"said": WORDS, "heard": params.get("_meta")},
         }
     else:
-        say({"id": message["id"], "error": {"code": -32601, "message": SECRET}})
+        say({"id": message["id"], "error": {"code": -32601, "message": WORDS}})
         continue
     say({"id": message["id"], "result": result})

@@ -4,11 +4,15 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Stdio;
 
+use acp_chain_tests::client::prompt;
 use acp_chain_tests::host;
+use acp_chain_tests::process::{Process, peak_memory};
 use acp_chain_tests::wire::in_time;
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
-use super::receiver::{Answer, Receiver};
+use super::receiver::{Answer, Exported, Receiver};
 use super::{client, turn};
 
 /// The trace of one turn.
@@ -86,6 +90,105 @@ async fn a_collector_that_is_not_there_is_told_once_with_what_was_lost() {
         log.contains("5 spans did not get to the collector"),
         "{log}"
     );
+}
+
+#[tokio::test]
+async fn what_a_collector_does_not_take_does_not_stay_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start(Answer::Nothing).await;
+    let log = folder.path().join("log");
+    let mut command = host::acp_chain("--log-file");
+    let mut exporter = command
+        .arg(&log)
+        .arg("export-otel")
+        .env("OTEL_EXPORTER_OTLP_ENDPOINT", &receiver.endpoint)
+        .env("OTEL_EXPORTER_OTLP_TIMEOUT", "200")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = exporter.stdin.take().unwrap();
+    let heading = r#"{"time":"2026-01-01T00:00:00Z","connection":"x","version":1,"role":"agent","proxies":[]}"#;
+    input
+        .write_all(format!("{heading}\n").as_bytes())
+        .await
+        .unwrap();
+    let of = r#""time":"2026-01-01T00:00:00Z","connection":"x","request":0,"method":"session/prompt","session":"s""#;
+    let asked = format!(
+        r#"{{{of},"from":"client","to":"agent","kind":"request","id":0,"params":{{"sessionId":"s"}}}}"#
+    );
+    let answered = format!(
+        r#"{{{of},"from":"agent","to":"client","kind":"response","result":{{"stopReason":"end_turn"}}}}"#
+    );
+    let turns = format!("{asked}\n{answered}\n").repeat(1000);
+    let mut peaks = Vec::new();
+    // With the first of them, all queues are full.
+    for thousands in [10, 50] {
+        for _ in 0..thousands {
+            let taken = input.write_all(turns.as_bytes());
+            in_time("the exporter", taken).await.unwrap();
+        }
+        peaks.push(peak_memory(exporter.id().unwrap()).unwrap());
+    }
+    drop(input);
+    let status = in_time("the end of the exporter", exporter.wait()).await;
+    assert!(status.unwrap().success());
+    let log = fs::read_to_string(log).unwrap();
+    assert!(
+        log.contains("60001 spans did not get to the collector"),
+        "{log}"
+    );
+    assert!(peaks[1] <= peaks[0] + (8 << 20), "{peaks:?}");
+}
+
+/// The process that exports what a chain does.
+fn exporter(client: &Process) -> Pid {
+    let id = client.id().unwrap();
+    let children = fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap();
+    let is_it = |child: &&str| {
+        let line = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
+        line.ends_with(b"export-otel\0")
+    };
+    let found = children.split_whitespace().find(is_it);
+    Pid::from_raw(found.unwrap().parse().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn nobody_waits_for_an_exporter_that_stands_still_and_what_is_left_out_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut receiver = Receiver::start(Answer::Good).await;
+    let log = folder.path().join("log");
+    let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint)];
+    let options = ["--log-file", log.to_str().unwrap()];
+    let mut client = client(folder.path(), &options, &variables);
+    client.initialize().await;
+    let session = r#"{"cwd":"/","mcpServers":[]}"#;
+    client.wire.request("session/new", session).await;
+    let exporter = exporter(&client);
+    kill_process(exporter, Signal::STOP).unwrap();
+    // What waits for it may be 4 MiB; each prompt passes two hops.
+    let much = prompt("sess-1", &"x".repeat(500_000));
+    let has_left_out = |log: &Path| {
+        let log = fs::read_to_string(log).unwrap_or_default();
+        log.contains("does not follow: lines of the trace are left out")
+    };
+    while !has_left_out(&log) {
+        let answer = client.wire.request("session/prompt", &much).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+    }
+    kill_process(exporter, Signal::CONT).unwrap();
+    let is_counted = |exported: &Exported| {
+        let spans = exported.spans.iter();
+        let mut events = spans.flat_map(|span| &span.events);
+        events.any(|event| {
+            event.name == "acp.trace.dropped"
+                && format!("{:?}", event.attributes).contains("acp.trace.missing")
+        })
+    };
+    // What is said next says what was left out.
+    let little = prompt("sess-1", "and now?");
+    client.wire.request("session/prompt", &little).await;
+    assert!(client.finish().await.unwrap().status.success());
+    receiver.until(is_counted).await;
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! Spans and metrics of real chains, in a collector: what they say, what they do not, and that nobody waits for them.
 
 mod collectors;
+mod content;
+mod real;
 mod receiver;
 mod served;
 mod turn;
@@ -16,8 +18,11 @@ use serde_json::{Value, json};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/otel/agent.py");
 
-/// What the agent, the client and its server say wherever they can.
+/// What the agent, the client and its server say wherever they can. No rule finds it.
 const SECRET: &str = "hunter2";
+
+/// What they say beside it, which rules find.
+const KEY: &str = "AKIAIOSFODNN7EXAMPLQ";
 
 /// The trace that the client's prompts are part of.
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
@@ -45,11 +50,24 @@ fn answer(message: &Message) -> Vec<String> {
         }
         Some("mcp/connect") => json!({"connectionId": "theirs"}),
         Some("mcp/message") => {
-            json!({"content": [{"type": "text", "text": SECRET}], "isError": true})
+            let params = message.params.as_deref().unwrap_or_default();
+            let said: Value = serde_json::from_str(params).unwrap();
+            match said["method"].as_str() {
+                Some("initialize") => json!({
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": {"tools": {}},
+                    "serverInfo": {"name": "theirs", "version": "1"},
+                }),
+                _ => json!({"content": [{"type": "text", "text": words()}], "isError": true}),
+            }
         }
         _ => return Vec::new(),
     };
     message.result(&result.to_string())
+}
+
+fn words() -> String {
+    format!("{SECRET} {KEY}")
 }
 
 /// A turn with all that the agent does, which is part of the client's trace.
@@ -70,7 +88,7 @@ async fn turn_with(client: &mut Process, meta: Option<Value>) -> Value {
     let begun: Value = serde_json::from_str(begun.result.as_deref().unwrap()).unwrap();
     let mut prompt = json!({
         "sessionId": begun["sessionId"],
-        "prompt": [{"type": "text", "text": SECRET}],
+        "prompt": [{"type": "text", "text": words()}],
     });
     if let Some(meta) = meta {
         prompt["_meta"] = meta;

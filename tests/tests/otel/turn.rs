@@ -7,20 +7,20 @@ use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
 use super::receiver::{Answer, Exported, Receiver};
-use super::{ABOVE, SECRET, TRACE, client, meta, turn, turn_with};
+use super::{ABOVE, KEY, SECRET, TRACE, client, meta, turn, turn_with};
 
-fn hex(bytes: &[u8]) -> String {
+pub fn hex(bytes: &[u8]) -> String {
     let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
     digits.concat()
 }
 
 /// The attributes of a span, as text.
-fn attributes(span: &Span) -> String {
+pub fn attributes(span: &Span) -> String {
     format!("{:?}", span.attributes)
 }
 
 /// All that there is to export of a turn.
-fn is_all(exported: &Exported) -> bool {
+pub fn is_all(exported: &Exported) -> bool {
     exported.names().contains(&"acp.connection") && exported.has_metric("gen_ai.client.token.usage")
 }
 
@@ -127,9 +127,9 @@ async fn one_trace_joins_the_client_the_turn_its_tools_and_its_calls_of_mcp() {
 }
 
 #[tokio::test]
-async fn no_exported_byte_is_of_what_anybody_said_even_if_content_is_asked_for() {
+async fn no_exported_byte_is_of_what_anybody_said_unless_content_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    for capture in ["false", "true"] {
+    for capture in ["", "false", "NO_CONTENT", "EVENT_ONLY", "what?"] {
         let mut receiver = Receiver::start(Answer::Good).await;
         let variables = [
             ("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint),
@@ -145,8 +145,40 @@ async fn no_exported_byte_is_of_what_anybody_said_even_if_content_is_asked_for()
         let exported = receiver.until(is_all).await;
         let text = String::from_utf8_lossy(&exported.bytes);
         assert!(text.contains("acp.proxy first"), "hops were asked for");
-        assert!(!text.contains(SECRET), "{text}");
+        assert!(!text.contains(SECRET) && !text.contains(KEY), "{text}");
     }
+}
+
+#[tokio::test]
+async fn what_an_agent_calls_by_the_bridge_is_part_of_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut receiver = Receiver::start(Answer::Good).await;
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint),
+        ("BRIDGED", "1"),
+    ];
+    let mut client = client(folder.path(), &[], &variables);
+    turn(&mut client).await;
+    assert!(client.finish().await.unwrap().status.success());
+    let exported = receiver.until(is_all).await;
+    let turn = exported.span("invoke_agent busy-agent");
+    for name in ["initialize", "tools/call look"] {
+        let call = exported.span(name);
+        assert_eq!(
+            (&call.trace_id, &call.parent_span_id),
+            (&turn.trace_id, &turn.span_id),
+            "{name}"
+        );
+        for said in ["mcp.method.name", "sess-1", "acp.mcp.provider"] {
+            assert!(
+                attributes(call).contains(said),
+                "{said}: {}",
+                attributes(call)
+            );
+        }
+    }
+    let call = attributes(exported.span("tools/call look"));
+    assert!(call.contains("gen_ai.tool.name") && call.contains("tool_error"));
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! The page of `acp-chain inspect` in a browser: how soon 100,000 hops are there, and how soon a filter shows what it
-//! lets through. From the key that is pressed to the frame that is drawn.
+//! lets through. From the key that is pressed to the frame that is drawn. Beside it, the viewer of the reference
+//! conductor with the same messages, as far as its traces have them.
 
 use std::fmt::Write as _;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::peers;
@@ -32,6 +33,9 @@ const FILTERS: [(&str, &str); 7] = [
 /// Each is done so often, and the middle is what counts.
 const TIMES: usize = 5;
 
+/// So many hops are shown in the reference's viewer, once each: it takes its time.
+const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
+
 /// Measures, and prints a table.
 pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
@@ -43,7 +47,7 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let folder = workspace.target("bench");
     fs::create_dir_all(&folder)?;
     let file = folder.join("inspector.ndjson");
-    let lines = trace();
+    let lines = trace(HOPS);
     fs::write(&file, &lines)?;
     let count = lines.lines().count();
     println!(
@@ -58,7 +62,8 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
         drop(inspector);
     }
     println!("| open, until all rows are there | {} |", middle(opened));
-    let inspector = Inspector::start(&workspace.target("debug/acp-chain"), &file)?;
+    let program = workspace.target("debug/acp-chain");
+    let inspector = Inspector::start(&program, &file)?;
     browser.opened(&inspector.address, count)?;
     for (what, filter) in FILTERS {
         let mut took = Vec::new();
@@ -68,6 +73,24 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
         }
         println!("| filter by {what}: `{filter}` | {} |", middle(took));
     }
+    drop(inspector);
+    let viewer = peers::fetch_viewer(workspace, progress)?;
+    println!(
+        "\nthe reference's viewer\n\n| messages | open | leave out answers |\n|---:|---:|---:|"
+    );
+    for hops in VIEWED {
+        fs::write(&file, trace(hops))?;
+        let theirs = folder.join("viewer.jsons");
+        let mut export = Command::new(&program);
+        export.args(["trace", "export", "--to", "conductor"]);
+        let export = export.arg(&file).stdout(File::create(&theirs)?).status()?;
+        ensure!(export.success(), "the trace cannot be exported");
+        let count = fs::read_to_string(&theirs)?.lines().count();
+        let viewer = Inspector::viewer(&viewer, &theirs)?;
+        let opened = browser.viewed(&viewer.address, count)?;
+        let filtered = browser.view_filtered()?;
+        println!("| {count} | {opened:.0} | {filtered:.0} |");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -75,6 +98,10 @@ fn middle(mut took: Vec<f64>) -> String {
     took.sort_by(f64::total_cmp);
     format!("{:.0}", took[took.len() / 2])
 }
+
+/// What was done is drawn in the next frame, which is there when the one after that begins.
+const DRAWN: &str =
+    "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));";
 
 /// The program, serving a page.
 struct Inspector {
@@ -91,6 +118,19 @@ impl Inspector {
         let out = child.stdout.take().context("it has an output")?;
         BufReader::new(out).read_line(&mut address)?;
         let address = address.trim().to_owned();
+        Ok(Self { child, address })
+    }
+
+    /// The reference's.
+    fn viewer(program: &Path, trace: &Path) -> Result<Self> {
+        let mut command = Command::new(program);
+        command.arg(trace).arg("--no-open").stderr(Stdio::piped());
+        let mut child = command.stdout(Stdio::null()).spawn()?;
+        let mut told = String::new();
+        let err = child.stderr.take().context("it has an error output")?;
+        BufReader::new(err).read_line(&mut told)?;
+        let address = told.trim().strip_prefix("Trace viewer at ");
+        let address = address.context("it does not say where it is")?.to_owned();
         Ok(Self { child, address })
     }
 }
@@ -137,8 +177,30 @@ impl Browser {
         let expression = format!(
             "(async () => {{ while (inspector.model.count < {count} || inspector.shown < {HOPS} || \
              !document.querySelector('.row')) await new Promise((done) => setTimeout(done, 1)); \
-             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); \
+             {DRAWN} \
              return performance.now(); }})()"
+        );
+        let took = self.asks(&json!({"run": expression}))?;
+        took.as_f64().context("no time")
+    }
+
+    /// How long it takes in the reference's viewer until all messages are there, in milliseconds.
+    fn viewed(&mut self, address: &str, count: usize) -> Result<f64> {
+        self.asks(&json!({"open": address}))?;
+        let expression = format!(
+            "(async () => {{ while (document.querySelectorAll('.message-group').length < {count}) \
+             await new Promise((done) => setTimeout(done, 1)); {DRAWN} return performance.now(); }})()"
+        );
+        let took = self.asks(&json!({"run": expression}))?;
+        took.as_f64().context("no time")
+    }
+
+    /// And how long until answers are left out there. It does not ask its server anew meanwhile, which would draw all of
+    /// it once more.
+    fn view_filtered(&mut self) -> Result<f64> {
+        let expression = format!(
+            "(async () => {{ livePolling = false; const begun = performance.now(); \
+             document.getElementById('show-responses').click(); {DRAWN} return performance.now() - begun; }})()"
         );
         let took = self.asks(&json!({"run": expression}))?;
         took.as_f64().context("no time")
@@ -151,7 +213,7 @@ impl Browser {
              const begun = performance.now(); input.value = {}; \
              input.dispatchEvent(new Event('input', {{ bubbles: true }})); \
              while (inspector.list.shown === before) await new Promise((done) => setTimeout(done, 1)); \
-             await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))); \
+             {DRAWN} \
              return performance.now() - begun; }})()",
             json!(filter)
         );
@@ -168,7 +230,7 @@ impl Drop for Browser {
 }
 
 /// Turns through five proxies, each of which answers in thirty chunks.
-fn trace() -> String {
+fn trace(hops: usize) -> String {
     let mut trace = Trace::default();
     let proxies = json!(PROXIES);
     trace.line(&json!({"version": 1, "program": "acp-chain", "role": "agent", "proxies": proxies}));
@@ -193,7 +255,7 @@ fn trace() -> String {
         }
         let result = json!({"stopReason": "end_turn"});
         trace.message(&back, &json!({"kind": "response", "method": "session/prompt", "session": session, "request": turn, "result": result}));
-        if trace.hops >= HOPS {
+        if trace.hops >= hops {
             break;
         }
     }

@@ -106,6 +106,12 @@ impl Process {
         &self.name
     }
 
+    /// Its number. It leads the group of all that it starts.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.tree.id()
+    }
+
     /// Starts a process; gives it with its standard input and output. A proxy has its id for a
     /// name, the agent none.
     pub fn start(

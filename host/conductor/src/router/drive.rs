@@ -214,6 +214,11 @@ impl Router {
         self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
     }
 
+    /// The program of a native proxy runs as the process of this number.
+    pub fn runs_as(&mut self, index: HopIndex, process: Option<u32>) {
+        native::runs_as(&mut self.core, index, process);
+    }
+
     /// The program of a native proxy runs again, or does not.
     pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
         self.with(|core, _, steps| native::launched(core, index, launched, steps));

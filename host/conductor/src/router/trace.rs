@@ -8,7 +8,7 @@ use crate::hop::{Life, Runtime};
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};
-use acp_chain_channel::{Action, Tally};
+use acp_chain_channel::{Action, Part, Tally};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 
 /// The request that begins a turn.
@@ -183,20 +183,36 @@ impl Core {
         self.record(event);
     }
 
-    /// What a proxy did so far that it had no right to.
+    /// What a proxy did that it had no right to, in the call that it comes back from.
+    #[inline]
+    pub(super) fn trace_untold(&mut self, index: HopIndex, part: &mut dyn Part) {
+        if self.is_heard() {
+            self.trace_refused(index, part.untold());
+        }
+    }
+
+    /// The same, where it was not told yet: when it was started, or while nobody heard.
     pub(super) fn trace_tally(&mut self, index: HopIndex) {
         if !self.is_heard() {
             return;
         }
-        let hop = &self.hops[index];
-        let Life::Idle(part) = &hop.life else {
-            return;
-        };
-        let tally = part.tally();
-        if tally != Tally::default() {
-            let proxy = hop.name.clone();
-            self.record(Event::Refused { proxy, tally });
+        if let Life::Idle(part) = &mut self.hops[index].life {
+            let tally = part.untold();
+            self.trace_refused(index, tally);
         }
+    }
+
+    fn trace_refused(&mut self, index: HopIndex, tally: Tally) {
+        if tally == Tally::default() {
+            return;
+        }
+        let hop = &self.hops[index];
+        let event = Event::Refused {
+            proxy: hop.name.clone(),
+            tally,
+            about: hop.in_hand.as_ref().map(|(_, routed)| about(routed)),
+        };
+        self.record(event);
     }
 
     /// What has become of a proxy, also for who comes to listen later.
@@ -205,18 +221,23 @@ impl Core {
             return;
         }
         let hop = &self.hops[index];
-        let memory = match &hop.runtime {
-            Runtime::Component(source) => source.memory(),
-            Runtime::Native(_) | Runtime::Gone => None,
+        let (memory, process) = match &hop.runtime {
+            Runtime::Component(source) => (source.memory(), None),
+            Runtime::Native(native) => (None, native.process.filter(|_| state == State::Running)),
+            Runtime::Gone => (None, None),
         };
         let event = Event::Became {
             proxy: hop.name.clone(),
             state,
             restarts: hop.restarts,
             memory,
+            process,
             why: why.map(str::to_owned),
         };
         self.record(event);
+        if state == State::Running {
+            self.trace_tally(index);
+        }
     }
 
     fn record(&mut self, event: Event) {

@@ -206,10 +206,11 @@ fn finish(
     core: &mut Core,
     mcp: &mut Mcp,
     index: HopIndex,
-    part: Box<dyn Part>,
+    mut part: Box<dyn Part>,
     reply: Reply,
     steps: &mut Steps,
 ) {
+    core.trace_untold(index, &mut *part);
     let hop = &mut core.hops[index];
     let version = hop.put_back(part);
     let is_at_work = version == hop.versions.current;

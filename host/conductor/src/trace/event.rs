@@ -72,15 +72,19 @@ pub enum Event {
         restarts: u64,
         /// Where it is seen how much memory it has.
         memory: Option<Arc<AtomicUsize>>,
+        /// The number of its process, if it is a program that runs.
+        process: Option<u32>,
         /// Why it failed.
         why: Option<String>,
     },
-    /// What a proxy did so far that it had no right to.
+    /// What a proxy did that it had no right to, since that was said last.
     Refused {
         /// The id of the proxy.
         proxy: String,
         /// How often.
         tally: Tally,
+        /// What it was called with, if it was.
+        about: Option<About>,
     },
 }
 
@@ -90,7 +94,8 @@ impl Event {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
             Self::Decided { about, .. } => about.cost(),
-            Self::Became { .. } | Self::Refused { .. } => ENTRY,
+            Self::Refused { about, .. } => about.as_ref().map_or(ENTRY, About::cost),
+            Self::Became { .. } => ENTRY,
         }
     }
 
@@ -144,21 +149,27 @@ impl Event {
                 state,
                 restarts,
                 memory,
+                process,
                 why,
             } => Line {
                 memory: memory.as_deref().map(in_use),
+                process,
                 proxy: Some(proxy),
                 state: Some(state),
                 restarts: Some(restarts),
                 why,
                 ..Line::default()
             },
-            Self::Refused { proxy, tally } => Line {
+            Self::Refused {
+                proxy,
+                tally,
+                about,
+            } => Line {
                 proxy: Some(proxy),
                 denied: Some(tally.denied),
                 invalid: Some(tally.invalid),
                 full: Some(tally.full),
-                ..Line::default()
+                ..about.map_or_else(Line::default, About::line)
             },
         }
     }

@@ -35,7 +35,8 @@ use acp_chain_live::{Door, Offer};
 use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Role, State};
-pub(crate) use event::{About, Beginning, Event};
+pub use event::Beginning;
+pub(crate) use event::{About, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
@@ -246,7 +247,8 @@ impl Tracer {
     }
 
     /// A connection begins.
-    pub(crate) fn connection(self, beginning: Beginning) -> Recorder {
+    #[must_use]
+    pub fn connection(self, beginning: Beginning) -> Recorder {
         self.start();
         let name: Name = lock(&self.process.letters)
             .take()

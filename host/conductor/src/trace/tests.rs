@@ -47,6 +47,7 @@ fn became(state: State, why: Option<&str>) -> Event {
         state,
         restarts: 0,
         memory: None,
+        process: None,
         why: why.map(str::to_owned),
     }
 }

@@ -25,7 +25,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 /// When so long nothing has happened on a connection, nothing of it is kept back any more.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How often is looked how much memory the proxies have, while somebody listens.
+/// How often is looked how much memory the proxies have, while somebody listens, or a sink is told.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The letters that tell a connection from others.
@@ -122,7 +122,7 @@ impl Writer {
                 next = self.entries.try_recv().ok();
             }
             self.tell_dropped(&mut batch.lines);
-            if batch.has_joined || self.has_listeners() && self.looked.elapsed() >= LOOK {
+            if batch.has_joined || self.looks() && self.looked.elapsed() >= LOOK {
                 self.look(&mut batch.lines);
             }
             self.write(&batch.lines);
@@ -186,7 +186,7 @@ impl Writer {
     #[allow(clippy::option_option, reason = "the end, and nothing for now")]
     fn wait(&mut self) -> Option<Option<Entry>> {
         loop {
-            let look = self.has_listeners().then(|| self.looked + LOOK);
+            let look = self.looks().then(|| self.looked + LOOK);
             let quiet = self.kept_back.first().map(|(since, _)| *since + QUIET);
             let Some(until) = look.into_iter().chain(quiet).min() else {
                 return self.entries.recv().ok().map(Some);
@@ -199,6 +199,10 @@ impl Writer {
                 Err(RecvTimeoutError::Timeout) => return Some(None),
             }
         }
+    }
+
+    fn looks(&self) -> bool {
+        self.has_listeners() || self.sinks.iter().any(|kept| kept.sink.looks())
     }
 
     fn has_listeners(&self) -> bool {

@@ -10,6 +10,7 @@ use std::thread;
 use acp_chain_otel::{Otel, OtelError, Settings};
 use acp_chain_trace::{Reader, Sink};
 
+use crate::system::process::memory_of_groups;
 use crate::system::stop;
 
 pub fn main() -> ExitCode {
@@ -52,7 +53,7 @@ async fn outlive() {
 }
 
 fn export() -> Result<(), OtelError> {
-    let mut otel = Otel::new(&Settings::from_env())?;
+    let mut otel = Otel::new(&Settings::from_env(), memory_of_groups)?;
     for read in Reader::new(io::stdin().lock()) {
         let written = read.map(|(_, line)| otel.write(&[line]));
         match written {

@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use acp_chain_otel::needed;
+use acp_chain_otel::{Settings, needed};
 use acp_chain_trace::{Line, Sink};
 
 /// How much may wait to be handed over, in bytes.
@@ -32,6 +32,7 @@ pub struct Feed {
     waiting: Arc<AtomicUsize>,
     /// What did not fit, of each connection.
     dropped: BTreeMap<String, u64>,
+    settings: Settings,
     is_gone: bool,
 }
 
@@ -42,7 +43,7 @@ enum Entry {
 
 impl Feed {
     /// Starts the process.
-    pub fn begin(log: Option<&Path>) -> io::Result<Self> {
+    pub fn begin(log: Option<&Path>, settings: Settings) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         // Nobody is to wait for our standard streams to be closed by it.
         command
@@ -62,6 +63,7 @@ impl Feed {
             entries: Some(entries),
             waiting: Arc::default(),
             dropped: BTreeMap::new(),
+            settings,
             is_gone: false,
         })
     }
@@ -77,9 +79,9 @@ impl Feed {
     }
 
     /// What is written of lines.
-    fn text<'l>(lines: impl Iterator<Item = &'l Line>) -> io::Result<Vec<u8>> {
+    fn text<'l>(&self, lines: impl Iterator<Item = &'l Line>) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
-        for line in lines.filter_map(needed) {
+        for line in lines.filter_map(|line| needed(line, self.settings.content)) {
             serde_json::to_writer(&mut text, &*line)?;
             text.push(b'\n');
         }
@@ -134,11 +136,12 @@ impl Sink for Feed {
         }
         let waiting = self.waiting.load(Ordering::Relaxed);
         let text = if waiting > WAITING {
-            Self::text(self.leave_out(lines, waiting).into_iter())?
+            let kept = self.leave_out(lines, waiting);
+            self.text(kept.into_iter())?
         } else {
             let time = lines.first().map_or("", |line| &line.time);
             let missing = self.missing(time);
-            Self::text(missing.iter().chain(lines))?
+            self.text(missing.iter().chain(lines))?
         };
         if text.is_empty() {
             return Ok(());
@@ -146,6 +149,10 @@ impl Sink for Feed {
         self.waiting.fetch_add(text.len(), Ordering::Relaxed);
         self.is_gone = self.queue.send(Entry::Lines(text)).is_err();
         Ok(())
+    }
+
+    fn looks(&self) -> bool {
+        self.settings.metrics && !self.is_gone
     }
 
     fn flush(&mut self) -> io::Result<()> {

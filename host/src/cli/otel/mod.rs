@@ -21,7 +21,7 @@ pub use export::main;
 use feed::Feed;
 
 use crate::cli::trace::Target;
-use crate::trace::Trace;
+use crate::trace::{Masked, Trace};
 
 /// The trace of a process, which is exported, too, if the environment asks for that. Agents are told of the spans of their
 /// turns if the command line does.
@@ -38,10 +38,16 @@ pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Op
         }
         return trace;
     }
-    match Feed::begin(log) {
+    let (has_content, propagates) = (settings.content, settings.traces && target.propagates());
+    match Feed::begin(log, settings) {
         Ok(feed) => {
-            let trace = trace.unwrap_or_default().to(feed);
-            Some(match settings.traces && target.propagates() {
+            let trace = trace.unwrap_or_default();
+            let trace = match has_content {
+                // What is said leaves without the secrets in it, whatever a file of the trace has.
+                true => trace.to(Masked::new(feed)),
+                false => trace.to(feed),
+            };
+            Some(match propagates {
                 true => trace.propagate(),
                 false => trace,
             })

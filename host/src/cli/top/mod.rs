@@ -22,12 +22,16 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use self::hear::News;
 use self::model::Model;
 use self::screen::Screen;
+use crate::system::process::memory_of_groups;
 
 /// How often it is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
 
 /// How much is processed before it is redrawn, whatever more there is.
 const BURST: usize = 10_000;
+
+/// How often is looked how much memory programs have.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How long `--once` listens.
 const LISTEN: Duration = Duration::from_secs(1);
@@ -56,7 +60,8 @@ impl Top {
         }
         let news = hear::all()?;
         if is_once {
-            let model = listen(&news);
+            let mut model = listen(&news);
+            model.look(memory_of_groups);
             match self.json {
                 true => say!("{:#}", rows::json(&model, Instant::now())),
                 false if model.hosts().next().is_none() => say!("No chain runs."),
@@ -99,9 +104,14 @@ fn take(model: &mut Model, news: News) {
 /// Draws until the user has seen enough.
 fn watch(terminal: &mut DefaultTerminal, news: &Receiver<News>) -> std::io::Result<()> {
     let (mut model, mut screen) = (Model::default(), Screen::default());
+    let mut looked = None::<Instant>;
     loop {
         for news in news.try_iter().take(BURST) {
             take(&mut model, news);
+        }
+        if looked.is_none_or(|looked| looked.elapsed() >= LOOK) {
+            model.look(memory_of_groups);
+            looked = Some(Instant::now());
         }
         terminal.draw(|frame| screen.draw(frame, &model, Instant::now()))?;
         let drawn = Instant::now();

@@ -1,6 +1,6 @@
 //! Statistics of running chains. Names and reasons are text from outside.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,8 @@ pub struct Proxy {
     pub state: Option<State>,
     pub restarts: u64,
     pub memory: Option<u64>,
+    /// The number of its process, if it is a program of its own. Its memory is looked for.
+    process: Option<u32>,
     /// Calls that its powers do not cover.
     pub denied: u64,
     /// Messages that it holds, of those that came while we listened.
@@ -122,6 +124,23 @@ impl Model {
     pub fn take(&mut self, process: u32, path: &Path, line: Line, now: Instant) {
         if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
             host.take(line, now);
+        }
+    }
+
+    /// Looks how much memory the proxies have that are programs.
+    pub fn look(&mut self, memory_of: impl Fn(&[u32]) -> HashMap<u32, u64>) {
+        let chains = self
+            .hosts
+            .values_mut()
+            .flat_map(|host| host.chains.values_mut());
+        let proxies = chains.flat_map(|chain| &mut chain.proxies);
+        let mut programs: Vec<_> = proxies
+            .filter_map(|proxy| Some((proxy.process?, proxy)))
+            .collect();
+        let processes: Vec<_> = programs.iter().map(|(process, _)| *process).collect();
+        let memory = memory_of(&processes);
+        for (process, proxy) in &mut programs {
+            proxy.memory = memory.get(process).copied();
         }
     }
 
@@ -293,7 +312,11 @@ impl Proxy {
         if let Some(state) = line.state {
             self.state = Some(state);
             self.restarts = line.restarts.unwrap_or(self.restarts);
-            self.memory = line.memory;
+            // Of a program that runs on, it is what was seen last.
+            if line.process.is_none() || line.process != self.process {
+                self.memory = line.memory;
+            }
+            self.process = line.process;
             if state != State::Running {
                 self.held = 0;
             }

@@ -114,7 +114,9 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
             Some(format!("{count} {what}"))
         });
         let counts: Vec<_> = counts.collect();
-        let calls = format!("calls: {}", counts.join(", "));
+        let on = line.method.as_deref();
+        let on = on.map_or(String::new(), |method| format!(" on {}", name(method)));
+        let calls = format!("calls{on}: {}", counts.join(", "));
         (name(line.proxy.as_deref()?), style(calls).red().to_string())
     };
     // The day is seldom the question.

@@ -1,7 +1,9 @@
-//! What this process uses, where `/proc` tells.
+//! What this process uses, and what others of its user do, where `/proc` tells.
 
-use std::fs::File;
+use std::collections::HashMap;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
@@ -83,9 +85,66 @@ impl Process {
     }
 }
 
+/// The memory of process groups, by the numbers of those that lead them, in bytes: what processes share is divided
+/// among them. What is not told is left out.
+#[must_use]
+pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
+    let mut all = HashMap::new();
+    let processes = match leaders.is_empty() {
+        true => None,
+        false => fs::read_dir("/proc").ok(),
+    };
+    for entry in processes.into_iter().flatten().flatten() {
+        let path = entry.path();
+        let group = fs::read_to_string(path.join("stat")).ok().and_then(|stat| {
+            // Behind the name, which may have anything in it: the state, the parent, the group.
+            let (_, fields) = stat.rsplit_once(") ")?;
+            fields.split(' ').nth(2)?.parse().ok()
+        });
+        if let Some(group) = group.filter(|group| leaders.contains(group))
+            && let Some(memory) = shared_out(&path)
+        {
+            *all.entry(group).or_default() += memory;
+        }
+    }
+    all
+}
+
+/// The memory of a process.
+fn shared_out(process: &Path) -> Option<u64> {
+    let rollup = fs::read_to_string(process.join("smaps_rollup")).ok()?;
+    let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes << 10)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_group_has_the_memory_of_all_in_it() {
+        use std::io::{BufRead, BufReader};
+        use std::os::unix::process::CommandExt;
+        use std::process::{Command, Stdio};
+
+        // A shell and what it starts, each of which has more than the other would alone.
+        let mut command = Command::new("sh");
+        command.args(["-c", "cat & echo begun; wait"]);
+        command.process_group(0).stdin(Stdio::piped());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        let output = child.stdout.take().unwrap();
+        BufReader::new(output).read_line(&mut line).unwrap();
+        let none = memory_of_groups(&[]);
+        let (us, group) = (std::process::id(), child.id());
+        let all = memory_of_groups(&[group, us]);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(none.is_empty() && !all.contains_key(&us));
+        assert!(all[&group] > 64 << 10, "{all:?}");
+    }
 
     #[cfg(target_os = "linux")]
     #[test]

@@ -129,6 +129,10 @@ impl Part for Scripted {
     fn tally(&self) -> Tally {
         Tally::default()
     }
+
+    fn untold(&mut self) -> Tally {
+        Tally::default()
+    }
 }
 
 /// The host has no more use for it: what it still has is taken from it.

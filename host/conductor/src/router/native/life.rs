@@ -150,6 +150,16 @@ pub(in crate::router) fn launched(
     introduce(core, index, number, None);
 }
 
+/// The program of a native proxy runs as the process of this number, for who watches it.
+pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Option<u32>) {
+    if let Some(native) = core.hops[index].native_mut() {
+        native.process = process;
+    }
+    if process.is_some() && matches!(core.hops[index].life, Life::Runs) {
+        core.trace_state(index, State::Running, None);
+    }
+}
+
 /// What waits for it is written to it from now on.
 fn runs(core: &mut Core, index: HopIndex) {
     let hop = &mut core.hops[index];

@@ -92,6 +92,10 @@ impl Part for Scripted {
     fn tally(&self) -> Tally {
         Tally::default()
     }
+
+    fn untold(&mut self) -> Tally {
+        Tally::default()
+    }
 }
 
 /// With what a proxy was started again: the first number, and what was saved.
@@ -161,6 +165,10 @@ impl Part for Slow {
     fn take_away(&mut self, _: MessageId) {}
 
     fn tally(&self) -> Tally {
+        Tally::default()
+    }
+
+    fn untold(&mut self) -> Tally {
         Tally::default()
     }
 }

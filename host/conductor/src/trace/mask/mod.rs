@@ -139,6 +139,10 @@ impl<S: Sink> Sink for Masked<S> {
         self.hand_over(&decided)
     }
 
+    fn looks(&self) -> bool {
+        self.sink.looks()
+    }
+
     fn rest(&mut self, connection: &str) -> io::Result<()> {
         let known = self.connections.get_mut(connection);
         if let Some(lines) = known.and_then(|known| known.lines.as_mut()) {

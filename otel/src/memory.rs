@@ -1,0 +1,108 @@
+//! How much memory proxies have: components say so in lines, and of programs it is looked for when it is exported.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use acp_chain_trace::{Line, State};
+
+/// So many connections are remembered, and so many proxies of each.
+const MOST: usize = 1000;
+
+/// Tells the memory of process groups, by the numbers of those that lead them, in bytes.
+pub type MemoryOf = fn(&[u32]) -> HashMap<u32, u64>;
+
+/// What is known of each proxy that runs, by connection. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct Memories(Arc<Mutex<HashMap<String, HashMap<String, Memory>>>>);
+
+#[derive(Clone, Copy, Debug)]
+enum Memory {
+    Bytes(u64),
+    Process(u32),
+}
+
+impl Memories {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, HashMap<String, Memory>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes in a line that says what has become of a proxy, or that a connection is over.
+    pub fn take(&self, line: &Line) {
+        if line.is_end() {
+            self.lock().remove(&line.connection);
+        }
+        let (Some(proxy), Some(state)) = (&line.proxy, line.state) else {
+            return;
+        };
+        let memory = match (state, line.memory, line.process) {
+            (State::Running, _, Some(process)) => Memory::Process(process),
+            (State::Running, Some(memory), None) => Memory::Bytes(memory),
+            _ => {
+                if let Some(proxies) = self.lock().get_mut(&line.connection) {
+                    proxies.remove(proxy);
+                }
+                return;
+            }
+        };
+        let mut all = self.lock();
+        if !all.contains_key(&line.connection) && all.len() < MOST {
+            all.insert(line.connection.clone(), HashMap::new());
+        }
+        if let Some(proxies) = all.get_mut(&line.connection)
+            && (proxies.contains_key(proxy) || proxies.len() < MOST)
+        {
+            proxies.insert(proxy.clone(), memory);
+        }
+    }
+
+    /// How much those of a name have together, on all connections.
+    pub fn by_proxy(&self, memory_of: MemoryOf) -> HashMap<String, u64> {
+        let all = self.lock();
+        let proxies = || all.values().flatten();
+        let processes = proxies().filter_map(|(_, memory)| match memory {
+            Memory::Process(process) => Some(*process),
+            Memory::Bytes(_) => None,
+        });
+        let seen = memory_of(&processes.collect::<Vec<_>>());
+        let mut sums = HashMap::new();
+        for (proxy, memory) in proxies() {
+            let memory = match memory {
+                Memory::Bytes(memory) => Some(*memory),
+                Memory::Process(process) => seen.get(process).copied(),
+            };
+            if let Some(memory) = memory {
+                *sums.entry(proxy.clone()).or_default() += memory;
+            }
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_name_has_the_memory_of_all_that_run_under_it() {
+        let memories = Memories::default();
+        let take = |text: &str| memories.take(&serde_json::from_str(text).unwrap());
+        for connection in ["x", "y"] {
+            take(&format!(
+                r#"{{"connection":"{connection}","proxy":"part","state":"running","memory":10}}"#
+            ));
+        }
+        take(r#"{"connection":"x","proxy":"part","state":"running","memory":15}"#);
+        take(r#"{"connection":"x","proxy":"program","state":"running","process":7}"#);
+        take(r#"{"connection":"x","proxy":"gone","state":"running","process":8}"#);
+        let sums = || memories.by_proxy(|_| HashMap::from([(7, 100)]));
+        let expected = |of: &[(&str, u64)]| -> HashMap<_, _> {
+            of.iter()
+                .map(|(name, sum)| ((*name).to_owned(), *sum))
+                .collect()
+        };
+        assert_eq!(sums(), expected(&[("part", 25), ("program", 100)]));
+        take(r#"{"connection":"x","proxy":"program","state":"failed"}"#);
+        take(r#"{"connection":"y","ended":true}"#);
+        assert_eq!(sums(), expected(&[("part", 15)]));
+    }
+}
