@@ -6,12 +6,14 @@
 //! A line that came out owns its memory, and hardly more than its bytes take: it keeps nothing of what
 //! came with it, for as long as it may wait somewhere.
 
+use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
-use std::task::{Context, Poll};
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
 use super::Incoming;
 use crate::Message;
@@ -19,8 +21,11 @@ use crate::Message;
 /// How much is asked for in one read at most.
 const READ: usize = 64 * 1024;
 
-/// And at first: who says little takes little, of which there may be thousands.
+/// And at first, and whenever there was nothing more.
 const FIRST_READ: usize = 8 * 1024;
+
+/// How much room is kept while nothing comes.
+const KEPT_ROOM: usize = 512;
 
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
@@ -123,7 +128,7 @@ impl Dropped {
 
 impl<R: AsyncRead + Send + Unpin> Incoming for LineReader<R> {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
-        pin!(self.fill()).poll(context)
+        self.poll_fill(context)
     }
 
     fn next_frame(&mut self) -> Option<Frame> {
@@ -147,14 +152,41 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// Waits for more bytes; `Ok(false)` at the end of the stream. Cancel safe.
     pub async fn fill(&mut self) -> io::Result<bool> {
-        self.buffer.reserve(self.read);
-        let mut room = (&mut self.buffer).limit(self.read);
-        let count = self.input.read_buf(&mut room).await?;
+        poll_fn(|context| self.poll_fill(context)).await
+    }
+
+    fn poll_fill(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
+        let is_little = self.buffer.is_empty() && self.read == FIRST_READ;
+        let polled = match is_little {
+            true => self.poll_little(context),
+            false => {
+                self.buffer.reserve(self.read);
+                let mut room = (&mut self.buffer).limit(self.read);
+                pin!(self.input.read_buf(&mut room)).poll(context)
+            }
+        };
+        if polled.is_pending() && self.buffer.is_empty() {
+            // It may be for long, and there may be thousands who say nothing.
+            self.read = FIRST_READ;
+            if self.buffer.capacity() > KEPT_ROOM {
+                self.buffer = BytesMut::new();
+            }
+        }
+        let count = ready!(polled)?;
         if count == self.read {
             self.read = (2 * count).min(READ);
         }
         self.ended = count == 0;
-        Ok(count > 0)
+        Poll::Ready(Ok(count > 0))
+    }
+
+    /// Reads without taking room for it before it comes.
+    fn poll_little(&mut self, context: &mut Context) -> Poll<io::Result<usize>> {
+        let mut bytes = [MaybeUninit::uninit(); FIRST_READ];
+        let mut read = ReadBuf::uninit(&mut bytes);
+        ready!(Pin::new(&mut self.input).poll_read(context, &mut read))?;
+        self.buffer.extend_from_slice(read.filled());
+        Poll::Ready(Ok(read.filled().len()))
     }
 
     /// The next line that is wholly there. Empty lines are passed over.
@@ -293,6 +325,22 @@ mod tests {
                 let capacity = BytesMut::from(line).capacity();
                 assert!(capacity <= len + len / 8, "{len}: {capacity}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_says_nothing_more_takes_hardly_any_room() {
+        for len in [10, 3000, 9000, 1_000_000] {
+            let (input, mut writer) = tokio::io::duplex(1 << 20);
+            let mut reader = LineReader::new(input, 1 << 20);
+            writer.write_all(&b"x".repeat(len)).await.unwrap();
+            writer.write_all(b"\n").await.unwrap();
+            while reader.next_frame().is_none() {
+                assert!(reader.fill().await.unwrap());
+            }
+            let waits = poll_fn(|context| Poll::Ready(reader.poll_fill(context).is_pending()));
+            assert!(waits.await);
+            assert!(reader.room() <= KEPT_ROOM, "{len}: {}", reader.room());
         }
     }
 

@@ -2,8 +2,8 @@
 //! the right to.
 //!
 //! It starts only what it was told of at the beginning, and holds each as a process group. What it
-//! has started or opened comes to us as descriptors, one of which is that thing's life: when it is
-//! closed the thing is ended, and so it is when we are gone, however we went.
+//! has started or opened comes to us as descriptors, no more than it takes to speak with it, since a server has
+//! thousands of them. It is ended when we say so, and when we are gone, however we went.
 //!
 //! Ending is gentle first: a program is asked alone, so that it can end what it started as it would
 //! without us; then the others of its group have a while, also those of whom the program itself, as
@@ -14,11 +14,13 @@
 //! | `mod` | our side |
 //! | `input` | what a program is told |
 //! | `link` | the process, as long as it is needed |
+//! | `programs` | what it tells of those that run |
 //! | `service` | the process itself: `acp-chain supervise` |
 //! | `wire` | what both say: lines of JSON, and descriptors with them |
 
 mod input;
 pub(super) mod link;
+mod programs;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -31,18 +33,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::ioctl_fionbio;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-pub use self::input::Input;
 pub use self::service::main;
 
+use self::input::Input;
 use self::link::Link;
-use self::wire::{Reply, Request};
+use self::wire::{Reply, Request, Streams};
+use super::halves::halves;
 use super::tree::Tree;
-use crate::CommandLine;
-
-/// What a program that runs is read from.
-pub type Output = pipe::Receiver;
+use crate::{CommandLine, Printed};
 
 /// The process. It ends, with all that it holds, when the last clone of this and the last thing that
 /// it started are dropped.
@@ -55,19 +56,17 @@ pub struct Startable {
     supervisor: Supervisor,
     number: usize,
     command: CommandLine,
+    streams: Streams,
 }
 
 /// A program that runs.
-#[derive(Debug)]
 pub struct Started {
     /// The process and all that it starts.
     pub tree: Tree,
     /// Its standard input.
-    pub stdin: Input,
+    pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
     /// Its standard output.
-    pub stdout: Output,
-    /// Its standard error.
-    pub stderr: Output,
+    pub stdout: Box<dyn AsyncRead + Send + Unpin>,
 }
 
 impl Supervisor {
@@ -83,6 +82,7 @@ impl Supervisor {
             supervisor: self.clone(),
             number,
             command,
+            streams: Streams::Pipes,
         };
         Ok(programs.into_iter().enumerate().map(startable).collect())
     }
@@ -112,21 +112,61 @@ impl Startable {
         &self.command
     }
 
-    /// Starts it. Call it within a tokio runtime.
-    pub fn start(&self) -> io::Result<Started> {
-        let asked = self.supervisor.0.ask(&Request::Start(self.number))?;
-        let (Reply::Started(process), [stdin, stdout, stderr, life]) = asked.parts()? else {
-            return Err(wire::misunderstood());
+    /// The same, of which each that runs takes one file less: its standard input and output are one socket. That it
+    /// closes one of them alone is not seen then.
+    #[must_use]
+    pub fn over_socket(mut self) -> Self {
+        self.streams = Streams::Socket;
+        self
+    }
+
+    /// Starts it. What it prints on its standard error goes to `printed`, which is dropped at the end of that. Call it
+    /// within a tokio runtime, the same one for all programs of a supervisor.
+    pub fn start(&self, printed: Printed) -> io::Result<Started> {
+        let link = &self.supervisor.0;
+        link.hear()?;
+        let (number, end) = link.programs.add(printed);
+        let request = Request::Start {
+            program: self.number,
+            number,
+            streams: self.streams,
         };
-        for stream in [&stdin, &stdout, &stderr] {
-            // By other means no right to it is left.
-            ioctl_fionbio(stream, true)?;
-        }
-        Ok(Started {
-            tree: Tree::new(process, life.into(), Arc::clone(&self.supervisor.0))?,
-            stdin: Input::new(stdin)?,
-            stdout: pipe::Receiver::from_owned_fd(stdout)?,
-            stderr: pipe::Receiver::from_owned_fd(stderr)?,
+        let asked = link.ask(&request);
+        let asked = asked.inspect_err(|_| link.programs.remove(number))?;
+        // Whatever fails from here on, it is ended with this.
+        let tree = |process| Tree::new(process, number, end, Arc::clone(link));
+        Ok(match self.streams {
+            Streams::Pipes => {
+                let (process, [stdin, stdout]) = asked.started()?;
+                let tree = tree(process);
+                for stream in [&stdin, &stdout] {
+                    // By other means no right to it is left.
+                    ioctl_fionbio(stream, true)?;
+                }
+                Started {
+                    tree,
+                    stdin: Box::new(Input::new(stdin)?),
+                    stdout: Box::new(pipe::Receiver::from_owned_fd(stdout)?),
+                }
+            }
+            Streams::Socket => {
+                let (process, [socket]) = asked.started()?;
+                let tree = tree(process);
+                let (stdout, stdin) = halves(socket)?;
+                Started {
+                    tree,
+                    stdin: Box::new(stdin),
+                    stdout: Box::new(stdout),
+                }
+            }
         })
+    }
+}
+
+impl std::fmt::Debug for Started {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Started")
+            .field("tree", &self.tree)
+            .finish_non_exhaustive()
     }
 }
