@@ -92,7 +92,7 @@ impl Process {
         child.expect("one child")
     }
 
-    /// The most memory that it ever had, in bytes; none once it was waited for.
+    /// The most memory that it ever had of its own, in bytes; none once it was waited for.
     #[must_use]
     pub fn peak_memory(&self) -> Option<u64> {
         peak_memory(self.id()?)
@@ -143,15 +143,18 @@ impl Process {
     }
 }
 
-/// The most memory that a process ever had, in bytes; none if it is gone.
+/// The most memory that a process ever had of its own, in bytes; none if it is gone. Pages of files, such as those of the
+/// program, are not in it: how many of them are mapped at once depends on whether it was just linked.
 #[must_use]
 pub fn peak_memory(id: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kib: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kib << 10)
+    let kib = |name| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.trim().strip_suffix(" kB")?.parse::<u64>().ok()
+    };
+    // What was mapped of files stays so.
+    let of_files = kib("RssFile:")? + kib("RssShmem:")?;
+    Some(kib("VmHWM:")?.saturating_sub(of_files) << 10)
 }
 
 /// Waits until no process of that id runs, whoever's child it is.

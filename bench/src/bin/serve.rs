@@ -10,12 +10,9 @@ use std::time::Duration;
 use acp_chain_bench::report::{self, Machine};
 use acp_chain_bench::serve::report::Report;
 use acp_chain_bench::serve::{self, Places, Size};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::process::{Resource, getrlimit, setrlimit};
-
-/// For each connection a server may have ten files: so many acp-chain counts on.
-const FILES: usize = 10;
 
 /// What an agent takes with all that the system keeps of it, in KiB, and what else there has to be.
 const AGENT: usize = 1024;
@@ -55,7 +52,7 @@ struct Cli {
     #[arg(long, default_value_t = 500)]
     busy: usize,
     /// For how many seconds they have them
-    #[arg(long, default_value_t = 20)]
+    #[arg(long, default_value_t = 12)]
     seconds: u64,
 }
 
@@ -77,15 +74,12 @@ async fn main() -> Result<()> {
         scratch,
     };
     let size = Size {
-        idle: cli.idle.min(most()?.saturating_sub(cli.busy)),
+        idle: cli.idle,
         busy: cli.busy,
         time: Duration::from_secs(cli.seconds),
     };
-    ensure!(
-        size.idle > 0,
-        "there are too few files or too little memory"
-    );
-    let figures = serve::run(&places, &size).await.with_context(|| {
+    let figures = serve::run(&places, &size, files()?, memory()?);
+    let figures = figures.await.with_context(|| {
         let log = places.scratch.join("stderr.log");
         format!("what was measured printed to {}", log.display())
     })?;
@@ -93,7 +87,6 @@ async fn main() -> Result<()> {
         commit: cli.commit,
         reference: cli.reference_version,
         machine: Machine::this(),
-        asked: cli.idle,
         size,
         figures,
     };
@@ -108,22 +101,22 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// How many connections this machine has files and memory for. All files that there may be are used from now on, by
-/// the servers too.
-fn most() -> Result<usize> {
+/// How many files a process may have. All of them are used from now on, by the servers too.
+fn files() -> Result<usize> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit)?;
     let files = limit.maximum.unwrap_or(u64::MAX);
-    let files = usize::try_from(files).unwrap_or(usize::MAX) / FILES;
+    Ok(usize::try_from(files).unwrap_or(usize::MAX / 1024))
+}
+
+/// How many agents this machine has memory for.
+fn memory() -> Result<usize> {
     let memory = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let available = memory
         .lines()
         .find_map(|line| line.strip_prefix("MemAvailable:"));
     let available = available.and_then(|line| line.trim().strip_suffix(" kB"));
     let available: usize = available.map_or(Ok(usize::MAX), str::parse)?;
-    // With one more, to begin with.
-    Ok(files
-        .min(available.saturating_sub(SPARE) / AGENT)
-        .saturating_sub(1))
+    Ok(available.saturating_sub(SPARE) / AGENT)
 }

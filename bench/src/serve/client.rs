@@ -8,16 +8,16 @@ use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
-use hyper::client::conn::http1::{self, SendRequest};
+use hyper::client::conn::{http1, http2};
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use memchr::memmem;
 use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::servers::Way;
+use super::servers::{SHARED, Way};
 use crate::agent::words;
 
 /// How many updates a turn has, and how long their texts and that of the prompt are, in bytes.
@@ -48,33 +48,77 @@ enum Link {
     WebSocket(Box<WebSocketStream<TcpStream>>),
 }
 
-/// The requests of a client, over a connection of their own.
+/// How clients of one way come to the server: by HTTP/2 some share a connection of TCP, as they do behind a balancer.
+pub struct Door {
+    address: String,
+    way: Way,
+    /// That which is shared, and how many may still come by it.
+    shared: Option<(Shared, usize)>,
+}
+
+type Shared = http2::SendRequest<Full<Bytes>>;
+
+/// What requests go over.
+enum Sender {
+    Own(http1::SendRequest<Full<Bytes>>),
+    Shared(Shared),
+}
+
+/// The requests of a client, over a connection of their own if it is not shared.
 pub struct Posts {
     address: String,
-    sender: SendRequest<Full<Bytes>>,
+    sender: Sender,
     connection: String,
 }
 
-/// A stream of events, over a connection of its own.
+/// A stream of events, over a connection of its own if it is not shared.
 struct Events {
     body: Incoming,
     line: Vec<u8>,
 }
 
-impl Client {
-    /// One that has a session, and reads its streams.
-    pub async fn begin(address: &str, way: Way) -> Result<Self> {
+impl Door {
+    /// To the server at this address.
+    pub fn new(address: &str, way: Way) -> Self {
+        Self {
+            address: address.to_owned(),
+            way,
+            shared: None,
+        }
+    }
+
+    /// A client that has a session, and reads its streams.
+    pub async fn begin(&mut self) -> Result<Client> {
         in_time(async {
-            match way {
-                Way::Http => Self::by_http(address).await,
-                Way::WebSocket => Self::by_websocket(address).await,
+            match self.way {
+                Way::WebSocket => Client::by_websocket(&self.address).await,
+                Way::Http => Client::by_http(Posts::begin(&self.address).await?).await,
+                Way::Http2 => {
+                    let sender = Sender::Shared(self.share().await?);
+                    Client::by_http(Posts::over(&self.address, sender).await?).await
+                }
             }
         })
         .await
     }
 
-    async fn by_http(address: &str) -> Result<Self> {
-        let mut posts = Posts::begin(address).await?;
+    async fn share(&mut self) -> Result<Shared> {
+        let (sender, left) = match self.shared.take() {
+            Some((sender, left @ 1..)) => (sender, left),
+            _ => {
+                let io = TokioIo::new(connect(&self.address).await?);
+                let (sender, connection) = http2::handshake(TokioExecutor::new(), io).await?;
+                tokio::spawn(connection);
+                (sender, SHARED)
+            }
+        };
+        self.shared = Some((sender.clone(), left - 1));
+        Ok(sender)
+    }
+}
+
+impl Client {
+    async fn by_http(mut posts: Posts) -> Result<Self> {
         let mut all = Events::open(&posts, None).await?;
         posts.say(NEW.to_owned(), None).await?;
         let session = all.until(begun).await?;
@@ -160,9 +204,14 @@ impl Client {
 impl Posts {
     /// A connection over HTTP that has begun.
     pub async fn begin(address: &str) -> Result<Self> {
+        let sender = Sender::Own(requests(address).await?);
+        Self::over(address, sender).await
+    }
+
+    async fn over(address: &str, sender: Sender) -> Result<Self> {
         let mut posts = Self {
             address: address.to_owned(),
-            sender: requests(address).await?,
+            sender,
             connection: String::new(),
         };
         let answer = posts.post(INITIALIZE.to_owned(), None).await?;
@@ -184,7 +233,10 @@ impl Posts {
             .of(Method::POST, session)
             .header("content-type", "application/json");
         let request = request.body(Full::from(text))?;
-        Ok(self.sender.send_request(request).await?)
+        Ok(match &mut self.sender {
+            Sender::Own(sender) => sender.send_request(request).await?,
+            Sender::Shared(sender) => sender.send_request(request).await?,
+        })
     }
 
     /// Sends a message that is answered elsewhere.
@@ -197,10 +249,11 @@ impl Posts {
     }
 
     fn of(&self, method: Method, session: Option<&str>) -> hyper::http::request::Builder {
-        let mut request = Request::builder()
-            .method(method)
-            .uri("/acp")
-            .header("host", &self.address);
+        let request = Request::builder().method(method);
+        let mut request = match self.sender {
+            Sender::Own(_) => request.uri("/acp").header("host", &self.address),
+            Sender::Shared(_) => request.uri(format!("http://{}/acp", self.address)),
+        };
         if !self.connection.is_empty() {
             request = request.header("acp-connection-id", &self.connection);
         }
@@ -213,11 +266,17 @@ impl Posts {
 
 impl Events {
     async fn open(posts: &Posts, session: Option<&str>) -> Result<Self> {
-        let mut sender = requests(&posts.address).await?;
         let request = posts
             .of(Method::GET, session)
             .header("accept", "text/event-stream");
-        let answer = sender.send_request(request.body(Full::default())?).await?;
+        let request = request.body(Full::default())?;
+        let answer = match &posts.sender {
+            Sender::Own(_) => {
+                let mut sender = requests(&posts.address).await?;
+                sender.send_request(request).await?
+            }
+            Sender::Shared(sender) => sender.clone().send_request(request).await?,
+        };
         let status = answer.status();
         ensure!(status == StatusCode::OK, "{status}");
         Ok(Self {
@@ -305,7 +364,7 @@ async fn connect(address: &str) -> Result<TcpStream> {
     Ok(stream)
 }
 
-async fn requests(address: &str) -> Result<SendRequest<Full<Bytes>>> {
+async fn requests(address: &str) -> Result<http1::SendRequest<Full<Bytes>>> {
     let io = TokioIo::new(connect(address).await?);
     let (sender, connection) = http1::handshake(io).await?;
     tokio::spawn(connection);

@@ -1,6 +1,5 @@
 //! Connections that do nothing, and beside them some that have one turn after the other.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -8,7 +7,7 @@ use serde::Serialize;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::sleep;
 
-use super::client::Client;
+use super::client::{Client, Door};
 use super::servers::{Running, Way};
 use crate::measures::stats::{number, quantile};
 
@@ -60,7 +59,7 @@ pub struct Busy {
 /// Measures a server by one way, and ends it.
 pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, Busy)> {
     // What is there once for all is not counted for each.
-    let first = Client::begin(&running.address, way).await?.rest();
+    let first = Door::new(&running.address, way).begin().await?.rest();
     sleep(REST).await;
     let before = running.tree();
     let (memory, time) = (before.memory(), before.time());
@@ -91,15 +90,14 @@ pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, 
 }
 
 async fn begin_all(address: &str, way: Way, count: usize) -> Result<Vec<Client>> {
-    let address: Arc<str> = address.into();
     let mut tasks = JoinSet::new();
     for which in 0..AT_ONCE {
-        let address = address.clone();
+        let mut door = Door::new(address, way);
         let share = count / AT_ONCE + usize::from(which < count % AT_ONCE);
         tasks.spawn(async move {
             let mut clients = Vec::new();
             for _ in 0..share {
-                clients.push(Client::begin(&address, way).await?);
+                clients.push(door.begin().await?);
             }
             anyhow::Ok(clients)
         });

@@ -9,7 +9,7 @@ mod load;
 pub mod report;
 mod servers;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde::Serialize;
 
 pub use load::{Begun, Busy, Size};
@@ -37,21 +37,34 @@ pub struct OfWay {
     pub busy: Busy,
 }
 
-/// Measures all servers, one after the other.
+/// Measures all servers, one after the other, each with as many connections as so many files and so much memory let it
+/// have.
 ///
 /// # Errors
 /// If one does not do what it is asked.
-pub async fn run(places: &Places, size: &Size) -> Result<Vec<Figures>> {
+pub async fn run(
+    places: &Places,
+    size: &Size,
+    files: usize,
+    memory: usize,
+) -> Result<Vec<Figures>> {
     let mut all = Vec::new();
     for server in Server::ALL {
         let mut ways = Vec::new();
         for way in WAYS {
             eprintln!("{server}, over {way}");
+            let most = server.fit(way, files).min(memory);
+            let idle = size.idle.min(most.saturating_sub(size.busy + 1));
+            ensure!(idle > 0, "there are too few files or too little memory");
+            let size = Size {
+                idle,
+                ..size.clone()
+            };
             let running = server.start(places).await?;
-            let (begun, busy) = load::measure(running, way, size).await?;
+            let (begun, busy) = load::measure(running, way, &size).await?;
             ways.push(OfWay { way, begun, busy });
         }
-        eprintln!("{server}, over HTTP/2");
+        eprintln!("{server}, notifications over HTTP/2");
         let running = server.start(places).await?;
         let h2 = h2::measure(running, places, size).await?;
         all.push(Figures { server, ways, h2 });

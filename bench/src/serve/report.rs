@@ -17,9 +17,7 @@ pub struct Report {
     pub reference: String,
     /// Where it ran.
     pub machine: Machine,
-    /// How many idle connections were asked for.
-    pub asked: usize,
-    /// How much was measured.
+    /// How much was to be measured.
     pub size: Size,
     /// What was found.
     pub figures: Vec<Figures>,
@@ -45,11 +43,13 @@ impl Report {
             },
             self.reference,
         );
-        if size.idle < self.asked {
+        let mut all = self.figures.iter().flat_map(|figures| &figures.ways);
+        if all.any(|way| way.begun.connections < size.idle) {
             let _ = writeln!(
                 text,
-                "{} idle connections are as many as this machine has files and memory for; {} were asked for.\n",
-                size.idle, self.asked
+                "{} idle connections are asked for; where there are fewer, a process has no more files here, or the \
+                 machine no more memory.\n",
+                size.idle
             );
         }
         self.idle(&mut text);
@@ -73,18 +73,19 @@ impl Report {
     fn idle(&self, text: &mut String) {
         let rows = self.rows(|way| {
             let begun = &way.begun;
-            [begun.memory_kib, begun.cpu_ms, begun.per_second]
-                .map(|figure| show(Some(figure)))
-                .to_vec()
+            let figures = [begun.memory_kib, begun.cpu_ms, begun.per_second];
+            let mut row = vec![begun.connections.to_string()];
+            row.extend(figures.map(|figure| show(Some(figure))));
+            row
         });
-        let title = format!("{} connections that do nothing", self.size.idle);
         let head = [
             "",
+            "connections",
             "memory for each (KiB)",
             "CPU to begin one (ms)",
             "begun (/s)",
         ];
-        section(text, &title, &head, rows);
+        section(text, "Connections that do nothing", &head, rows);
     }
 
     fn busy(&self, text: &mut String) {

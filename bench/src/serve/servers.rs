@@ -45,14 +45,23 @@ pub enum Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// A request for each message, and two streams of events, over HTTP/1.1.
+    /// A request for each message, and two streams of events, over HTTP/1.1: each has a connection of TCP.
     Http,
+    /// The same over HTTP/2, where several clients have one connection of TCP.
+    Http2,
     /// One connection for all.
     WebSocket,
 }
 
 /// All of them.
-pub const WAYS: [Way; 2] = [Way::Http, Way::WebSocket];
+pub const WAYS: [Way; 3] = [Way::Http, Way::Http2, Way::WebSocket];
+
+/// How many clients share a connection over HTTP/2.
+pub const SHARED: usize = 20;
+
+/// What a server leaves of its files: one in so many, and these.
+const LEFT: usize = 16;
+const OWN: usize = 128;
 
 /// A server that runs. It ends when this is dropped.
 pub struct Running {
@@ -66,6 +75,23 @@ pub struct Running {
 impl Server {
     /// In the order in which they are measured.
     pub const ALL: [Self; 3] = [Self::Empty, Self::Ours, Self::Reference];
+
+    /// How many connections by this way may have files in one process, if that may have so many.
+    pub(super) fn fit(self, way: Way, files: usize) -> usize {
+        let of_agent = match self {
+            Self::Empty | Self::Ours => 1,
+            // Three pipes, and what tells of its end.
+            Self::Reference => 4,
+        };
+        // Of as many as may share one.
+        let sockets = match way {
+            Way::Http => 3 * SHARED,
+            Way::Http2 => 1,
+            Way::WebSocket => SHARED,
+        };
+        let files = (files - files / LEFT).saturating_sub(OWN);
+        files * SHARED / (sockets + SHARED * of_agent)
+    }
 
     /// Starts it, and waits until it listens.
     pub(super) async fn start(self, places: &Places) -> Result<Running> {
@@ -159,7 +185,8 @@ impl fmt::Display for Server {
 impl fmt::Display for Way {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(match self {
-            Self::Http => "HTTP",
+            Self::Http => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
             Self::WebSocket => "WebSocket",
         })
     }

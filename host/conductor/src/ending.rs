@@ -21,7 +21,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 impl Conductor {
     /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
     /// the answers that it is owed.
-    pub async fn close(mut self, patience: bool) -> Exit {
+    pub async fn close(&mut self, patience: bool) -> Exit {
         self.router.log_tallies();
         self.client.ended = true;
         let text = "acp-chain: the connection ended before there was an answer";
@@ -49,7 +49,7 @@ impl Conductor {
 
     /// The agent has ended: what it said last goes its way, whatever is open is answered, and the
     /// client told why. That takes as long as the client needs to read it, or until `stop`.
-    pub async fn finish_after_agent(mut self, stop: impl Future<Output = ()>) -> Exit {
+    pub async fn finish_after_agent(&mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
         let reads = self.agent.outgoing.is_open();
         self.agent.outgoing.close();

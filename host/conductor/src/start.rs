@@ -133,8 +133,9 @@ impl ChildIo {
     pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
         let (process, input, output) = Process::start(program, proxy)?;
         Ok(Self {
+            output,
+            input,
             process: Some(process),
-            ..Self::over(output, input)
         })
     }
 }

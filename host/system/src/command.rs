@@ -1,7 +1,7 @@
 //! How to start a program.
 
 use std::ffi::OsString;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
@@ -17,16 +17,6 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// With a pipe for each standard stream.
-    pub(super) fn piped(&self) -> tokio::process::Command {
-        let mut command = self.plain();
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        command.into()
-    }
-
     /// With our own standard streams.
     pub fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);

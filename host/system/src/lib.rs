@@ -36,6 +36,9 @@ use self::unix as here;
 #[cfg(windows)]
 use self::windows as here;
 
+/// What is done with what a program prints on its standard error. It is dropped when that is over.
+pub type Printed = Box<dyn FnMut(&[u8]) + Send>;
+
 pub use self::command::CommandLine;
 pub use self::given_up::Rights;
 pub use self::here::stdio;

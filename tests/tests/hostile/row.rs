@@ -112,10 +112,9 @@ pub struct Row {
     pub also: fn(&Aftermath),
 }
 
-/// What a chain of two proxies may take in which nothing special happens, in MiB: code that was
-/// compiled before, and two instances. Most are pages of the program, as it is built for tests: 43 to 47 MiB were seen
-/// where it was just linked, and 24 to 28 otherwise.
-pub const QUIET: u64 = 52;
+/// What a chain of two proxies may take in which nothing special happens, in MiB: two instances, and what the host has of
+/// its own. Pages of files are not counted, such as those of the program and of code that was compiled before.
+pub const QUIET: u64 = 44;
 
 impl Row {
     /// Whether there is a chain, with or without it.

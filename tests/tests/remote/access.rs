@@ -68,6 +68,11 @@ async fn each_request_and_each_turn_leaves_a_line_without_what_was_said() {
         assert!(line["bytes"].as_u64() > Some(10) && line["ms"].is_u64());
         assert!(line["peer"].as_str().unwrap().starts_with("127.0.0.1:"));
     }
+    let verdict = find(&|line| line["event"] == "permission");
+    assert_eq!(
+        (&verdict["session"], &verdict["verdict"]),
+        (&json!(session), &json!("cancelled"))
+    );
     let turn = find(&|line| line["event"] == "turn");
     assert_eq!(
         (&turn["session"], &turn["asked"]),

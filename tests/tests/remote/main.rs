@@ -3,6 +3,7 @@
 mod access;
 mod attacks;
 mod drain;
+mod files;
 mod gate;
 mod gateway;
 mod issuer;

@@ -166,3 +166,39 @@ async fn the_first_message_is_initialize() {
         exit.stderr
     );
 }
+
+#[tokio::test]
+async fn no_log_shows_a_query_or_a_token_however_much_it_says() {
+    for (scheme, words) in [
+        ("http", vec!["connect"]),
+        ("ws", vec!["connect"]),
+        ("http", vec!["run", "--connect"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let mut server = Server::start().await;
+        let url = server.url().replace("http://", &format!("{scheme}://"));
+        let mut command = program(&words);
+        command.arg(format!("{url}?key=s3cret"));
+        command
+            .env("ACP_CHAIN_LOG", "trace")
+            .arg("--log-file")
+            .arg(&log);
+        command.env("ACP_CHAIN_CONNECT_TOKEN", "s3cret-token");
+        command.env("XDG_CONFIG_HOME", folder.path());
+        let mut client = start(command);
+        client.wire.ask("initialize", INITIALIZE);
+        let request = match scheme {
+            "ws" => server.get(None).await,
+            _ => server.post().await,
+        };
+        request.answer("401 Unauthorized", "", "").await;
+        let exit = client.finish().await.unwrap();
+        let log = fs::read_to_string(log).unwrap();
+        assert!(
+            !exit.stderr.contains("s3cret") && !log.contains("s3cret"),
+            "{log}"
+        );
+        assert!(log.contains("TRACE"), "{log}");
+    }
+}

@@ -5,11 +5,12 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use tokio::task::JoinHandle;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
 
 use super::stderr::Tail;
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_system::supervisor::{Input, Output, Started};
+use acp_chain_system::supervisor::Started;
 use acp_chain_system::tree::{self, Tree};
 use acp_chain_system::{CommandLine, Startable};
 
@@ -79,8 +80,15 @@ pub struct Process {
     name: String,
     tree: Tree,
     stderr: Tail,
-    drain: JoinHandle<()>,
+    /// Done when it prints no more.
+    silent: Option<oneshot::Receiver<()>>,
 }
+
+/// What a process reads.
+pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
+
+/// What it writes.
+pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug)]
@@ -121,24 +129,32 @@ impl Process {
         let part = proxy.map_or("agent", |_| "proxy");
         let who = proxy.map_or("the agent".to_owned(), |id| format!("the proxy `{id}`:"));
         let command = program.command();
-        let started = program.start();
+        let tail = Tail::default();
+        let (over, silent) = oneshot::channel::<()>();
+        let printed = {
+            let (tail, name) = (tail.clone(), proxy.unwrap_or(part).to_owned());
+            Box::new(move |bytes: &[u8]| {
+                // It is dropped with this.
+                let _ = &over;
+                tail.take(&name, bytes);
+            })
+        };
+        let started = program.start(printed);
         let started = started.map_err(|error| SpawnError::new(part, command, error))?;
         let Started {
             tree,
             stdin,
             stdout,
-            stderr,
         } = started;
         let name = Path::new(&command.program).file_name();
         let name = name.unwrap_or(&command.program).to_string_lossy();
         let name = name.into_owned();
         let command = command.program.display();
         tracing::info!("{who} `{command}` runs as process {}", tree.id());
-        let tail = Tail::default();
         let process = Self {
             name,
             tree,
-            drain: tokio::spawn(tail.clone().drain(proxy.unwrap_or(part).to_owned(), stderr)),
+            silent: Some(silent),
             stderr: tail,
         };
         Ok((process, stdin, stdout))
@@ -169,7 +185,9 @@ impl Process {
 
     /// The last that the process printed on its standard error, once it has ended.
     pub async fn last_words(&mut self) -> String {
-        let _ = tokio::time::timeout(LAST_WORDS, &mut self.drain).await;
+        if let Some(silent) = self.silent.take() {
+            let _ = tokio::time::timeout(LAST_WORDS, silent).await;
+        }
         self.stderr.text()
     }
 }

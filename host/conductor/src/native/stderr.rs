@@ -4,31 +4,25 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tokio::io::{AsyncRead, AsyncReadExt};
-
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// So much of the end is kept.
 const KEPT: usize = 16 * 1024;
 
-/// The end of a stream that is being read.
+/// The end of what a process prints.
 #[derive(Clone, Debug, Default)]
 pub struct Tail(Arc<Mutex<VecDeque<u8>>>);
 
 impl Tail {
-    /// Reads a stream to its end.
-    pub async fn drain(self, name: String, mut stream: impl AsyncRead + Unpin) {
-        let mut buffer = vec![0; 1024];
-        while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-            let read = &buffer[..count];
-            for line in String::from_utf8_lossy(read).lines() {
-                tracing::debug!(target: "stderr", "{name}: {}", quote(line, MAX_QUOTE));
-            }
-            let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.extend(read);
-            let surplus = kept.len().saturating_sub(KEPT);
-            kept.drain(..surplus);
+    /// Takes what a process of this name has printed.
+    pub fn take(&self, name: &str, printed: &[u8]) {
+        for line in String::from_utf8_lossy(printed).lines() {
+            tracing::debug!(target: "stderr", "{name}: {}", quote(line, MAX_QUOTE));
         }
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(printed);
+        let surplus = kept.len().saturating_sub(KEPT);
+        kept.drain(..surplus);
     }
 
     /// What is kept, as text.

@@ -145,8 +145,8 @@ pub(super) struct Steps(Vec<Step>);
 
 impl Steps {
     pub fn new() -> Self {
-        // More than most messages need, however many proxies they pass.
-        Self(Vec::with_capacity(64))
+        // It keeps what it grows to, and there may be thousands of chains.
+        Self(Vec::with_capacity(8))
     }
 
     /// Adds what is to be done behind all else that the same handler pushes before.

@@ -37,7 +37,7 @@ impl Patience {
     /// The same for so long as the other side wants.
     pub async fn wait(&mut self, pause: Duration) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
-        let is_enough = since.elapsed() + pause > WHOLE;
+        let is_enough = since.elapsed().saturating_add(pause) > WHOLE;
         if !is_enough {
             tokio::time::sleep(pause).await;
         }
@@ -47,5 +47,19 @@ impl Patience {
     /// Something came of it.
     pub fn renew(&mut self) {
         *self = Self::new();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_waits_for_longer_than_the_whole_whatever_a_server_wants() {
+        let mut patience = Patience::new();
+        assert!(!patience.wait(Duration::from_secs(u64::MAX)).await);
+        assert!(patience.wait(WHOLE / 2).await);
+        assert!(!patience.wait(WHOLE).await);
+        assert!(patience.wait(Duration::ZERO).await);
     }
 }

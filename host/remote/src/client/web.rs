@@ -6,10 +6,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
-use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE};
+use httpdate::parse_http_date;
+use reqwest::header::{
+    AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE,
+};
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
 
@@ -168,24 +171,26 @@ pub async fn said(mut answer: Response) -> String {
     Untrusted::within(String::from_utf8_lossy(&said).trim(), MAX_QUOTE).to_string()
 }
 
-/// How long a server without room wants us to wait, in whole seconds, if it wants that.
+/// How long a server without room wants us to wait, if it wants that.
 pub fn wanted_pause(answer: &Response) -> Option<Duration> {
-    let status = answer.status();
     let is_full = [
         StatusCode::TOO_MANY_REQUESTS,
         StatusCode::SERVICE_UNAVAILABLE,
     ];
-    let after = answer
-        .headers()
-        .get(RETRY_AFTER)
-        .filter(|_| is_full.contains(&status))?;
-    after
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()
-        .map(Duration::from_secs)
+    let text = |name| answer.headers().get(name)?.to_str().ok();
+    let after = text(RETRY_AFTER).filter(|_| is_full.contains(&answer.status()))?;
+    let date = text(DATE).and_then(|date| parse_http_date(date).ok());
+    pause_until(after, date.unwrap_or_else(SystemTime::now))
+}
+
+/// How long that is, in seconds or as a date (RFC 9110, 10.2.3). What time it is, the server says: its clock may be
+/// another than ours.
+fn pause_until(after: &str, now: SystemTime) -> Option<Duration> {
+    if let Ok(seconds) = after.trim().parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let date = parse_http_date(after.trim()).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
 }
 
 /// Whether a status is that of something between us and the server, which may reach it again.
@@ -202,4 +207,29 @@ fn innermost(error: &reqwest::Error) -> String {
         last = source;
     }
     last.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_when_to_come_again_in_seconds_or_as_a_date() {
+        let now = parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
+        for (after, seconds) in [
+            ("5", Some(5)),
+            (" 0 ", Some(0)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
+            ("Sunday, 06-Nov-94 08:49:38 GMT", Some(1)),
+            // It is over.
+            ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+            ("", None),
+        ] {
+            let pause = pause_until(after, now);
+            assert_eq!(pause, seconds.map(Duration::from_secs), "{after}");
+        }
+    }
 }

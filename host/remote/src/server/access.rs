@@ -1,4 +1,5 @@
-//! The access log: a line of JSON for each request and each message of a client, and for each turn that ends.
+//! The access log: a line of JSON for each request and each message of a client, for each permission that a client is
+//! asked for, and for each turn that ends.
 //!
 //! What always holds: nobody waits for it. Lines go to a thread by a queue of bounded length, and one for which there is
 //! no room, or which cannot be written, is counted. A line never has what was said, and no token; what it has of others
@@ -55,7 +56,7 @@ pub struct Writer {
 /// What happened.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Entry<'e> {
-    /// `request`, `message` or `turn`.
+    /// `request`, `message`, `permission` or `turn`.
     pub event: &'static str,
     pub peer: Option<SocketAddr>,
     /// The method of HTTP, and the status of its answer.
@@ -75,6 +76,9 @@ pub(super) struct Entry<'e> {
     pub end: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i64>,
+    /// What a client said to whether the agent may do something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<&'static str>,
     /// How often the client was asked for a permission in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<u32>,

@@ -51,6 +51,10 @@ impl Account {
             sessions_per_user: sessions,
             bodies_per_user: usize::MAX,
             pace: NonZeroU64::new(1000),
+            files: super::registry::Files {
+                all: usize::MAX,
+                of_chain: 1,
+            },
         })
     }
 

@@ -14,6 +14,7 @@
 //! | `answers` | one of these requests after the other |
 //! | `websocket` | a connection over a WebSocket |
 //! | `events` | a stream as server-sent events |
+//! | `alone` | one that has a connection of HTTP/1.1 to itself |
 //! | `registry` | the connections that are open |
 //! | `names` | what operators name |
 //! | `owners` | whose the sessions are |
@@ -21,6 +22,7 @@
 //! | `connection` | one of them |
 //! | `routes` | which of its streams a message goes to |
 //! | `turn` | a turn that runs |
+//! | `permissions` | what a client is asked to permit |
 //! | `mailbox` | what waits for a stream, and what may be asked for once more |
 //! | `access` | what is told of each request and turn |
 //! | `metrics` | what is counted, and shown to who operates it |
@@ -30,6 +32,7 @@
 
 pub mod access;
 mod account;
+mod alone;
 mod answers;
 mod connection;
 mod count;
@@ -38,6 +41,7 @@ mod mailbox;
 pub mod metrics;
 mod names;
 mod owners;
+mod permissions;
 mod registry;
 mod reply;
 mod routes;
@@ -52,17 +56,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_chain_rpc::transport::Transport;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use socket2::SockRef;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, timeout};
 use tokio_rustls::TlsAcceptor;
 
 pub use self::names::{Endpoint, NameError, Node};
-pub use self::registry::Limits;
+pub use self::registry::{Files, Limits};
 
 use self::answers::Answers;
 use self::registry::Registry;
@@ -87,9 +94,6 @@ const STREAMS: u32 = 1024;
 
 /// How many streams a client may give up before they were looked at.
 const RESETS: usize = 64;
-
-/// For each connection of ACP, so many of TCP.
-const SOCKETS: usize = 4;
 
 /// How long nobody is let in when the system has no more to give.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -210,8 +214,6 @@ impl Server {
     /// If the system does not let it wait for clients.
     pub async fn serve(self, gate: Arc<Gate>, behind: Behind) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let places = self.settings.limits.connections.saturating_mul(SOCKETS);
-        let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
         let tls = self.tls.map(TlsAcceptor::from);
         let resume = self.settings.resume;
         let registry = self.registry.clone();
@@ -230,14 +232,14 @@ impl Server {
                     continue;
                 };
                 // Who is too many is turned away, so that those who are there need not wait.
-                let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                let Some(socket) = answers.registry.one_more_socket() else {
                     figures.refused(metrics::Refusal::Sockets);
                     continue;
                 };
                 let (answers, tls) = (answers.clone(), tls.clone());
                 tokio::spawn(async move {
                     receive(stream, address, tls, answers).await;
-                    drop(place);
+                    drop(socket);
                 });
             }
         };
@@ -289,31 +291,60 @@ async fn receive(
         is_encrypted: tls.is_some(),
     };
     let Some(tls) = tls else {
-        return converse(TokioIo::new(stream), peer, answers).await;
+        return converse(stream, peer, answers).await;
     };
-    let accepted = timeout(HEAD, Box::pin(tls.accept(stream))).await;
+    let over = is_true(answers.registry.over());
+    let accepted = tokio::select! {
+        accepted = timeout(HEAD, Box::pin(tls.accept(stream))) => accepted,
+        () = over => return,
+    };
     match accepted {
         Ok(Ok(stream)) => {
             let certificates = stream.get_ref().1.peer_certificates();
             let first = certificates.and_then(|all| all.first());
             peer.certificate = first.map(|certificate| Arc::from(certificate.as_ref()));
             // Those that are not encrypted need no room for it.
-            Box::pin(converse(TokioIo::new(stream), peer, answers)).await;
+            Box::pin(converse(stream, peer, answers)).await;
         }
         Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
         Err(_) => tracing::debug!("{address} does not finish its handshake"),
     }
 }
 
-async fn converse<I>(io: I, peer: Peer, answers: Arc<Answers>)
+async fn converse<S>(stream: S, peer: Peer, answers: Arc<Answers>)
 where
-    I: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (lent, mut lender, alone) = alone::lend(stream);
+    // What it takes is given back with it.
+    let mut requests = Box::pin(serve_requests(lent, alone, peer, answers));
+    let answer = tokio::select! {
+        () = requests.as_mut() => return,
+        answer = lender.wanted() => answer,
+    };
+    drop(requests);
+    if let Some(stream) = lender.take_back() {
+        alone::tell(stream, answer).await;
+    }
+}
+
+async fn serve_requests<S>(
+    stream: alone::Lent<S>,
+    alone: alone::Alone<S>,
+    peer: Peer,
+    answers: Arc<Answers>,
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let over = is_true(answers.registry.over());
-    let _socket = answers.registry.socket();
-    let service = service_fn(move |request| {
-        let (answers, peer) = (answers.clone(), peer.clone());
-        async move { Ok::<_, std::convert::Infallible>(answers.answer(request, &peer).await) }
+    let alone = Arc::new(alone);
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (answers, peer, alone) = (answers.clone(), peer.clone(), alone.clone());
+        let version = request.version();
+        async move {
+            let answer = answers.answer(request, &peer).await;
+            Ok::<_, std::convert::Infallible>(alone.pass(answer, version).await)
+        }
     });
     let mut builder = Builder::new(TokioExecutor::new());
     builder
@@ -330,7 +361,7 @@ where
         .keep_alive_interval(Some(Duration::from_secs(HEARTBEAT)))
         .keep_alive_timeout(Duration::from_secs(2 * HEARTBEAT))
         .enable_connect_protocol();
-    let served = builder.serve_connection_with_upgrades(io, service);
+    let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     let mut served = std::pin::pin!(served);
     // Who goes away in the midst is no loss.
     tokio::select! {

@@ -22,6 +22,9 @@ use crate::User;
 /// How long what was said last may take to leave.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// For each connection of ACP, so many of TCP.
+const SOCKETS: usize = 4;
+
 /// Why there is no room for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
@@ -48,6 +51,33 @@ pub struct Limits {
     pub bodies_per_user: usize,
     /// How many bytes a second are read of all that one sends; none if nobody counts.
     pub pace: Option<NonZeroU64>,
+    /// How many files there may be open.
+    pub files: Files,
+}
+
+/// Files, as the system counts them: sockets, and what chains take.
+#[derive(Clone, Copy, Debug)]
+pub struct Files {
+    /// How many sockets and chains may have, all of them together.
+    pub all: usize,
+    /// How many a chain has of its own.
+    pub of_chain: usize,
+}
+
+impl Files {
+    /// One in so many is left for those who are there, when nobody else comes in.
+    const LEFT: usize = 16;
+
+    /// Whether there are some left with so many sockets and chains.
+    fn suffice(self, sockets: usize, chains: usize) -> bool {
+        sockets + chains.saturating_mul(self.of_chain) <= self.all
+    }
+
+    /// Whether one more chain leaves enough for those who are there.
+    fn suffice_for_one_more(self, sockets: usize, chains: usize) -> bool {
+        let all = self.all - self.all / Self::LEFT;
+        Self { all, ..self }.suffice(sockets, chains + 1)
+    }
 }
 
 #[derive(Debug)]
@@ -126,7 +156,11 @@ impl Registry {
         if open.is_draining {
             return Err(NoRoom::Draining);
         }
-        if open.connections.len() >= self.limits.connections {
+        let count = open.connections.len();
+        let files = self.limits.files;
+        if count >= self.limits.connections
+            || !files.suffice_for_one_more(*self.sockets.borrow(), count)
+        {
             return Err(NoRoom::OfAll);
         }
         let of_user = open.of_users.entry(user.clone());
@@ -191,6 +225,14 @@ impl Registry {
     pub fn socket(self: &Arc<Self>) -> Socket {
         self.sockets.send_modify(|count| *count += 1);
         Socket(self.clone())
+    }
+
+    /// The same, if there may be one more.
+    pub fn one_more_socket(self: &Arc<Self>) -> Option<Socket> {
+        let sockets = *self.sockets.borrow() + 1;
+        let may_be = self.limits.connections.saturating_mul(SOCKETS);
+        let has_files = self.limits.files.suffice(sockets, self.len());
+        (sockets <= may_be && has_files).then(|| self.socket())
     }
 
     /// Becomes true when sockets are to say what is left, and close.
@@ -343,6 +385,10 @@ mod tests {
             sessions_per_user: 2,
             bodies_per_user: 2,
             pace: None,
+            files: Files {
+                all: 64,
+                of_chain: 3,
+            },
         };
         Registry::new("here".parse().unwrap(), limits, None)
     }
@@ -381,5 +427,27 @@ mod tests {
             registry.begin(&bob, Way::Http, peer()).unwrap_err(),
             NoRoom::OfAll
         );
+    }
+
+    #[test]
+    fn who_is_there_has_files_left_when_nobody_else_comes_in() {
+        let mut registry = registry();
+        registry.limits.connections = 100;
+        registry.limits.connections_per_user = 100;
+        let registry = Arc::new(registry);
+        let ann = user("ann");
+        let mut sockets = Vec::new();
+        let mut connections = Vec::new();
+        loop {
+            sockets.extend(registry.one_more_socket());
+            match registry.begin(&ann, Way::WebSocket, peer()) {
+                Ok(connection) => connections.push(connection),
+                Err(why) => break assert_eq!(why, NoRoom::OfAll),
+            }
+        }
+        // A sixteenth is left, of which one has a socket already.
+        assert_eq!((connections.len(), sockets.len()), (15, 16));
+        sockets.extend(std::iter::from_fn(|| registry.one_more_socket()));
+        assert_eq!(sockets.len() + 3 * connections.len(), 64);
     }
 }

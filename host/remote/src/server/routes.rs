@@ -17,6 +17,7 @@ use super::access::Whose;
 use super::account::{Account, Seat};
 use super::mailbox::{Closed, Mailbox, Totals};
 use super::metrics::{Figures, Refusal};
+use super::permissions::{PERMISSION, Permissions};
 use super::turn::Turn;
 
 /// How many sessions a connection has at most whose messages have a stream of their own; those of others go to the
@@ -132,6 +133,8 @@ pub struct Routes {
     account: Arc<Account>,
     figures: Arc<Figures>,
     whose: Arc<Whose>,
+    /// What the client is asked for.
+    permissions: Permissions,
     /// Who waits for the answer that is given at once, with the id of its question.
     first: Option<(Id, oneshot::Sender<Message>)>,
     /// Whether all goes to the connection's stream.
@@ -153,6 +156,7 @@ impl Routes {
             sessions: HashMap::new(),
             questions: HashMap::new(),
             open: HashMap::new(),
+            permissions: Permissions::new(&whose),
             account,
             figures,
             whose,
@@ -172,6 +176,7 @@ impl Routes {
     /// A message of the client's comes in.
     pub fn note(&mut self, message: &Message) -> Noted {
         if message.kind().is_response() {
+            self.permissions.answered(message);
             return Noted::Yes;
         }
         let effect = Effect::of(message.method());
@@ -252,7 +257,8 @@ impl Routes {
         if message.kind().is_response() {
             return self.push_answer(line, &message);
         }
-        if **message.method() == *"session/request_permission" {
+        if **message.method() == *PERMISSION {
+            self.permissions.asked(&message);
             let of_it = |question: &&mut Question| question.session.as_ref() == message.session();
             let questions = self.questions.values_mut().filter(of_it);
             for turn in questions.filter_map(|question| question.turn.as_mut()) {
@@ -329,6 +335,7 @@ impl Routes {
     pub fn end(&mut self) {
         self.questions.clear();
         self.open.clear();
+        self.permissions.clear();
         self.first = None;
         self.wake();
     }

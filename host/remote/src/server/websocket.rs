@@ -28,7 +28,7 @@ use crate::wire::HEARTBEAT;
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
 
 /// What is read at once, in bytes: each connection has that much, also while nothing comes.
-const READ: usize = 8 * 1024;
+const READ: usize = 4 * 1024;
 
 /// How long the last words may take to leave.
 const FAREWELL: Duration = Duration::from_secs(5);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use acp_chain_remote::client::{Target, connect};
 use acp_chain_remote::gate::Gate;
-use acp_chain_remote::server::{BODIES, Behind, Limits, Opened, Server, Serving, Settings};
+use acp_chain_remote::server::{BODIES, Behind, Files, Limits, Opened, Server, Serving, Settings};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -175,6 +175,10 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
             sessions_per_user: usize::MAX,
             bodies_per_user: BODIES,
             pace: None,
+            files: Files {
+                all: usize::MAX,
+                of_chain: 1,
+            },
         },
         access: None,
     };

@@ -9,14 +9,16 @@
 //! A line that is returned owns its memory, hardly more than its bytes: it keeps no other input alive, however long it
 //! waits somewhere.
 
+use std::future::poll_fn;
 use std::io;
-use std::pin::pin;
+use std::mem::MaybeUninit;
+use std::pin::{Pin, pin};
 use std::sync::{Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use bytestring::ByteString;
-use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
 
 use super::Incoming;
 use crate::Message;
@@ -25,7 +27,8 @@ use crate::outline::Scanner;
 /// The largest read.
 const READ: usize = 64 * 1024;
 
-/// The first read: peers that send little take little, and there may be thousands.
+/// The first read, and the next whenever there was nothing more: peers that send little take little, and there may be
+/// thousands.
 const FIRST_READ: usize = 8 * 1024;
 
 /// What a line may have grown to step by step.
@@ -37,6 +40,9 @@ const SPARE: usize = 16 * 1024 * 1024;
 /// The last long line returned by any reader. Once nothing else uses it, the next long line takes over its buffer:
 /// otherwise most of a long line's time goes into getting fresh memory from the system and giving it back.
 static LAST: Mutex<Option<ByteString>> = Mutex::new(None);
+
+/// How much room is kept while nothing arrives.
+const KEPT_ROOM: usize = 512;
 
 /// How much of either end of a line over the limit is kept.
 const KEPT: usize = 4 * 1024;
@@ -117,14 +123,14 @@ pub struct LineReader<R> {
     ended: bool,
 }
 
-/// What there is of a line whose end is not there.
+/// The part of a line that has arrived.
 #[derive(Debug)]
 enum Unfinished {
-    /// Text, and what is known of it.
+    /// Text, and what is known about it.
     Text(String, Box<Scanner>),
-    /// What is no text.
+    /// Not UTF-8.
     Bytes(Vec<u8>),
-    /// What is over the limit.
+    /// Over the limit.
     Dropped(Dropped),
 }
 
@@ -287,7 +293,7 @@ fn is_blank(line: &[u8]) -> bool {
 
 impl<R: AsyncRead + Send + Unpin> Incoming for LineReader<R> {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
-        pin!(self.fill()).poll(context)
+        self.poll_fill(context)
     }
 
     fn next_frame(&mut self) -> Option<Frame> {
@@ -310,14 +316,41 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     /// Waits for more bytes; `Ok(false)` at the end of the stream. Cancel safe.
     pub async fn fill(&mut self) -> io::Result<bool> {
-        self.buffer.reserve(self.read);
-        let mut room = (&mut self.buffer).limit(self.read);
-        let count = self.input.read_buf(&mut room).await?;
+        poll_fn(|context| self.poll_fill(context)).await
+    }
+
+    fn poll_fill(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
+        let is_little = self.buffer.is_empty() && self.read == FIRST_READ;
+        let polled = match is_little {
+            true => self.poll_little(context),
+            false => {
+                self.buffer.reserve(self.read);
+                let mut room = (&mut self.buffer).limit(self.read);
+                pin!(self.input.read_buf(&mut room)).poll(context)
+            }
+        };
+        if polled.is_pending() && self.buffer.is_empty() && self.line.is_none() {
+            // This may take long, and there may be thousands of silent peers.
+            self.read = FIRST_READ;
+            if self.buffer.capacity() > KEPT_ROOM {
+                self.buffer = BytesMut::new();
+            }
+        }
+        let count = ready!(polled)?;
         if count == self.read {
             self.read = (2 * count).min(READ);
         }
         self.ended = count == 0;
-        Ok(count > 0)
+        Poll::Ready(Ok(count > 0))
+    }
+
+    /// Reads without allocating before anything has come.
+    fn poll_little(&mut self, context: &mut Context) -> Poll<io::Result<usize>> {
+        let mut bytes = [MaybeUninit::uninit(); FIRST_READ];
+        let mut read = ReadBuf::uninit(&mut bytes);
+        ready!(Pin::new(&mut self.input).poll_read(context, &mut read))?;
+        self.buffer.extend_from_slice(read.filled());
+        Poll::Ready(Ok(read.filled().len()))
     }
 
     /// The next complete line. Empty lines are skipped.
@@ -436,6 +469,22 @@ mod tests {
                 let capacity = BytesMut::from(line).capacity();
                 assert!(capacity <= len + len / 8, "{len}: {capacity}");
             }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_says_nothing_more_takes_hardly_any_room() {
+        for len in [10, 3000, 9000, 1_000_000] {
+            let (input, mut writer) = tokio::io::duplex(1 << 20);
+            let mut reader = LineReader::new(input, 1 << 20);
+            writer.write_all(&b"x".repeat(len)).await.unwrap();
+            writer.write_all(b"\n").await.unwrap();
+            while reader.next_frame().is_none() {
+                assert!(reader.fill().await.unwrap());
+            }
+            let waits = poll_fn(|context| Poll::Ready(reader.poll_fill(context).is_pending()));
+            assert!(waits.await);
+            assert!(reader.room() <= KEPT_ROOM, "{len}: {}", reader.room());
         }
     }
 

@@ -7,13 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt, copy, sink};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::untrusted::Untrusted;
 
 /// How much of a build's output is kept, in bytes.
-const MOST: u64 = 256 << 10;
+const MOST: usize = 256 << 10;
 
 /// How long to wait for the rest of a finished build's output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
@@ -48,18 +49,26 @@ impl Builds {
     /// Builds. Returns how long that took, or the toolchain's errors.
     pub async fn build(&self, component: &Path) -> Result<Duration, String> {
         let begun = Instant::now();
-        let started = self.program.start();
+        let (words, mut printed) = mpsc::unbounded_channel();
+        let mut left = MOST;
+        let keep = Box::new(move |bytes: &[u8]| {
+            let kept = &bytes[..bytes.len().min(left)];
+            left -= kept.len();
+            // The build may have been given up.
+            let _ = words.send(kept.to_vec());
+        });
+        let started = self.program.start(keep);
         let started = started.map_err(|error| format!("the build cannot be started: {error}"))?;
         drop(started.stdin);
         let mut tree = started.tree;
         let (mut out, mut said) = (Vec::new(), Vec::new());
+        let listen = async {
+            while let Some(words) = printed.recv().await {
+                said.extend(words);
+            }
+        };
         let status = {
-            let mut reading = pin!(async {
-                tokio::join!(
-                    read(started.stdout, &mut out),
-                    read(started.stderr, &mut said)
-                )
-            });
+            let mut reading = pin!(async { tokio::join!(read(started.stdout, &mut out), listen) });
             tokio::select! {
                 biased;
                 _ = &mut reading => tree.wait().await,
@@ -94,6 +103,6 @@ impl Builds {
 /// All that a process says, as far as it is kept.
 async fn read(mut output: impl AsyncRead + Unpin, said: &mut Vec<u8>) {
     // What cannot be read was not said.
-    let _ = (&mut output).take(MOST).read_to_end(said).await;
+    let _ = (&mut output).take(MOST as u64).read_to_end(said).await;
     let _ = copy(&mut output, &mut sink()).await;
 }

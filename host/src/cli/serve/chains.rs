@@ -62,7 +62,9 @@ impl Chains {
     ) -> Result<Self, Failed> {
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
         let allowed = supervisor.allow(plans.flat_map(commands).collect());
-        let mut programs = allowed.map_err(|error| failed(&error))?.into_iter();
+        let allowed = allowed.map_err(|error| failed(&error))?;
+        // There may be thousands of them.
+        let mut programs = allowed.into_iter().map(Startable::over_socket);
         let engine = cli::engine().map_err(|error| failed(&error))?;
         let total = engine.total();
         let host = Arc::new(Host::new(engine));
@@ -112,7 +114,7 @@ impl Chains {
 }
 
 /// What a chain starts: its agent, and its native proxies in their order.
-fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
+pub fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
     let natives = plan.manifest.iter().flat_map(Manifest::natives);
     let natives = natives.map(|(_, native)| native.command.clone());
     plan.agent.iter().cloned().chain(natives)

@@ -32,10 +32,10 @@ use std::time::Duration;
 use acp_chain_remote::gate::Gate;
 use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::{
-    BODIES, Behind, Limits, Node, Opened, Server, Serving, Settings, tls,
+    BODIES, Behind, Files, Limits, Node, Opened, Server, Serving, Settings, tls,
 };
 
-use self::args::{ServeArgs, ServeSettings};
+use self::args::ServeArgs;
 use self::chains::Chains;
 use self::keys::KeysFeed;
 use self::numbers::Agents;
@@ -47,6 +47,7 @@ use super::trace::{self, Target};
 use super::{give_up_rights, otel};
 use crate::chain::{self, Role};
 use crate::limits::LINE;
+use crate::manifest::ServeLimits;
 use crate::system::{descriptors, stop};
 use crate::trace::{Trace, Tracer};
 
@@ -76,8 +77,8 @@ pub struct Serve {
     agent: AgentArgs,
 }
 
-/// How many files, pipes and sockets a connection takes, with some to spare for the proxies.
-const DESCRIPTORS: usize = 10;
+/// How many files the server itself has, besides those of connections.
+const OWN_FILES: usize = 64;
 
 /// How long the last lines of the access log may take.
 const FLUSH: Duration = Duration::from_secs(2);
@@ -102,17 +103,6 @@ impl Serve {
         })?;
         let access = set.access_log.as_deref().map(access::open).transpose();
         let (access, writer) = access.map_err(|error| wrong(&error))?.unzip();
-        let settings = Settings {
-            access: access.clone(),
-            endpoint: set.endpoint.clone(),
-            node: match &set.node {
-                Some(node) => node.clone(),
-                None => Node::random().map_err(|error| wrong(&error))?,
-            },
-            line: LINE,
-            resume: set.limits.resume,
-            limits: limits(&set),
-        };
         let file = self.target.traced();
         let plan = |manifest| {
             let mut run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
@@ -126,6 +116,23 @@ impl Serve {
         });
         let routes: Vec<_> = routes.collect::<Result<_, _>>()?;
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
+        // Each program is spoken with over one socket.
+        let of_chain = plans
+            .clone()
+            .map(|plan| chains::commands(plan).count())
+            .max();
+        let of_chain = of_chain.unwrap_or_default();
+        let settings = Settings {
+            access: access.clone(),
+            endpoint: set.endpoint,
+            node: match set.node {
+                Some(node) => node,
+                None => Node::random().map_err(|error| wrong(&error))?,
+            },
+            line: LINE,
+            resume: set.limits.resume,
+            limits: limits(&set.limits, set.gate.asks_who(), of_chain),
+        };
         let directories: Vec<_> = plans.flat_map(|plan| plan.directories.clone()).collect();
         let tls = set.gate.tls.as_ref();
         let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
@@ -214,20 +221,24 @@ async fn until_stopped(
     }
 }
 
-/// How many connections there may be: no more than the system has files for.
-fn limits(set: &ServeSettings) -> Limits {
-    let most = descriptors::raise() / DESCRIPTORS;
-    let bounded = |limit| usize::try_from(limit).unwrap_or(most).min(most);
-    let mut limits = Limits {
-        connections: bounded(set.limits.connections),
-        connections_per_user: bounded(set.limits.connections_per_user),
-        sessions_per_user: usize::try_from(set.limits.sessions_per_user).unwrap_or(usize::MAX),
-        bodies_per_user: BODIES / 4,
-        pace: set.limits.bytes_per_second_per_user,
+/// How much there may be: no more than the system has files for.
+fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
+    let files = Files {
+        all: descriptors::raise().saturating_sub(OWN_FILES),
+        of_chain,
     };
-    if !set.gate.asks_who() {
+    let bounded = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
+    let mut limits = Limits {
+        connections: bounded(set.connections),
+        connections_per_user: bounded(set.connections_per_user),
+        sessions_per_user: bounded(set.sessions_per_user),
+        bodies_per_user: BODIES / 4,
+        pace: set.bytes_per_second_per_user,
+        files,
+    };
+    if !asks_who {
         // All are one user.
-        limits.connections_per_user = most;
+        limits.connections_per_user = usize::MAX;
         limits.sessions_per_user = usize::MAX;
         limits.bodies_per_user = BODIES;
         limits.pace = None;

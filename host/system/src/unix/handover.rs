@@ -1,14 +1,15 @@
-//! Passing streams to another process of ours, which serves many at once.
+//! Streams to another process of ours, which serves many at once.
 //!
-//! For each pair two pipes are made, which needs no right that a process gives up, and one end of each goes to the
-//! other process over an existing socket. When that process closes an end, or ends itself, our end sees the end of the
-//! stream.
+//! We ask for each over an existing socket. The other process makes a pair of sockets and sends us one end, which needs
+//! no right that we have given up. When that process closes its end, or ends itself, our end sees the end of the stream.
 
-use std::io::{self, IoSlice, IoSliceMut};
+use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::cmsg_space;
 use rustix::io::{FdFlags, fcntl_setfd};
@@ -16,17 +17,21 @@ use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
-use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::net::unix::OwnedWriteHalf;
 
+use super::halves::{Heard, halves};
 use crate::CommandLine;
 
-/// The data sent with each pair.
+/// The data of requests and answers.
 const WORD: [u8; 1] = *b"\n";
+
+/// How long an answer may take, so that a stopped process keeps nobody waiting for ever.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A process that accepts streams. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Taker {
-    socket: UnixStream,
+    socket: Mutex<UnixStream>,
     process: Child,
 }
 
@@ -34,47 +39,39 @@ impl Taker {
     /// Starts it, with the other end as its standard input. None if streams cannot be passed.
     pub fn start(command: &CommandLine) -> io::Result<Option<Self>> {
         let (socket, theirs) = UnixStream::pair()?;
+        socket.set_read_timeout(Some(PATIENCE))?;
+        socket.set_write_timeout(Some(PATIENCE))?;
         let process = command
             .plain()
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::null())
             .spawn()?;
+        let socket = Mutex::new(socket);
         Ok(Some(Self { socket, process }))
     }
 
-    /// Passes it the other ends of these: its output, and its input. Call it within a tokio runtime.
-    pub fn open(&self) -> io::Result<(Receiver, Sender)> {
-        let ((output, theirs_out), (theirs_in, input)) = (pipe()?, pipe()?);
-        let descriptors = [theirs_in.as_fd(), theirs_out.as_fd()];
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        if !ancillary.push(SendAncillaryMessage::ScmRights(&descriptors)) {
-            return Err(io::ErrorKind::OutOfMemory.into());
+    /// A stream to it: its output, and its input. Call it within a tokio runtime.
+    pub fn open(&self) -> io::Result<(Heard, OwnedWriteHalf)> {
+        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
+        socket.write_all(&WORD)?;
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let mut word = [0; WORD.len()];
+        let mut parts = [IoSliceMut::new(&mut word)];
+        let count = recvmsg(&*socket, &mut parts, &mut ancillary, RecvFlags::empty())?.bytes;
+        let received = ancillary.drain().find_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut received) => received.next(),
+            _ => None,
+        });
+        match received {
+            Some(received) => {
+                fcntl_setfd(&received, FdFlags::CLOEXEC)?;
+                halves(received)
+            }
+            None if count == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
+            None => Err(io::Error::other("it has no more files for another one")),
         }
-        // Programs in Rust ignore SIGPIPE.
-        let flags = SendFlags::empty();
-        sendmsg(&self.socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
-        Ok((
-            Receiver::from_owned_fd(output)?,
-            Sender::from_owned_fd(input)?,
-        ))
     }
-}
-
-/// The end to read from, and the one to write to.
-#[cfg(target_os = "linux")]
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    use rustix::pipe::{PipeFlags, pipe_with};
-
-    // From the start, since a process that has given up its rights may not change it later.
-    Ok(pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?)
-}
-
-/// The end to read from, and the one to write to.
-#[cfg(not(target_os = "linux"))]
-fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-    let (reader, writer) = io::pipe()?;
-    Ok((reader.into(), writer.into()))
 }
 
 impl Drop for Taker {
@@ -84,31 +81,66 @@ impl Drop for Taker {
     }
 }
 
-/// The next pair passed to us: our input, and our output. None once the sender is gone. It blocks, so call it on a
-/// separate thread, within a tokio runtime.
-pub fn take() -> io::Result<Option<(Receiver, Sender)>> {
-    let socket = io::stdin();
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+/// The next stream requested from us: our input, and our output. None once the requester is gone. It blocks, so call it
+/// on a separate thread, within a tokio runtime.
+pub fn take() -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
+    take_at(&io::stdin())
+}
+
+fn take_at(socket: &impl AsFd) -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
     let mut word = [0; WORD.len()];
-    let mut parts = [IoSliceMut::new(&mut word)];
-    let count = recvmsg(&socket, &mut parts, &mut ancillary, RecvFlags::empty())?.bytes;
-    let mut descriptors = Vec::new();
-    for message in ancillary.drain() {
-        if let RecvAncillaryMessage::ScmRights(received) = message {
-            descriptors.extend(received);
+    loop {
+        if rustix::io::read(socket, &mut word)? == 0 {
+            return Ok(None);
+        }
+        let pair = UnixStream::pair().map(|(ours, theirs)| (ours, OwnedFd::from(theirs)));
+        let lent: Vec<_> = pair.iter().map(|(_, theirs)| theirs.as_fd()).collect();
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        if !lent.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(&lent)) {
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        // Programs in Rust ignore SIGPIPE.
+        let flags = SendFlags::empty();
+        sendmsg(socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
+        match pair {
+            Ok((ours, _)) => return halves(ours.into()).map(Some),
+            // Whoever asked was told, and others may end.
+            Err(error) => tracing::error!("nobody else can be served: {error}"),
         }
     }
-    if count == 0 {
-        return Ok(None);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn who_asks_gets_streams_to_who_serves() {
+        let (socket, theirs) = UnixStream::pair().unwrap();
+        let taker = Taker {
+            socket: Mutex::new(socket),
+            process: std::process::Command::new("true").spawn().unwrap(),
+        };
+        let runtime = tokio::runtime::Handle::current();
+        let serve = thread::spawn(move || {
+            let _within = runtime.enter();
+            let served = [take_at(&theirs), take_at(&theirs)];
+            served.map(|served| served.unwrap().unwrap())
+        });
+        let (mut heard, told) = taker.open().unwrap();
+        let _other = taker.open().unwrap();
+        let [(mut input, mut output), _] = serve.join().unwrap();
+        output.write_all(b"said").await.unwrap();
+        drop(output);
+        let mut text = String::new();
+        heard.read_to_string(&mut text).await.unwrap();
+        assert_eq!(text, "said");
+        drop(told);
+        assert_eq!(input.read(&mut [0]).await.unwrap(), 0);
     }
-    for descriptor in &descriptors {
-        fcntl_setfd(descriptor, FdFlags::CLOEXEC)?;
-    }
-    let pair: Result<[OwnedFd; 2], _> = descriptors.try_into();
-    let [input, output] = pair.map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
-    Ok(Some((
-        Receiver::from_owned_fd(input)?,
-        Sender::from_owned_fd(output)?,
-    )))
 }

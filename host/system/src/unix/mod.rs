@@ -3,6 +3,7 @@
 pub mod descriptors;
 pub mod directory;
 pub mod files;
+mod halves;
 pub mod handover;
 pub mod local;
 pub mod memory;

@@ -2,17 +2,16 @@
 
 use std::io;
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{ExitCode, Stdio};
 
-use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::process::{ChildStderr, Command};
 
 use super::tree::Tree;
-use crate::CommandLine;
+use crate::{CommandLine, Printed};
 
-/// The input of a running program.
-pub type Input = ChildStdin;
-/// The output of a running program.
-pub type Output = ChildStdout;
+/// How much is read at once of what a program prints.
+const READ: usize = 1024;
 
 /// What starts programs.
 #[derive(Clone, Debug)]
@@ -22,17 +21,14 @@ pub struct Supervisor(());
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
 
-/// A running program.
-#[derive(Debug)]
+/// A program that runs.
 pub struct Started {
     /// The process and everything that it starts.
     pub tree: Tree,
     /// Its standard input.
-    pub stdin: Input,
+    pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
     /// Its standard output.
-    pub stdout: Output,
-    /// Its standard error.
-    pub stderr: ChildStderr,
+    pub stdout: Box<dyn AsyncRead + Send + Unpin>,
 }
 
 impl Supervisor {
@@ -53,17 +49,44 @@ impl Startable {
         &self.0
     }
 
-    /// Starts it. Call it within a tokio runtime.
-    pub fn start(&self) -> io::Result<Started> {
-        let mut tree = Tree::spawn(self.0.piped())?;
+    /// The same: here it has pipes.
+    #[must_use]
+    pub fn over_socket(self) -> Self {
+        self
+    }
+
+    /// Starts it. What it prints on its standard error goes to `printed`, which is dropped at the end of that. Call it
+    /// within a tokio runtime.
+    pub fn start(&self, printed: Printed) -> io::Result<Started> {
+        let mut command = Command::from(self.0.plain());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut tree = Tree::spawn(command)?;
         let none = || io::Error::other("it has no standard streams");
         let (stdin, stdout, stderr) = tree.streams().ok_or_else(none)?;
+        tokio::spawn(listen(stderr, printed));
         Ok(Started {
             tree,
-            stdin,
-            stdout,
-            stderr,
+            stdin: Box::new(stdin),
+            stdout: Box::new(stdout),
         })
+    }
+}
+
+async fn listen(mut stderr: ChildStderr, mut printed: Printed) {
+    let mut bytes = vec![0; READ];
+    while let Ok(count @ 1..) = stderr.read(&mut bytes).await {
+        printed(&bytes[..count]);
+    }
+}
+
+impl std::fmt::Debug for Started {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Started")
+            .field("tree", &self.tree)
+            .finish_non_exhaustive()
     }
 }
 

@@ -7,9 +7,10 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use super::programs::Programs;
 use super::wire::{self, Received, Request};
 
 /// The subcommand that is the process.
@@ -23,6 +24,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Link {
     socket: Mutex<UnixStream>,
+    /// Where it tells what becomes of programs, until somebody hears it.
+    told: Mutex<Option<UnixStream>>,
+    /// Those that run.
+    pub programs: Arc<Programs>,
     process: Child,
 }
 
@@ -30,24 +35,52 @@ impl Link {
     /// Starts the process.
     pub fn start(program: &Path) -> io::Result<Self> {
         let (socket, theirs) = UnixStream::pair()?;
+        let (told, tells) = UnixStream::pair()?;
         socket.set_read_timeout(Some(PATIENCE))?;
         socket.set_write_timeout(Some(PATIENCE))?;
         // Editors kill our process group as a whole; somebody must be left to end the others.
         let process = Command::new(program)
             .arg(SUBCOMMAND)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
+            .stdout(Stdio::from(OwnedFd::from(tells)))
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        let socket = Mutex::new(socket);
-        Ok(Self { socket, process })
+        Ok(Self {
+            socket: Mutex::new(socket),
+            told: Mutex::new(Some(told)),
+            programs: Arc::default(),
+            process,
+        })
+    }
+
+    fn socket(&self) -> MutexGuard<'_, UnixStream> {
+        self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Asks it for something, and waits for the answer.
     pub fn ask(&self, request: &Request) -> io::Result<Received> {
-        let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
-        wire::ask(&mut socket, request)
+        wire::ask(&mut self.socket(), request)
+    }
+
+    /// Has it end a program. If it is gone there is nobody to do it, and nothing to do.
+    pub fn end(&self, number: u64) {
+        let _ = wire::say(&mut self.socket(), &Request::End(number));
+    }
+
+    /// Hears from now on what becomes of programs, as long as the runtime is there.
+    pub fn hear(&self) -> io::Result<()> {
+        let told = self
+            .told
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(told) = told {
+            told.set_nonblocking(true)?;
+            let told = tokio::net::UnixStream::from_std(told)?;
+            tokio::spawn(Arc::clone(&self.programs).hear(told));
+        }
+        Ok(())
     }
 }
 

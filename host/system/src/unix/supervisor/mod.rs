@@ -1,7 +1,7 @@
 //! A process of our own that starts programs and opens sockets for us after we have given up the right to.
 //!
 //! It starts only programs that it was told of at the beginning, each as a process group. We get the result as
-//! descriptors, one of which is its lifeline: when that is closed, the program or socket ends, and so it does when we
+//! descriptors, as few as possible, since a server has thousands of programs. A program ends when we say so, and when we
 //! are gone, for whatever reason.
 //!
 //! Ending is gentle first: only the program itself is asked, so that it can end its children as it would without us;
@@ -13,11 +13,13 @@
 //! | `mod` | our side |
 //! | `input` | what a program is told |
 //! | `link` | the process, as long as it is needed |
+//! | `programs` | what it tells of those that run |
 //! | `service` | the process itself: `acp-chain supervise` |
 //! | `wire` | what both say: lines of JSON, and descriptors with them |
 
 mod input;
 pub(super) mod link;
+mod programs;
 mod service;
 #[cfg(test)]
 mod tests;
@@ -30,18 +32,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::ioctl_fionbio;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::unix::pipe;
 
-pub use self::input::Input;
 pub use self::service::main;
 
+use self::input::Input;
 use self::link::Link;
-use self::wire::{Reply, Request};
+use self::wire::{Reply, Request, Streams};
+use super::halves::halves;
 use super::tree::Tree;
-use crate::CommandLine;
-
-/// The output of a running program.
-pub type Output = pipe::Receiver;
+use crate::{CommandLine, Printed};
 
 /// The process. It ends, with its programs, when the last clone of this and of what it started is dropped.
 #[derive(Clone, Debug)]
@@ -53,19 +54,17 @@ pub struct Startable {
     supervisor: Supervisor,
     number: usize,
     command: CommandLine,
+    streams: Streams,
 }
 
 /// A running program.
-#[derive(Debug)]
 pub struct Started {
     /// The process and everything that it starts.
     pub tree: Tree,
     /// Its standard input.
-    pub stdin: Input,
+    pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
     /// Its standard output.
-    pub stdout: Output,
-    /// Its standard error.
-    pub stderr: Output,
+    pub stdout: Box<dyn AsyncRead + Send + Unpin>,
 }
 
 impl Supervisor {
@@ -81,6 +80,7 @@ impl Supervisor {
             supervisor: self.clone(),
             number,
             command,
+            streams: Streams::Pipes,
         };
         Ok(programs.into_iter().enumerate().map(startable).collect())
     }
@@ -110,21 +110,61 @@ impl Startable {
         &self.command
     }
 
-    /// Starts it. Call it within a tokio runtime.
-    pub fn start(&self) -> io::Result<Started> {
-        let asked = self.supervisor.0.ask(&Request::Start(self.number))?;
-        let (Reply::Started(process), [stdin, stdout, stderr, life]) = asked.parts()? else {
-            return Err(wire::misunderstood());
+    /// The same, but each running program takes one descriptor fewer: its standard input and output are one socket. It
+    /// is then not seen if it closes only one of them.
+    #[must_use]
+    pub fn over_socket(mut self) -> Self {
+        self.streams = Streams::Socket;
+        self
+    }
+
+    /// Starts it. What it prints on its standard error goes to `printed`, which is dropped at the end of that. Call it
+    /// within a tokio runtime, the same one for all programs of a supervisor.
+    pub fn start(&self, printed: Printed) -> io::Result<Started> {
+        let link = &self.supervisor.0;
+        link.hear()?;
+        let (number, end) = link.programs.add(printed);
+        let request = Request::Start {
+            program: self.number,
+            number,
+            streams: self.streams,
         };
-        for stream in [&stdin, &stdout, &stderr] {
-            // We have no right to start it otherwise.
-            ioctl_fionbio(stream, true)?;
-        }
-        Ok(Started {
-            tree: Tree::new(process, life.into(), Arc::clone(&self.supervisor.0))?,
-            stdin: Input::new(stdin)?,
-            stdout: pipe::Receiver::from_owned_fd(stdout)?,
-            stderr: pipe::Receiver::from_owned_fd(stderr)?,
+        let asked = link.ask(&request);
+        let asked = asked.inspect_err(|_| link.programs.remove(number))?;
+        // If anything fails from here on, dropping this ends it.
+        let tree = |process| Tree::new(process, number, end, Arc::clone(link));
+        Ok(match self.streams {
+            Streams::Pipes => {
+                let (process, [stdin, stdout]) = asked.started()?;
+                let tree = tree(process);
+                for stream in [&stdin, &stdout] {
+                    // We have no right to do it otherwise.
+                    ioctl_fionbio(stream, true)?;
+                }
+                Started {
+                    tree,
+                    stdin: Box::new(Input::new(stdin)?),
+                    stdout: Box::new(pipe::Receiver::from_owned_fd(stdout)?),
+                }
+            }
+            Streams::Socket => {
+                let (process, [socket]) = asked.started()?;
+                let tree = tree(process);
+                let (stdout, stdin) = halves(socket)?;
+                Started {
+                    tree,
+                    stdin: Box::new(stdin),
+                    stdout: Box::new(stdout),
+                }
+            }
         })
+    }
+}
+
+impl std::fmt::Debug for Started {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.debug_struct("Started")
+            .field("tree", &self.tree)
+            .finish_non_exhaustive()
     }
 }

@@ -1,25 +1,29 @@
 //! The process itself. It has all of the user's rights, and does only what it was told before any proxy ran.
 
-use std::io;
+use std::collections::HashMap;
+use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{ExitCode, ExitStatus};
+use std::os::unix::process::CommandExt;
+use std::pin::pin;
+use std::process::ExitCode;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
+use rustix::process::{
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, wait,
+};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream as Stream;
 use tokio::net::unix::OwnedReadHalf;
-use tokio::process::Child;
+use tokio::net::unix::pipe::Receiver;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use super::super::local;
 use super::super::pipes;
-use super::super::tree::status_bytes;
-use super::wire::{Reply, Request, answer};
+use super::wire::{self, Event, Reply, Request, Streams, answer};
 use crate::CommandLine;
 
 /// How long a program may take to end when asked, since it may have to end others.
@@ -34,10 +38,24 @@ const LOOK: Duration = Duration::from_millis(10);
 /// How long all of it takes at most, and a little more.
 const LAST: Duration = Duration::from_secs(5);
 
-/// Serves the host at the other end of our standard input, until it is gone.
+/// How many events may wait for the host.
+const EVENTS: usize = 64;
+
+/// How much is read at once of what a program prints.
+const READ: usize = 1024;
+
+/// Serves the host that is at the other ends of our standard input and output, until it is gone. All children of this
+/// process are waited for here.
 pub fn main() -> ExitCode {
-    let socket = io::stdin().as_fd().try_clone_to_owned();
-    match socket.and_then(run) {
+    let asked = io::stdin().as_fd().try_clone_to_owned();
+    let told = io::stdout().as_fd().try_clone_to_owned();
+    let served = asked.and_then(|asked| {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        runtime.block_on(serve(asked, told?))
+    });
+    match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("acp-chain: `supervise` is for acp-chain itself to start: {error}");
@@ -46,16 +64,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Serves the host at the other end of a socket, until it is gone.
-pub fn run(socket: OwnedFd) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(serve(socket))
-}
-
-async fn serve(socket: OwnedFd) -> io::Result<()> {
-    // A signal to all of acp-chain is meant for the host, which ends us. Otherwise its programs would live on.
+async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
+    // Whoever tells all of acp-chain to end means the host, which ends us. What it holds would live on.
     let _unheard = [
         SignalKind::terminate(),
         SignalKind::interrupt(),
@@ -63,23 +73,48 @@ async fn serve(socket: OwnedFd) -> io::Result<()> {
         SignalKind::quit(),
     ]
     .map(signal);
-    let mut socket = BufReader::new(stream(socket)?);
-    let mut service = Service::default();
+    let mut children = signal(SignalKind::child())?;
+    let mut socket = BufReader::new(stream(asked)?);
+    let (events, waiting) = mpsc::channel(EVENTS);
+    let telling = tokio::spawn(tell(waiting, stream(told)?));
+    let mut service = Service::new(events);
     let mut line = Vec::new();
-    // A partial line means that the host is gone.
-    while matches!(socket.read_until(b'\n', &mut line).await, Ok(1..)) && line.ends_with(b"\n") {
+    // Half a line is of a host that is gone.
+    loop {
+        let read = tokio::select! {
+            read = socket.read_until(b'\n', &mut line) => read,
+            _ = children.recv() => {
+                service.reap();
+                continue;
+            }
+        };
+        if !matches!(read, Ok(1..)) || !line.ends_with(b"\n") {
+            break;
+        }
         let request = serde_json::from_slice(&line)?;
         line.clear();
         let (reply, descriptors) = match service.obey(request) {
-            Ok(done) => done,
+            Ok(Some(done)) => done,
+            Ok(None) => continue,
             Err(error) => (error.into(), Vec::new()),
         };
         let lent: Vec<BorrowedFd> = descriptors.iter().map(AsFd::as_fd).collect();
         socket.get_ref().writable().await?;
         answer(socket.get_ref(), &reply, &lent)?;
     }
-    service.end().await;
+    service.end(children).await;
+    let _ = timeout(GRACE, telling).await;
     Ok(())
+}
+
+/// Tells the host what becomes of programs.
+async fn tell(mut events: mpsc::Receiver<Event>, mut host: Stream) {
+    // What is not told any more is still taken: nobody is to wait for a host that is gone.
+    while let Some(event) = events.recv().await {
+        if let Ok(line) = wire::line(&event) {
+            let _ = host.write_all(&line).await;
+        }
+    }
 }
 
 /// What it holds.
@@ -89,38 +124,60 @@ struct Service {
     has_socket: bool,
     has_port: bool,
     held: JoinSet<()>,
-    /// Dropped when everything must end.
+    /// What tells programs to end, by their numbers.
+    wishes: HashMap<u64, oneshot::Sender<()>>,
+    /// The processes that run: their programs' numbers, and who waits for their ends.
+    running: HashMap<Pid, (u64, oneshot::Sender<i32>)>,
+    events: mpsc::Sender<Event>,
+    /// Dropped when all that is held is to end.
     host: watch::Sender<()>,
 }
 
-impl Default for Service {
-    fn default() -> Self {
+impl Service {
+    fn new(events: mpsc::Sender<Event>) -> Self {
         Self {
             allowed: None,
             has_socket: false,
             has_port: false,
             held: JoinSet::new(),
+            wishes: HashMap::new(),
+            running: HashMap::new(),
+            events,
             host: watch::Sender::new(()),
         }
     }
-}
 
-impl Service {
-    fn obey(&mut self, request: Request) -> io::Result<(Reply, Vec<OwnedFd>)> {
+    /// Waits for those that have ended. One descriptor for each would be too many.
+    fn reap(&mut self) {
+        while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
+            if let Some((number, waits)) = self.running.remove(&process) {
+                let _ = waits.send(status.as_raw());
+                self.wishes.remove(&number);
+            }
+        }
+    }
+
+    /// Does it. Gives the answer, if there is one.
+    fn obey(&mut self, request: Request) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
         while self.held.try_join_next().is_some() {}
-        match request {
+        let answer = match request {
             Request::Allow(programs) => match &self.allowed {
                 None => {
                     self.allowed = Some(programs);
-                    Ok((Reply::Allowed, Vec::new()))
+                    (Reply::Allowed, Vec::new())
                 }
-                Some(_) => Err(io::Error::other("what may be started was said before")),
+                Some(_) => return Err(io::Error::other("what may be started was said before")),
             },
-            Request::Start(number) => {
+            Request::Start {
+                program,
+                number,
+                streams,
+            } => {
                 let mut allowed = self.allowed.iter().flatten();
-                let command = allowed.nth(number);
+                let command = allowed.nth(program);
                 let unknown = || io::Error::other("no such program may be started");
-                self.start(&command.ok_or_else(unknown)?.clone())
+                let command = command.ok_or_else(unknown)?.clone();
+                self.start(&command, number, streams)?
             }
             Request::Socket(random) => {
                 once(&mut self.has_socket)?;
@@ -140,34 +197,77 @@ impl Service {
                     // The host sees the end of its lifeline when it is gone.
                     drop(address);
                 });
-                Ok((Reply::Socket(path), vec![listener.into(), theirs.into()]))
+                (Reply::Socket(path), vec![listener.into(), theirs.into()])
             }
             Request::Port => {
                 once(&mut self.has_port)?;
-                let port = local::port(None)?;
-                Ok((Reply::Port, vec![port.into()]))
+                (Reply::Port, vec![local::port(None)?.into()])
             }
-        }
+            Request::End(number) => {
+                // It may be gone already.
+                drop(self.wishes.remove(&number));
+                return Ok(None);
+            }
+        };
+        Ok(Some(answer))
     }
 
-    fn start(&mut self, command: &CommandLine) -> io::Result<(Reply, Vec<OwnedFd>)> {
-        let (theirs, life) = life()?;
-        let mut child = command.piped().process_group(0).spawn()?;
-        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let group = group.ok_or_else(|| io::Error::other("it has no process id"))?;
-        let streams = streams(&mut child);
-        self.held
-            .spawn(hold(child, group, life, self.host.subscribe()));
-        let mut descriptors = streams?;
-        descriptors.push(theirs.into());
+    fn start(
+        &mut self,
+        command: &CommandLine,
+        number: u64,
+        streams: Streams,
+    ) -> io::Result<(Reply, Vec<OwnedFd>)> {
+        let (stderr, theirs) = io::pipe()?;
+        let mut starting = command.plain();
+        starting.stderr(theirs).process_group(0);
+        let descriptors = match streams {
+            Streams::Pipes => {
+                let ((stdin, input), (output, stdout)) = (io::pipe()?, io::pipe()?);
+                pipes::widen(&input);
+                pipes::widen(&output);
+                starting.stdin(stdin).stdout(stdout);
+                vec![input.into(), output.into()]
+            }
+            Streams::Socket => {
+                let (ours, theirs) = UnixStream::pair()?;
+                starting.stdin(OwnedFd::from(theirs.try_clone()?));
+                starting.stdout(OwnedFd::from(theirs));
+                vec![ours.into()]
+            }
+        };
+        let stderr = receiver(stderr)?;
+        let child = starting.spawn()?;
+        // Our own descriptors of its streams.
+        drop(starting);
+        let group = Pid::from_child(&child);
+        let ((exited, exit), (wish, wished)) = (oneshot::channel(), oneshot::channel());
+        self.running.insert(group, (number, exited));
+        self.wishes.insert(number, wish);
+        let program = Running {
+            group,
+            number,
+            exit,
+            wished,
+            gone: self.host.subscribe(),
+            events: self.events.clone(),
+        };
+        self.held.spawn(program.hold(stderr));
         let id = group.as_raw_nonzero().get().cast_unsigned();
         Ok((Reply::Started(id), descriptors))
     }
 
-    /// Ends everything.
-    async fn end(mut self) {
-        drop(self.host);
-        let all = async { while self.held.join_next().await.is_some() {} };
+    /// Ends all that is held.
+    async fn end(mut self, mut children: tokio::signal::unix::Signal) {
+        self.host.send_replace(());
+        let all = async {
+            loop {
+                tokio::select! {
+                    next = self.held.join_next() => if next.is_none() { return },
+                    _ = children.recv() => self.reap(),
+                }
+            }
+        };
         let _ = timeout(LAST, all).await;
     }
 }
@@ -180,39 +280,85 @@ fn once(done: &mut bool) -> io::Result<()> {
     }
 }
 
-/// Watches a program until it and its children are gone. The host closes its half of the lifeline to end the program,
-/// and so does the system when the host is gone.
-async fn hold(mut child: Child, group: Pid, life: Stream, gone: watch::Receiver<()>) {
-    let (mut wish, mut told) = life.into_split();
-    let early = tokio::select! {
-        status = child.wait() => Some(status),
-        () = ended(&mut wish, gone) => None,
-    };
-    let status = match early {
-        Some(status) => status,
-        None => ask(&mut child, group).await,
-    };
-    if let Ok(status) = status {
-        // The host may be gone.
-        let _ = told.write_all(&status_bytes(status)).await;
-    }
-    // It may have been only a launcher, like npm. The others have seen what it has.
-    for last in [Signal::TERM, Signal::KILL] {
-        if timeout(GRACE, left(group)).await.is_ok() {
-            break;
+/// A program that runs.
+struct Running {
+    group: Pid,
+    number: u64,
+    /// Its status, once it has ended.
+    exit: oneshot::Receiver<i32>,
+    /// Dropped when the host wants it to end.
+    wished: oneshot::Receiver<()>,
+    gone: watch::Receiver<()>,
+    events: mpsc::Sender<Event>,
+}
+
+impl Running {
+    /// Holds it until it and what it started are gone, and tells what they print.
+    async fn hold(mut self, stderr: Receiver) {
+        let (number, events) = (self.number, self.events.clone());
+        {
+            let mut listening = pin!(listen(stderr, number, &events));
+            let mut holding = pin!(self.until_gone());
+            tokio::select! {
+                () = &mut listening => holding.await,
+                () = &mut holding => {
+                    // Somebody who left the group may have it open for ever: what is there is read.
+                    let _ = timeout(Duration::ZERO, listening).await;
+                }
+            }
         }
-        let _ = kill_process_group(group, last);
+        let _ = events.send(Event::Silent(number)).await;
+    }
+
+    /// Ends it when the host wants that, or is gone. Done when its group is gone.
+    async fn until_gone(&mut self) {
+        let early = tokio::select! {
+            biased;
+            status = &mut self.exit => status.ok(),
+            _ = &mut self.wished => None,
+            _ = self.gone.changed() => None,
+        };
+        let status = match early {
+            Some(status) => Some(status),
+            None => self.ask().await,
+        };
+        if let Some(status) = status {
+            let _ = self.events.send(Event::Ended(self.number, status)).await;
+        }
+        // It may have been but what starts the others, as npm is. They have heard what it has.
+        for last in [Signal::TERM, Signal::KILL] {
+            if timeout(GRACE, left(self.group)).await.is_ok() {
+                break;
+            }
+            let _ = kill_process_group(self.group, last);
+        }
+    }
+
+    /// Asks it to end, which may want to end what it started. If it does not, all of them are killed.
+    async fn ask(&mut self) -> Option<i32> {
+        let _ = kill_process(self.group, Signal::TERM);
+        if let Ok(status) = timeout(TIDY, &mut self.exit).await {
+            return status.ok();
+        }
+        let _ = kill_process_group(self.group, Signal::KILL);
+        (&mut self.exit).await.ok()
     }
 }
 
-/// Asks a program to end, which may want to end its children. If it does not, all of them are killed.
-async fn ask(child: &mut Child, group: Pid) -> io::Result<ExitStatus> {
-    let _ = kill_process(group, Signal::TERM);
-    if let Ok(status) = timeout(TIDY, child.wait()).await {
-        return status;
+/// Tells what a program prints, to its end.
+async fn listen(stderr: Receiver, number: u64, events: &mpsc::Sender<Event>) {
+    while stderr.readable().await.is_ok() {
+        let printed = {
+            let mut bytes = [0; READ];
+            match stderr.try_read(&mut bytes) {
+                Ok(0) => return,
+                Ok(count) => bytes[..count].to_vec(),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(_) => return,
+            }
+        };
+        let _ = events.send(Event::Printed(number, printed)).await;
     }
-    let _ = kill_process_group(group, Signal::KILL);
-    child.wait().await
 }
 
 /// Waits until a group whose leader has ended is empty, by polling: the system does not notify.
@@ -243,13 +389,9 @@ fn stream(socket: OwnedFd) -> io::Result<Stream> {
     Stream::from_std(socket)
 }
 
-/// Our ends of a program's standard streams.
-fn streams(child: &mut Child) -> io::Result<Vec<OwnedFd>> {
-    let none = || io::Error::other("it has no standard streams");
-    let stdin = child.stdin.take().ok_or_else(none)?.into_owned_fd()?;
-    let stdout = child.stdout.take().ok_or_else(none)?.into_owned_fd()?;
-    let stderr = child.stderr.take().ok_or_else(none)?.into_owned_fd()?;
-    pipes::widen(&stdin);
-    pipes::widen(&stdout);
-    Ok(vec![stdin, stdout, stderr])
+/// A pipe that is read when there is something in it.
+fn receiver(pipe: PipeReader) -> io::Result<Receiver> {
+    let pipe = OwnedFd::from(pipe);
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Receiver::from_owned_fd(pipe)
 }

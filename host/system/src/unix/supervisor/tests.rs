@@ -1,26 +1,75 @@
-//! What the process does, over the socket that it is asked by.
+//! What the process does, over the sockets that it is asked by and tells by. It waits for all children of its process,
+//! so it is one of its own: this test binary once more, with one test and a variable.
 
+use std::env;
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::Shutdown;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus};
-use std::thread::{self, JoinHandle};
+use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 
-use super::wire::Received;
+use super::wire::{Event, Received};
 use super::*;
 
-/// A supervisor that is a thread.
+/// Set for such a process.
+const VARIABLE: &str = "ACP_CHAIN_TEST_SUPERVISOR";
+
+/// The name of the test that it is.
+const PROCESS: &str = "unix::supervisor::tests::process";
+
+#[test]
+#[ignore = "it is what the other tests start, and serves them until they are over"]
+fn process() {
+    if env::var_os(VARIABLE).is_some() {
+        assert_eq!(main(), ExitCode::SUCCESS);
+    }
+}
+
+/// A supervisor that runs.
 struct Here {
     socket: UnixStream,
-    thread: JoinHandle<io::Result<()>>,
+    told: BufReader<UnixStream>,
+    process: Child,
+    numbers: u64,
+}
+
+/// A program that it has started.
+struct Running {
+    number: u64,
+    output: File,
 }
 
 impl Here {
     fn start() -> Self {
-        let (socket, theirs) = UnixStream::pair().unwrap();
-        let thread = thread::spawn(|| service::run(theirs.into()));
-        Self { socket, thread }
+        let (socket, asked) = UnixStream::pair().unwrap();
+        let (told, tells) = UnixStream::pair().unwrap();
+        let process = Command::new(env::current_exe().unwrap())
+            .args([
+                "--exact",
+                PROCESS,
+                "--ignored",
+                "--nocapture",
+                "--test-threads=2",
+            ])
+            .env(VARIABLE, "")
+            .stdin(Stdio::from(OwnedFd::from(asked)))
+            .stdout(Stdio::from(OwnedFd::from(tells)))
+            .spawn()
+            .unwrap();
+        let mut told = BufReader::new(told);
+        let mut line = String::new();
+        // What the test harness says first.
+        while line != "running 1 test\n" {
+            line.clear();
+            assert_ne!(told.read_line(&mut line).unwrap(), 0);
+        }
+        Self {
+            socket,
+            told,
+            process,
+            numbers: 0,
+        }
     }
 
     /// One that may start these shell scripts.
@@ -34,18 +83,55 @@ impl Here {
         wire::ask(&mut self.socket, request)
     }
 
-    /// Starts one of them: gives its output and its life.
-    fn run(&mut self, number: usize) -> (File, UnixStream) {
-        let started = self.ask(&Request::Start(number)).unwrap();
-        let (_, [_, output, _, life]) = started.parts().unwrap();
-        rustix::io::ioctl_fionbio(&output, false).unwrap();
-        (File::from(output), UnixStream::from(life))
+    fn ask_to_start(&mut self, program: usize, streams: Streams) -> io::Result<Received> {
+        self.numbers += 1;
+        let number = self.numbers;
+        self.ask(&Request::Start {
+            program,
+            number,
+            streams,
+        })
+    }
+
+    /// Starts one of them.
+    fn run(&mut self, program: usize) -> Running {
+        let started = self.ask_to_start(program, Streams::Pipes).unwrap();
+        let (_, [_, output]) = started.started().unwrap();
+        self.running(output)
+    }
+
+    fn running(&self, output: OwnedFd) -> Running {
+        Running {
+            number: self.numbers,
+            output: File::from(output),
+        }
+    }
+
+    fn end_program(&mut self, program: &Running) {
+        wire::say(&mut self.socket, &Request::End(program.number)).unwrap();
+    }
+
+    fn event(&mut self) -> Event {
+        let mut line = String::new();
+        self.told.read_line(&mut line).unwrap();
+        serde_json::from_str(&line).unwrap()
+    }
+
+    /// How a program ended, by what is told of it.
+    fn status(&mut self, program: &Running) -> ExitStatus {
+        loop {
+            if let Event::Ended(number, status) = self.event()
+                && number == program.number
+            {
+                return ExitStatus::from_raw(status);
+            }
+        }
     }
 
     /// The host is gone.
-    fn end(self) {
+    fn end(mut self) {
         drop(self.socket);
-        self.thread.join().unwrap().unwrap();
+        assert!(self.process.wait().unwrap().success());
     }
 }
 
@@ -64,27 +150,21 @@ fn text(mut from: impl Read) -> String {
     text
 }
 
-/// How a program ended, by what its life says.
-fn status(life: &mut UnixStream) -> ExitStatus {
-    let mut bytes = [0; 4];
-    life.read_exact(&mut bytes).unwrap();
-    ExitStatus::from_raw(i32::from_ne_bytes(bytes))
-}
-
 #[test]
 fn it_starts_what_it_was_told_of_first_and_nothing_else() {
     let mut here = Here::start();
     let refused = |asked: io::Result<Received>| asked.unwrap_err().to_string();
     let unknown = "no such program may be started";
-    assert_eq!(refused(here.ask(&Request::Start(0))), unknown);
+    assert_eq!(refused(here.ask_to_start(0, Streams::Pipes)), unknown);
     here.ask(&allow(&["echo one", "exit 3"])).unwrap();
     assert_eq!(
         refused(here.ask(&allow(&["echo another"]))),
         "what may be started was said before"
     );
-    assert_eq!(refused(here.ask(&Request::Start(2))), unknown);
-    assert_eq!(text(here.run(0).0), "one\n");
-    assert_eq!(status(&mut here.run(1).1).code(), Some(3));
+    assert_eq!(refused(here.ask_to_start(2, Streams::Pipes)), unknown);
+    assert_eq!(text(here.run(0).output), "one\n");
+    let three = here.run(1);
+    assert_eq!(here.status(&three).code(), Some(3));
     here.end();
 }
 
@@ -97,7 +177,7 @@ fn a_program_that_cannot_be_started_is_told_as_the_system_tells_it() {
         env: Vec::new(),
     }]))
     .unwrap();
-    let error = here.ask(&Request::Start(0)).unwrap_err();
+    let error = here.ask_to_start(0, Streams::Pipes).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound);
     here.end();
 }
@@ -106,50 +186,104 @@ fn a_program_that_cannot_be_started_is_told_as_the_system_tells_it() {
 fn a_program_gets_no_descriptor_but_its_streams() {
     let list = "ls /proc/self/fd";
     let mut here = Here::of(&["sleep 1000", list]);
-    let (_output, _life) = here.run(0);
+    let _other = here.run(0);
     // Whoever started us may have left some that everybody gets.
     let plain = Command::new("sh").args(["-c", list]).output().unwrap();
-    assert_eq!(text(here.run(1).0), text(&*plain.stdout));
+    assert_eq!(text(here.run(1).output), text(&*plain.stdout));
+    let started = here.ask_to_start(1, Streams::Socket).unwrap();
+    let (_, [socket]) = started.started().unwrap();
+    assert_eq!(text(File::from(socket)), text(&*plain.stdout));
     here.end();
 }
 
 #[test]
-fn what_a_program_started_goes_when_its_life_is_closed() {
+fn a_program_is_spoken_with_over_one_socket() {
+    let mut here = Here::of(&["cat; echo over; exit 4"]);
+    let started = here.ask_to_start(0, Streams::Socket).unwrap();
+    let (_, [socket]) = started.started().unwrap();
+    let mut socket = UnixStream::from(socket);
+    socket.write_all(b"said\n").unwrap();
+    socket.shutdown(Shutdown::Write).unwrap();
+    let program = here.running(socket.into());
+    assert_eq!(text(&program.output), "said\nover\n");
+    assert_eq!(here.status(&program).code(), Some(4));
+    here.end();
+}
+
+#[test]
+fn what_a_program_prints_is_told_to_its_end() {
+    let mut here = Here::of(&["printf 'one\\ntwo' >&2"]);
+    let program = here.run(0);
+    let mut printed = Vec::new();
+    loop {
+        match here.event() {
+            Event::Printed(number, bytes) if number == program.number => printed.extend(bytes),
+            Event::Silent(number) if number == program.number => break,
+            Event::Ended(..) => {}
+            event => panic!("{event:?}"),
+        }
+    }
+    assert_eq!(printed, b"one\ntwo");
+    here.end();
+}
+
+#[test]
+fn what_a_program_started_goes_with_it() {
     let mut here = Here::of(&["sleep 1000 & wait"]);
-    let (output, life) = here.run(0);
-    drop(life);
+    let program = here.run(0);
+    here.end_program(&program);
     // Both had it open.
-    assert_eq!(text(output), "");
+    assert_eq!(text(&program.output), "");
+    assert_eq!(here.status(&program).signal(), Some(15));
     here.end();
 }
 
 #[test]
 fn a_program_is_asked_to_end_and_says_how_it_did() {
     let mut here = Here::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
-    let (mut output, mut life) = here.run(0);
-    output.read_exact(&mut [0; 6]).unwrap();
-    life.shutdown(Shutdown::Write).unwrap();
-    assert_eq!(status(&mut life).code(), Some(5));
-    assert_eq!(text(life), "");
+    let mut program = here.run(0);
+    program.output.read_exact(&mut [0; 6]).unwrap();
+    here.end_program(&program);
+    assert_eq!(here.status(&program).code(), Some(5));
+    // That it ended is no news any more.
+    here.end_program(&program);
+    here.end();
+}
+
+#[test]
+fn many_programs_end_each_in_its_own_way() {
+    let scripts: Vec<_> = (0..20).map(|code| format!("exit {code}")).collect();
+    let mut here = Here::of(&scripts.iter().map(String::as_str).collect::<Vec<_>>());
+    let running: Vec<_> = (0..20).map(|program| here.run(program)).collect();
+    let mut ended = vec![None; running.len()];
+    while ended.contains(&None) {
+        if let Event::Ended(number, status) = here.event() {
+            let which = running.iter().position(|one| one.number == number);
+            ended[which.unwrap()] = ExitStatus::from_raw(status).code();
+        }
+    }
+    let codes: Vec<_> = (0..20).map(Some).collect();
+    assert_eq!(ended, codes);
     here.end();
 }
 
 #[test]
 fn everything_ends_with_the_host() {
     let mut here = Here::of(&["trap '' TERM HUP; echo ready; sleep 1000 & wait"]);
-    let (mut output, mut life) = here.run(0);
-    output.read_exact(&mut [0; 6]).unwrap();
+    let mut program = here.run(0);
+    program.output.read_exact(&mut [0; 6]).unwrap();
     let opened = here.ask(&Request::Socket("supervisor-test".to_owned()));
     let (Reply::Socket(path), [_socket, away]) = opened.unwrap().parts().unwrap() else {
         panic!("no socket");
     };
     let path = PathBuf::from(path);
     assert!(path.exists());
-    here.end();
-    assert_eq!(status(&mut life).signal(), Some(9));
-    assert_eq!(text(output), "");
+    here.socket.shutdown(Shutdown::Both).unwrap();
+    assert_eq!(here.status(&program).signal(), Some(9));
+    assert_eq!(text(program.output), "");
     assert_eq!(text(UnixStream::from(away)), "");
     assert!(!path.parent().unwrap().exists());
+    assert!(here.process.wait().unwrap().success());
 }
 
 #[test]
@@ -183,6 +317,8 @@ fn it_opens_one_socket_in_its_own_place_and_one_port() {
 #[test]
 fn half_a_request_is_none() {
     let mut here = Here::of(&["echo started"]);
-    here.socket.write_all(br#"{"Start":0}"#).unwrap();
+    here.socket
+        .write_all(br#"{"Start":{"program":0,"number":1,"streams":"Pipes"}}"#)
+        .unwrap();
     here.end();
 }

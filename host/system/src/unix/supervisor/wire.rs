@@ -1,5 +1,5 @@
-//! The protocol between the host and its supervisor: a request per line, and an answer to each, which may carry
-//! descriptors.
+//! What is said between the host and its supervisor, in lines of JSON: requests, with an answer to each but the last
+//! kind, which may bring descriptors; and, the other way over a socket of their own, what becomes of programs.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::CommandLine;
 
-/// The most descriptors in an answer.
-const DESCRIPTORS: usize = 4;
+/// So many descriptors come with an answer at most.
+const DESCRIPTORS: usize = 2;
 
 /// The longest answer, in bytes.
 const ANSWER: usize = 16 * 1024;
@@ -29,18 +29,45 @@ pub enum Request {
     /// These may be started. Once.
     Allow(Vec<CommandLine>),
     /// Start one of them.
-    Start(usize),
+    Start {
+        program: usize,
+        /// By which it is told of, and ended.
+        number: u64,
+        streams: Streams,
+    },
     /// Open a socket with this text in its path.
     Socket(String),
     /// Open a port.
     Port,
+    /// End the program of this number. There is no answer.
+    End(u64),
+}
+
+/// How a program is spoken with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Streams {
+    /// By two pipes.
+    Pipes,
+    /// By one socket, both ways.
+    Socket,
+}
+
+/// What becomes of the program of a number.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// It has ended, with this status.
+    Ended(u64, i32),
+    /// It printed this on its standard error.
+    Printed(u64, Vec<u8>),
+    /// It prints no more.
+    Silent(u64),
 }
 
 /// A result.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     Allowed,
-    /// The number of the process; its standard streams and its lifeline.
+    /// The id of the process; its standard input and output, or the socket that is both.
     Started(u32),
     /// The path; the socket and its lifeline.
     Socket(OsString),
@@ -75,6 +102,14 @@ impl Received {
         let descriptors = self.descriptors.try_into();
         Ok((self.reply, descriptors.map_err(|_| misunderstood())?))
     }
+
+    /// The id of a process that was started, and its descriptors.
+    pub fn started<const N: usize>(self) -> io::Result<(u32, [OwnedFd; N])> {
+        match self.parts()? {
+            (Reply::Started(process), descriptors) => Ok((process, descriptors)),
+            _ => Err(misunderstood()),
+        }
+    }
 }
 
 /// An answer that does not match its request.
@@ -84,13 +119,7 @@ pub fn misunderstood() -> io::Error {
 
 /// Asks, and waits for the answer; a failure is an error.
 pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
-    let gone = |error: io::Error| {
-        let why = format!("the supervisor, `acp-chain supervise`, does not answer: {error}");
-        io::Error::new(io::ErrorKind::BrokenPipe, why)
-    };
-    let mut line = serde_json::to_vec(request)?;
-    line.push(b'\n');
-    socket.write_all(&line).map_err(gone)?;
+    say(socket, request)?;
     let received = receive(socket).map_err(gone)?;
     match received.reply {
         Reply::Failed {
@@ -99,6 +128,23 @@ pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
         Reply::Failed { text, .. } => Err(io::Error::other(text)),
         _ => Ok(received),
     }
+}
+
+/// Asks for what has no answer.
+pub fn say(socket: &mut UnixStream, request: &Request) -> io::Result<()> {
+    socket.write_all(&line(request)?).map_err(gone)
+}
+
+fn gone(error: io::Error) -> io::Error {
+    let why = format!("the supervisor, `acp-chain supervise`, does not answer: {error}");
+    io::Error::new(io::ErrorKind::BrokenPipe, why)
+}
+
+/// One of these as it is sent.
+pub fn line(said: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(said)?;
+    line.push(b'\n');
+    Ok(line)
 }
 
 fn receive(socket: &UnixStream) -> io::Result<Received> {
@@ -132,8 +178,7 @@ fn receive(socket: &UnixStream) -> io::Result<Received> {
 
 /// Answers.
 pub fn answer(socket: impl AsFd, reply: &Reply, descriptors: &[BorrowedFd]) -> io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
-    line.push(b'\n');
+    let line = line(reply)?;
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut ancillary = SendAncillaryBuffer::new(&mut space);
     if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {

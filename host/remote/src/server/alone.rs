@@ -1,0 +1,348 @@
+//! A stream of events that has a connection of HTTP/1.1 to itself. hyper, which read its request, would keep room for
+//! heads and bodies there for as long as nothing happens, more than all else that such a stream takes.
+//!
+//! What always holds: it is the last answer of its connection, and says so (`Connection: close`). What comes behind its
+//! request is read, to see the end of it, and thrown away. All that was answered before has left.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+use std::time::SystemTime;
+
+use bytes::{BufMut, BytesMut};
+use futures_util::FutureExt;
+use http_body_util::BodyExt;
+use hyper::header::{self, HeaderMap};
+use hyper::{StatusCode, Version};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::sync::oneshot;
+
+use super::reply::Answer;
+
+/// How much is written at once of events that are there, in bytes. Longer ones are not copied for it.
+const BATCH: usize = 64 * 1024;
+
+/// How much is thrown away of what comes, in bytes.
+const THROWN_AWAY: usize = 64 * 1024;
+
+/// A socket that is lent to hyper.
+pub struct Lent<S>(Arc<Mutex<Socket<S>>>);
+
+struct Socket<S> {
+    stream: S,
+    /// Whether hyper has nothing more to write.
+    is_flushed: bool,
+}
+
+/// What takes the socket back.
+pub struct Lender<S> {
+    socket: Arc<Mutex<Socket<S>>>,
+    answer: oneshot::Receiver<Answer>,
+}
+
+/// What says that it is to be taken back.
+pub struct Alone<S> {
+    socket: Arc<Mutex<Socket<S>>>,
+    tell: Mutex<Option<oneshot::Sender<Answer>>>,
+}
+
+/// Lends a socket.
+pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
+    let socket = Arc::new(Mutex::new(Socket {
+        stream,
+        is_flushed: true,
+    }));
+    let (tell, answer) = oneshot::channel();
+    let alone = Alone {
+        socket: socket.clone(),
+        tell: Mutex::new(Some(tell)),
+    };
+    let lender = Lender {
+        socket: socket.clone(),
+        answer,
+    };
+    (Lent(socket), lender, alone)
+}
+
+impl<S> Alone<S> {
+    /// Gives an answer that may be all that is said from now on to whom it comes from; any other is given back.
+    pub async fn pass(&self, answer: Answer, asked_in: Version) -> Answer {
+        let kind = answer.headers().get(header::CONTENT_TYPE);
+        let is_stream = kind.is_some_and(|kind| kind == "text/event-stream");
+        if !is_stream || answer.status() != StatusCode::OK || asked_in != Version::HTTP_11 {
+            return answer;
+        }
+        if !lock(&self.socket).is_flushed {
+            return answer;
+        }
+        let Some(tell) = lock(&self.tell).take() else {
+            return answer;
+        };
+        match tell.send(answer) {
+            // Whoever waits for us is dropped.
+            Ok(()) => std::future::pending().await,
+            Err(answer) => answer,
+        }
+    }
+}
+
+impl<S> Lender<S> {
+    /// The answer for which the socket is to be taken back. Cancel safe.
+    pub async fn wanted(&mut self) -> Answer {
+        match (&mut self.answer).await {
+            Ok(answer) => answer,
+            // Nobody can want it any more.
+            Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// The socket, once nobody else has it.
+    pub fn take_back(self) -> Option<S> {
+        let socket = Arc::into_inner(self.socket)?;
+        let socket = socket.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Some(socket.stream)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing in there is left half done.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Lent<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context,
+        into: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut lock(&self.0).stream).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut socket = lock(&self.0);
+        socket.is_flushed = false;
+        Pin::new(&mut socket.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context,
+        bytes: &[io::IoSlice],
+    ) -> Poll<io::Result<usize>> {
+        let mut socket = lock(&self.0);
+        socket.is_flushed = false;
+        Pin::new(&mut socket.stream).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        lock(&self.0).stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        let mut socket = lock(&self.0);
+        // It flushes when it has written all.
+        let flushed = Pin::new(&mut socket.stream).poll_flush(context);
+        socket.is_flushed |= matches!(flushed, Poll::Ready(Ok(())));
+        flushed
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut lock(&self.0).stream).poll_shutdown(context)
+    }
+}
+
+/// Tells an answer, bit by bit, until either end is gone.
+pub async fn tell<S: AsyncRead + AsyncWrite>(stream: S, answer: Answer) {
+    let (reader, writer) = tokio::io::split(stream);
+    tokio::select! {
+        // Whoever hears it may be gone.
+        _ = write(writer, answer) => {}
+        () = is_gone(reader) => {}
+    }
+}
+
+async fn write(mut writer: impl AsyncWrite + Unpin, answer: Answer) -> io::Result<()> {
+    let (parts, mut body) = answer.into_parts();
+    let mut text = head(&parts.headers);
+    loop {
+        let frame = match text.len() {
+            0 => body.frame().await,
+            // Those that are there go together.
+            1..BATCH => match body.frame().now_or_never() {
+                Some(frame) => frame,
+                None => {
+                    let text = std::mem::take(&mut text);
+                    send(&mut writer, &text).await?;
+                    continue;
+                }
+            },
+            _ => {
+                let text = std::mem::take(&mut text);
+                send(&mut writer, &text).await?;
+                continue;
+            }
+        };
+        let data = match frame {
+            None => break,
+            Some(Ok(frame)) => frame.into_data().unwrap_or_default(),
+            Some(Err(never)) => match never {},
+        };
+        if data.is_empty() {
+            // That would be its end.
+            continue;
+        }
+        text.put_slice(format!("{:x}\r\n", data.len()).as_bytes());
+        match data.len() {
+            ..BATCH => text.put_slice(&data),
+            _ => {
+                let text = std::mem::take(&mut text);
+                writer.write_all(&text).await?;
+                writer.write_all(&data).await?;
+            }
+        }
+        text.put_slice(b"\r\n");
+    }
+    text.put_slice(b"0\r\n\r\n");
+    send(&mut writer, &text).await?;
+    writer.shutdown().await
+}
+
+async fn send(writer: &mut (impl AsyncWrite + Unpin), text: &[u8]) -> io::Result<()> {
+    writer.write_all(text).await?;
+    writer.flush().await
+}
+
+/// The head of an answer whose status is 200, and whose body comes in chunks (RFC 9112, 7.1).
+fn head(headers: &HeaderMap) -> BytesMut {
+    let mut text = BytesMut::with_capacity(512);
+    text.put_slice(b"HTTP/1.1 200 OK\r\n");
+    for (name, value) in headers {
+        for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
+            text.put_slice(part);
+        }
+    }
+    let date = httpdate::fmt_http_date(SystemTime::now());
+    let rest = format!("date: {date}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+    text.put_slice(rest.as_bytes());
+    text
+}
+
+/// Waits until the other end says no more, or more than anybody says.
+async fn is_gone(mut reader: impl AsyncRead + Unpin) {
+    let mut left = THROWN_AWAY;
+    loop {
+        let mut bytes = [0; 64];
+        match reader.read(&mut bytes).await {
+            Ok(count @ 1..) if count <= left => left -= count,
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use bytes::Bytes;
+    use futures_util::stream;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
+    use hyper::header::HeaderValue;
+
+    use super::*;
+    use crate::server::reply::{bare, with};
+
+    fn stream_of(parts: Vec<Bytes>) -> Answer {
+        let frames = parts
+            .into_iter()
+            .map(|part| Ok::<_, Infallible>(Frame::data(part)));
+        let body = StreamBody::new(stream::iter(frames.collect::<Vec<_>>()));
+        let mut answer = with(StatusCode::OK, body.boxed_unsync());
+        let kind = HeaderValue::from_static("text/event-stream");
+        answer.headers_mut().insert(header::CONTENT_TYPE, kind);
+        answer
+    }
+
+    /// What comes of a text in chunks.
+    fn joined(mut text: &[u8]) -> Vec<u8> {
+        let mut joined = Vec::new();
+        loop {
+            let end = text.windows(2).position(|two| two == b"\r\n").unwrap();
+            let size = std::str::from_utf8(&text[..end]).unwrap();
+            let size = usize::from_str_radix(size, 16).unwrap();
+            let (chunk, rest) = text[end + 2..].split_at(size);
+            joined.extend_from_slice(chunk);
+            text = rest.strip_prefix(b"\r\n").unwrap();
+            if size == 0 {
+                assert!(text.is_empty());
+                return joined;
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_told_comes_whole_whatever_its_sizes() {
+        let sizes = [0, 1, 0, 100, BATCH - 1, BATCH, 3 * BATCH, 7];
+        let parts: Vec<_> = sizes
+            .map(|size| Bytes::from(vec![b'a' + u8::try_from(size % 26).unwrap(); size]))
+            .into();
+        let all = parts.concat();
+        let (ours, mut theirs) = tokio::io::duplex(1000);
+        let mut said = Vec::new();
+        let (_, read) = tokio::join!(tell(ours, stream_of(parts)), theirs.read_to_end(&mut said));
+        read.unwrap();
+        let end = said
+            .windows(4)
+            .position(|four| four == b"\r\n\r\n")
+            .unwrap();
+        let head = std::str::from_utf8(&said[..end]).unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
+        for line in ["content-type: text/event-stream", "connection: close"] {
+            assert!(head.contains(&format!("\r\n{line}\r\n")), "{head}");
+        }
+        assert_eq!(joined(&said[end + 4..]), all);
+    }
+
+    #[tokio::test]
+    async fn who_is_gone_or_sends_without_end_is_told_no_more() {
+        for sends in [0, THROWN_AWAY + 1] {
+            let (ours, mut theirs) = tokio::io::duplex(1000);
+            let silence = stream::pending::<Result<Frame<Bytes>, Infallible>>();
+            let mut answer = stream_of(Vec::new());
+            *answer.body_mut() = StreamBody::new(silence).boxed_unsync();
+            let says = async {
+                // Nobody hears all of it.
+                let _ = theirs.write_all(&vec![b'x'; sends]).await;
+                let _ = theirs.shutdown().await;
+            };
+            tokio::join!(tell(ours, answer), says);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_socket_is_taken_back_for_a_stream_alone_and_only_when_all_has_left() {
+        let (ours, _theirs) = tokio::io::duplex(1000);
+        let (mut lent, mut lender, alone) = lend(ours);
+        let is_back = |answer, version| {
+            let passed = alone.pass(answer, version).now_or_never();
+            passed.is_some()
+        };
+        assert!(is_back(bare(StatusCode::OK), Version::HTTP_11));
+        assert!(is_back(stream_of(Vec::new()), Version::HTTP_2));
+        assert!(is_back(stream_of(Vec::new()), Version::HTTP_10));
+        lent.write_all(b"x").await.unwrap();
+        assert!(is_back(stream_of(Vec::new()), Version::HTTP_11));
+        lent.flush().await.unwrap();
+        assert!(!is_back(stream_of(Vec::new()), Version::HTTP_11));
+        lender.wanted().await;
+        drop((lent, alone));
+        assert!(lender.take_back().is_some());
+    }
+}

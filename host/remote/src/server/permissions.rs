@@ -1,0 +1,218 @@
+//! What a client is asked to permit, and what it says to that: for the access log, and only where there is one.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use acp_chain_rpc::{Id, Kind, Message};
+use serde::Deserialize;
+
+use super::access::{Entry, Whose};
+
+/// What asks for one.
+pub const PERMISSION: &str = "session/request_permission";
+
+/// How many are remembered, with how many options, the names of which are so long, in bytes. What is more is told as
+/// `other`, or not at all.
+const ASKED: usize = 256;
+const OPTIONS: usize = 32;
+const NAME: usize = 256;
+
+/// Those that are open.
+#[derive(Debug)]
+pub struct Permissions {
+    whose: Arc<Whose>,
+    asked: HashMap<Id, Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    session: Option<Arc<str>>,
+    /// Which answer is what.
+    options: Vec<(String, &'static str)>,
+    begun: Instant,
+}
+
+#[derive(Deserialize)]
+struct Params {
+    options: Vec<Choice>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Choice {
+    option_id: String,
+    kind: String,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    outcome: Outcome,
+}
+
+#[derive(Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+enum Outcome {
+    #[serde(rename_all = "camelCase")]
+    Selected {
+        option_id: String,
+    },
+    Cancelled,
+    #[serde(other)]
+    Other,
+}
+
+impl Permissions {
+    /// Of whom they are asked.
+    pub fn new(whose: &Arc<Whose>) -> Self {
+        Self {
+            whose: whose.clone(),
+            asked: HashMap::new(),
+        }
+    }
+
+    /// The agent asks for one.
+    pub fn asked(&mut self, message: &Message) {
+        let Some(id) = message.id() else { return };
+        if self.whose.access.is_none() || self.asked.len() >= ASKED {
+            return;
+        }
+        let params: Option<Params> = serde_json::from_str(message.body()).ok();
+        let options = params.map(|params| params.options).unwrap_or_default();
+        let asked = Asked {
+            session: message.session().cloned(),
+            options: options
+                .into_iter()
+                .filter(|option| option.option_id.len() <= NAME)
+                .take(OPTIONS)
+                .map(|option| (option.option_id, kind(&option.kind)))
+                .collect(),
+            begun: Instant::now(),
+        };
+        self.asked.insert(id, asked);
+    }
+
+    /// The client answers something.
+    pub fn answered(&mut self, message: &Message) {
+        let id = message.id();
+        let Some(asked) = id.and_then(|id| self.asked.remove(&id)) else {
+            return;
+        };
+        let verdict = match message.kind() {
+            Kind::Error => "error",
+            _ => asked.verdict(message.body()),
+        };
+        self.whose.tell(Entry {
+            event: "permission",
+            session: asked.session.as_deref(),
+            verdict: Some(verdict),
+            ms: asked.begun.elapsed().as_millis(),
+            ..Entry::default()
+        });
+    }
+
+    /// Nobody answers any more.
+    pub fn clear(&mut self) {
+        self.asked = HashMap::new();
+    }
+}
+
+impl Asked {
+    fn verdict(&self, answer: &str) -> &'static str {
+        let answer: Option<Answer> = serde_json::from_str(answer).ok();
+        match answer.map(|answer| answer.outcome) {
+            Some(Outcome::Selected { option_id }) => {
+                let mut options = self.options.iter();
+                let chosen = options.find(|(name, _)| *name == option_id);
+                chosen.map_or("other", |(_, kind)| kind)
+            }
+            Some(Outcome::Cancelled) => "cancelled",
+            Some(Outcome::Other) | None => "other",
+        }
+    }
+}
+
+/// One of those that the protocol has.
+fn kind(named: &str) -> &'static str {
+    match named {
+        "allow_once" => "allow_once",
+        "allow_always" => "allow_always",
+        "reject_once" => "reject_once",
+        "reject_always" => "reject_always",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::server::access::Access;
+    use crate::server::metrics::Way;
+
+    fn message(text: &str) -> Message {
+        Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn each_answer_is_told_once_by_what_it_means() {
+        let (access, _writer) = Access::new(Box::new(std::io::sink()));
+        let whose = Arc::new(Whose {
+            access: Some(access),
+            connection: None,
+            user: Arc::default(),
+            way: Way::Http,
+            peer: ([127, 0, 0, 1], 9).into(),
+        });
+        let mut permissions = Permissions::new(&whose);
+        let ask = r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"a","options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_always"},{"optionId":"?","name":"Hm","kind":"x"}]}}"#;
+        permissions.asked(&message(ask));
+        let asked = &permissions.asked[&Id::from(7)];
+        for (answer, verdict) in [
+            (
+                r#"{"outcome":{"outcome":"selected","optionId":"y"}}"#,
+                "allow_once",
+            ),
+            (
+                r#"{"outcome":{"outcome":"selected","optionId":"n"}}"#,
+                "reject_always",
+            ),
+            (
+                r#"{"outcome":{"outcome":"selected","optionId":"?"}}"#,
+                "other",
+            ),
+            (
+                r#"{"outcome":{"outcome":"selected","optionId":"z"}}"#,
+                "other",
+            ),
+            (r#"{"outcome":{"outcome":"cancelled"}}"#, "cancelled"),
+            (r#"{"outcome":{"outcome":"later"}}"#, "other"),
+            ("{}", "other"),
+            ("null", "other"),
+        ] {
+            assert_eq!(asked.verdict(answer), verdict, "{answer}");
+        }
+        permissions.answered(&message(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#));
+        assert!(permissions.asked.is_empty());
+    }
+
+    #[test]
+    fn who_asks_without_end_is_not_remembered_without_end() {
+        let (access, _writer) = Access::new(Box::new(std::io::sink()));
+        let whose = Arc::new(Whose {
+            access: Some(access),
+            connection: None,
+            user: Arc::default(),
+            way: Way::Http,
+            peer: ([127, 0, 0, 1], 9).into(),
+        });
+        let mut permissions = Permissions::new(&whose);
+        for id in 0..=ASKED {
+            permissions.asked(&message(&format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission"}}"#
+            )));
+        }
+        assert_eq!(permissions.asked.len(), ASKED);
+    }
+}
