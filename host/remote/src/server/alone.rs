@@ -296,7 +296,7 @@ mod tests {
         let all = parts.concat();
         let (ours, mut theirs) = tokio::io::duplex(1000);
         let mut said = Vec::new();
-        let (_, read) = tokio::join!(tell(ours, stream_of(parts)), theirs.read_to_end(&mut said));
+        let ((), read) = tokio::join!(tell(ours, stream_of(parts)), theirs.read_to_end(&mut said));
         read.unwrap();
         let end = said
             .windows(4)
