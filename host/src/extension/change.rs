@@ -138,11 +138,11 @@ mod tests {
         let cases: [(Edit, &str); 10] = [
             (
                 |new| new.powers.push("tools".to_owned()),
-                "wants the power `tools` too",
+                "also wants the power `tools`",
             ),
             (
                 |new| new.imports.push("d:e/f".to_owned()),
-                "wants the import `d:e/f` too",
+                "also wants the import `d:e/f`",
             ),
             (
                 |new| new.version = Some("1.1.9".to_owned()),
@@ -166,15 +166,15 @@ mod tests {
             ),
             (
                 |new| drop(new.methods.insert("_y".to_owned(), vec!["read".to_owned()])),
-                "wants the method `read _y` too",
+                "also wants the method `read _y`",
             ),
             (
                 |new| drop(new.methods.insert("_x".to_owned(), vec!["send".to_owned()])),
-                "wants the method `send _x` too",
+                "also wants the method `send _x`",
             ),
             (
                 |new| drop(new.limits.insert("held".to_owned(), "9".to_owned())),
-                "wants the limit `held = 9` too",
+                "also wants the limit `held = 9`",
             ),
         ];
         for (edit, expected) in cases {

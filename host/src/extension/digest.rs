@@ -134,7 +134,7 @@ mod tests {
         ] {
             let error = text.parse::<Digest>().unwrap_err().to_string();
             assert!(
-                error.contains("is no digest: expected `sha256:`"),
+                error.contains("is not a digest: expected `sha256:`"),
                 "{error}"
             );
         }

@@ -320,9 +320,9 @@ mod tests {
         for (text, expected) in [
             (
                 "",
-                "is no source: expected the name of a built-in extension",
+                "is not a source: expected the name of a built-in extension",
             ),
-            ("what is this", "is no source"),
+            ("what is this", "is not a source"),
             ("http://example.com/a.wasm", "only `https` is known here"),
             (
                 "https://example.com/a.wasm",
@@ -343,9 +343,9 @@ mod tests {
             ("ghcr.io/org//name", "a repository has small letters"),
             ("ghcr.io/org/name:", "a tag has up to 128"),
             ("ghcr.io/org/name:a:b", "a tag has up to 128"),
-            ("ghcr.io/org/name@sha256:0", "is no digest"),
+            ("ghcr.io/org/name@sha256:0", "is not a digest"),
             ("gh\u{1b}cr.io/org/name", "the host has characters"),
-            ("user@ghcr.io/name", "is no"),
+            ("user@ghcr.io/name", "is not a"),
             ("ghcr.io:port/name", "the host has characters"),
         ] {
             let error = text.parse::<Source>().unwrap_err().to_string();

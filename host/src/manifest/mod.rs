@@ -627,7 +627,7 @@ mod tests {
             ),
             (
                 "[[proxy]]\nid=\"a\"\npath=\"p\"\nconfig.x = inf\n",
-                "the config of `a` has a number",
+                "the config of `a` has an infinite number",
             ),
         ] {
             let error = parse(text).unwrap_err();

@@ -578,7 +578,7 @@ mod tests {
             (jwt("algorithms = []"), "without any, no token"),
             (
                 jwt("jwks = \"http://idp.example/\""),
-                "is no `https:` address",
+                "is not an `https:` address",
             ),
             (
                 jwt("issuer = \"a#b\""),

@@ -115,7 +115,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: a b {\"x\": \"[..]\"}",
-            "1: `[..]` stands for anything, which can be expected, but not said",
+            "1: `[..]` stands for anything, which can be expected, but not sent",
         ),
         (
             "client: a b {\"x\": \"<y>\"}",

@@ -232,7 +232,7 @@ fn an_update_that_wants_no_more_needs_a_word_and_one_that_does_stays_pending() {
         (
             "1.4.0",
             &["prompts.read", "tools"][..],
-            "! it wants the power `tools` too",
+            "! it also wants the power `tools`",
         ),
         (
             "1.1.0",

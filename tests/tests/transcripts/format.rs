@@ -115,7 +115,7 @@ async fn what_cannot_be_played_is_told_with_its_place_and_what_to_do() {
         ),
         (
             "#\nclient gets nothing",
-            "it.transcript:2: `client` begins nothing here",
+            "it.transcript:2: `client` does not begin a line",
         ),
     ] {
         let folder = Folder::with(text);

@@ -50,7 +50,7 @@ async fn a_report_of_junit_names_each_transcript_and_what_is_wrong_with_it() {
     assert!(
         wrong
             .unwrap()
-            .contains("tests/no.transcript:1: `\\u{1b}` begins nothing here")
+            .contains("tests/no.transcript:1: `\\u{1b}` does not begin a line")
     );
 }
 

@@ -136,15 +136,15 @@ mod tests {
                 "64",
                 "\"64\" is not a size; write a number with B, KiB",
             ),
-            (Quantity::Size, "64 MBs", "is no size"),
-            (Quantity::Size, "-1 MiB", "is no size"),
-            (Quantity::Time, "2", "is no time; write a number with ms, s"),
-            (Quantity::Time, "2 sec.", "is no time"),
-            (Quantity::Time, "-2 s", "is no time"),
+            (Quantity::Size, "64 MBs", "is not a size"),
+            (Quantity::Size, "-1 MiB", "is not a size"),
+            (Quantity::Time, "2", "is not a time; write a number with ms, s"),
+            (Quantity::Time, "2 sec.", "is not a time"),
+            (Quantity::Time, "-2 s", "is not a time"),
             (Quantity::Time, "0 s", "is too short"),
             (Quantity::Time, "1 ns", "is too short"),
             (Quantity::Time, "2 years", "is more than a year"),
-            (Quantity::Count, "many", "is no number"),
+            (Quantity::Count, "many", "is not a number"),
         ] {
             let error = quantity.read(text).unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -32,8 +32,7 @@ r           most restarts first
 q           quit
 
 WORK and WAIT: half of all messages took no longer
-than the first time, and 99 % no longer than the second.
-DENIED is known when a proxy ends.";
+than the first time, and 99 % no longer than the second.";
 
 /// What the user has chosen.
 #[derive(Debug, Default)]
