@@ -220,7 +220,7 @@ impl Run {
             Role::Proxy(dialect) => {
                 let message = format!(
                     "an agent is named, so this chain is not a proxy, and does not know {}; leave out its \
-                     name, and the command behind `--`",
+                     name, and the command after `--`",
                     dialect.initialize()
                 );
                 return Err(Failed {
