@@ -297,8 +297,8 @@ impl Run {
             .ok_or_else(|| Failed {
                 exit_code: 2,
                 ..failed(
-                    &"no agent is named; give the name of one that `acp-chain agent list` shows, or a command behind \
-                      `--`, or a URL by `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
+                    &"no agent is named; give the name of one that `acp-chain agent list` shows, or a command after \
+                      `--`, or a URL with `--connect`, or one in the manifest's `[agent]`, or let a conductor start this as a proxy",
                 )
             })
     }
