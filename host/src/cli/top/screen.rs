@@ -194,7 +194,7 @@ fn draw_details(frame: &mut Frame, area: Rect, proxy: &Proxy) {
 }
 
 fn draw_help(frame: &mut Frame, area: Rect) {
-    let (width, height) = (60, 14);
+    let (width, height) = (60, 13);
     let area = area.centered(
         Constraint::Length(area.width.min(width)),
         Constraint::Length(area.height.min(height)),
