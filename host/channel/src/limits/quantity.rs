@@ -138,7 +138,11 @@ mod tests {
             ),
             (Quantity::Size, "64 MBs", "is not a size"),
             (Quantity::Size, "-1 MiB", "is not a size"),
-            (Quantity::Time, "2", "is not a time; write a number with ms, s"),
+            (
+                Quantity::Time,
+                "2",
+                "is not a time; write a number with ms, s",
+            ),
             (Quantity::Time, "2 sec.", "is not a time"),
             (Quantity::Time, "-2 s", "is not a time"),
             (Quantity::Time, "0 s", "is too short"),
