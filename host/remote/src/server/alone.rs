@@ -173,21 +173,15 @@ async fn write(mut writer: impl AsyncWrite + Unpin, answer: Answer) -> io::Resul
     let mut text = head(&parts.headers);
     loop {
         let frame = match text.len() {
-            0 => body.frame().await,
+            0 => Some(body.frame().await),
             // Those that are there go together.
-            1..BATCH => match body.frame().now_or_never() {
-                Some(frame) => frame,
-                None => {
-                    let text = std::mem::take(&mut text);
-                    send(&mut writer, &text).await?;
-                    continue;
-                }
-            },
-            _ => {
-                let text = std::mem::take(&mut text);
-                send(&mut writer, &text).await?;
-                continue;
-            }
+            1..BATCH => body.frame().now_or_never(),
+            _ => None,
+        };
+        let Some(frame) = frame else {
+            let text = std::mem::take(&mut text);
+            send(&mut writer, &text).await?;
+            continue;
         };
         let data = match frame {
             None => break,

@@ -155,9 +155,9 @@ mod tests {
         Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
     }
 
-    #[test]
-    fn each_answer_is_told_once_by_what_it_means() {
-        let (access, _writer) = Access::new(Box::new(std::io::sink()));
+    /// Those of somebody for whom there is an access log, and what keeps that.
+    fn permissions() -> (Permissions, impl Sized) {
+        let (access, writer) = Access::new(Box::new(std::io::sink()));
         let whose = Arc::new(Whose {
             access: Some(access),
             connection: None,
@@ -165,7 +165,12 @@ mod tests {
             way: Way::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         });
-        let mut permissions = Permissions::new(&whose);
+        (Permissions::new(&whose), writer)
+    }
+
+    #[test]
+    fn each_answer_is_told_once_by_what_it_means() {
+        let (mut permissions, _writer) = permissions();
         let ask = r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"a","options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_always"},{"optionId":"?","name":"Hm","kind":"x"}]}}"#;
         permissions.asked(&message(ask));
         let asked = &permissions.asked[&Id::from(7)];
@@ -199,15 +204,7 @@ mod tests {
 
     #[test]
     fn who_asks_without_end_is_not_remembered_without_end() {
-        let (access, _writer) = Access::new(Box::new(std::io::sink()));
-        let whose = Arc::new(Whose {
-            access: Some(access),
-            connection: None,
-            user: Arc::default(),
-            way: Way::Http,
-            peer: ([127, 0, 0, 1], 9).into(),
-        });
-        let mut permissions = Permissions::new(&whose);
+        let (mut permissions, _writer) = permissions();
         for id in 0..=ASKED {
             permissions.asked(&message(&format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission"}}"#
