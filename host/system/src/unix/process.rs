@@ -129,9 +129,10 @@ mod tests {
         use std::os::unix::process::CommandExt;
         use std::process::{Command, Stdio};
 
-        // A shell and what it starts, each of which has more than the other would alone.
+        // A shell and what it starts. Without its own input, what a shell starts in the background would end at once,
+        // and the shell with it.
         let mut command = Command::new("sh");
-        command.args(["-c", "cat & echo begun; wait"]);
+        command.args(["-c", "exec 3<&0; cat <&3 & echo begun; wait"]);
         command.process_group(0).stdin(Stdio::piped());
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
