@@ -1,14 +1,14 @@
 //! The batches of one end (JSON-RPC 2.0 §6), whose answers leave together.
 //!
-//! The messages of a batch go their ways one by one. What waits for the other answers is bounded:
-//! when it is too much, those that are there leave, and the others follow in another line.
+//! The messages of a batch go their ways one by one. The bytes of waiting answers are bounded: past the bound, those
+//! that have arrived leave, and the others follow in another line.
 
 use std::collections::HashMap;
 
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Id, Kind, Message};
 
-/// How many bytes of answers wait for others at most.
+/// The maximum number of bytes of answers that wait for others.
 const WAIT: usize = 1024 * 1024;
 
 type BatchId = u64;
@@ -18,18 +18,18 @@ pub struct Batches {
     /// Requests that came in a batch and have no answer yet.
     requests: HashMap<Id, BatchId>,
     open: HashMap<BatchId, Batch>,
-    /// That of which messages are just coming in.
+    /// The batch whose messages are coming in.
     current: Option<BatchId>,
     last: BatchId,
-    /// How many bytes of answers wait for others.
+    /// The number of bytes of answers that wait for others.
     waiting: usize,
 }
 
 #[derive(Debug, Default)]
 struct Batch {
-    /// How many requests have no answer.
+    /// The number of unanswered requests.
     unanswered: usize,
-    /// The beginning of the line with the others.
+    /// The beginning of the line that the other answers join.
     answers: Outbox,
 }
 
@@ -39,24 +39,24 @@ impl Batches {
         self.last += 1;
         let mut batch = Batch::default();
         for id in requests {
-            // Of two with one id the second is refused, alone.
+            // Of two requests with the same id, only the second is refused.
             batch.unanswered += usize::from(self.requests.insert(id, self.last).is_none());
         }
         self.open.insert(self.last, batch);
         self.current = Some(self.last);
     }
 
-    /// All of it has come in.
+    /// The whole batch has come in.
     pub fn end(&mut self, out: &mut Outbox) {
         if let Some(id) = self.current.take() {
             self.finish(id, out);
         }
     }
 
-    /// Writes an answer, when and where it is due.
+    /// Writes an answer at once, or with the others of its batch.
     pub fn answer(&mut self, message: &Message, id: &str, out: &mut Outbox) {
         let request = Id::parse(id).and_then(|id| self.requests.remove(&id));
-        // What is refused at once need not have an id.
+        // A request that is refused at once need not have an id.
         let is_refusal = message.kind() == Kind::Error;
         let current = self.current.filter(|_| is_refusal);
         let Some(batch) = request.or(current) else {
@@ -76,7 +76,7 @@ impl Batches {
         self.finish(batch, out);
     }
 
-    /// Whether there is none.
+    /// Whether there is no batch.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -89,7 +89,7 @@ impl Batches {
         }
     }
 
-    /// Writes the answers that there are.
+    /// Writes the answers that have arrived.
     fn flush(&mut self, id: BatchId, out: &mut Outbox) {
         let answers = self.open.get_mut(&id).map(|batch| &mut batch.answers);
         if let Some(answers) = answers.filter(|answers| !answers.is_empty()) {

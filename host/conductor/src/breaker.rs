@@ -1,4 +1,4 @@
-//! The crash-loop breaker: how often a proxy that breaks is started again, and when.
+//! The crash-loop breaker: how often a broken proxy is restarted, and when.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -30,7 +30,7 @@ impl Breaker {
         }
     }
 
-    /// Notes a failure. Says when the proxy is to be started again; `None` if it fails too often.
+    /// Notes a failure. Returns when to restart the proxy, or `None` if it fails too often.
     pub fn trip(&mut self, now: Instant) -> Option<Instant> {
         let window = self.window;
         self.failures.retain(|failed| now - *failed < window);

@@ -1,8 +1,7 @@
-//! The conductor of one client's connection: reads, routes and writes until either end is gone. A parent is
-//! served as a client which has the agent, too.
+//! The conductor of one client's connection: reads, routes and writes until either end is gone. A parent is served
+//! like a client that is the agent, too.
 //!
-//! Memory stays bounded by what is read: while a side does not take what it is sent, nothing more
-//! is read from the other.
+//! Reading bounds the memory: while one side does not take what it is sent, the other is not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,16 +25,16 @@ use acp_chain_rpc::transport::{Frame, Incoming, Outgoing, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, MalformedLine, Message, code, read};
 
-/// Messages that proxies handle before input and output get their turn again.
+/// How many messages proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
 
-/// How long they may take for that. A call that is under way goes on until it yields.
+/// How long they may take. A call in progress continues until it yields.
 const SLICE: Duration = Duration::from_millis(10);
 
 /// How long the agent may work on open requests when the client has closed its side.
 const DRAIN: Duration = Duration::from_secs(2);
 
-/// What there was to do.
+/// The work that there was.
 enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
@@ -48,14 +47,13 @@ enum Turn {
     More,
 }
 
-/// One end, and what became of it.
+/// One end, and its state.
 pub struct Side {
     incoming: Box<dyn Incoming>,
     pub(super) outgoing: Box<dyn Outgoing>,
-    /// Whether it has said all.
+    /// Whether its output has ended.
     pub(super) ended: bool,
-    /// What the client, the agent and the native proxies had taken when this was read last, in
-    /// bytes.
+    /// The bytes that the client, the agent and the native proxies had taken when this was last read.
     taken: [u64; 3],
 }
 
@@ -73,17 +71,17 @@ impl Side {
 pub struct Conductor {
     pub(super) router: Router,
     pub(super) client: Side,
-    /// Of a chain that is a proxy it neither takes nor says anything.
+    /// If the chain is a proxy, this end neither reads nor writes.
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
     pub(super) pipes: Pipes,
-    /// What finds the projects of sessions.
+    /// Finds the projects of sessions.
     projects: Option<Box<dyn Projects>>,
     /// Newer versions of proxies, if somebody makes them.
     swaps: Option<mpsc::Receiver<Swap>>,
-    /// Whether what happened last was that something was written.
+    /// Whether the last event was a write.
     wrote: bool,
-    /// Until when output of an agent is waited for that has exited or reads nothing any more.
+    /// How long to wait for the output of an agent that has exited or stopped reading.
     last_output: Option<Instant>,
 }
 
@@ -116,7 +114,7 @@ impl Conductor {
             router.runs_as(hop, pipes.process(hop));
         }
         router.set_log(settings.log);
-        // A parent has its own ways for the sessions of its client.
+        // A parent has its own routes for the sessions of its client.
         let projects = chain.projects.filter(|_| role == Role::Agent);
         match role {
             Role::Proxy(dialect) => router.set_parent(dialect),
@@ -142,7 +140,7 @@ impl Conductor {
             wrote: false,
             last_output: None,
         };
-        // Requests may have come in one burst with it.
+        // Requests may have arrived together with it.
         conductor.take_frames(Peer::Client);
         conductor
     }
@@ -161,7 +159,7 @@ impl Conductor {
             }
             self.obey();
             if self.router.is_ready() {
-                // Proxies may keep each other busy for ever; whoever else runs here has a turn.
+                // Proxies may keep each other busy for ever; let other tasks run.
                 tokio::task::yield_now().await;
             }
             if self.agent.ended {
@@ -183,7 +181,7 @@ impl Conductor {
                 drained.get_or_insert_with(|| Instant::now() + DRAIN);
             }
             if self.last_output.is_some() && !self.reads(Peer::Agent) {
-                // It is the client that takes its time.
+                // The client is the slow one.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
             tokio::select! {
@@ -198,7 +196,7 @@ impl Conductor {
         self.close(patience).await
     }
 
-    /// Waits for anything to do, and does it.
+    /// Waits for something to do, and does it.
     pub(super) async fn turn(&mut self) {
         let read_client = self.reads(Peer::Client);
         let read_agent = self.reads(Peer::Agent);
@@ -225,14 +223,14 @@ impl Conductor {
                     written = self.agent.outgoing.write(agent_box) => Turn::Wrote(Peer::Agent, written),
                 }
             };
-            // What came in leaves before a busy proxy has its time, and proxies that always have
-            // something to send leave time for all else.
+            // Input is passed on before a busy proxy gets its time, and proxies that always have something to send
+            // leave time for everything else.
             match self.wrote {
                 false => tokio::select! { biased; turn = writes => turn, turn = rest => turn },
                 true => tokio::select! { biased; turn = rest => turn, turn = writes => turn },
             }
         };
-        // It may have been waited for, for long.
+        // The wait may have been long.
         self.router.advance(Instant::now());
         self.wrote = matches!(event, Turn::Wrote(..));
         match event {
@@ -244,7 +242,7 @@ impl Conductor {
                 let error = Error::new(code::INTERNAL_ERROR, text);
                 self.router.stop_writing(peer, &error);
                 if peer == Peer::Agent {
-                    // It is as good as gone; what it said before is still read.
+                    // It is as good as gone; its earlier output is still read.
                     let end = Instant::now() + LAST_OUTPUT;
                     self.last_output.get_or_insert(end);
                 }
@@ -268,15 +266,15 @@ impl Conductor {
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
-                // What it started may keep its output open; what it wrote itself is still read.
+                // Its children may keep its output open; the output of its own is still read.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
         }
     }
 
-    /// Whether there is room for more of what a side says. Where too much waits for an end, a
-    /// little is read whenever that end has taken much more: else proxies that always have
-    /// something to send could keep a side from being heard.
+    /// Whether there is room for more input from a side. While too much waits for an end, a little is read whenever
+    /// that end has taken much more: otherwise proxies that always have something to send could keep a side from
+    /// being read.
     fn reads(&mut self, peer: Peer) -> bool {
         let limits = match peer {
             Peer::Client => [FLOOD, UNREAD, UNREAD],
@@ -293,7 +291,7 @@ impl Conductor {
         has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
     }
 
-    /// Which native proxies are read. Looked at once, since there may be many.
+    /// Which native proxies are read. Computed at once, since there may be many.
     fn hearing(&mut self) -> Hearing {
         let [client, agent] =
             [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
@@ -304,7 +302,7 @@ impl Conductor {
         }
     }
 
-    /// How much waits for the client, the agent, and a native proxy.
+    /// How many bytes wait for the client, the agent, and a native proxy.
     fn waits(&mut self) -> [usize; 3] {
         let [client, agent] = [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len());
         [client, agent, self.router.most_for_natives()]
@@ -316,8 +314,7 @@ impl Conductor {
         [client, agent, self.router.taken_by_natives()]
     }
 
-    /// Does what the router wants done to the programs of native proxies, and looks for what it wants to
-    /// know.
+    /// Carries out the router's orders about the programs of native proxies, and starts its lookups.
     pub(super) fn obey(&mut self) {
         for order in self.router.take_orders() {
             match order {
@@ -337,7 +334,7 @@ impl Conductor {
         }
     }
 
-    /// The project of a session was found, or is not there.
+    /// The project of a session was found, or does not exist.
     fn found(&mut self, number: u64, project: Option<Project>) {
         let Some(Project { key, name, make }) = project else {
             return self.router.found(number, None);
@@ -362,10 +359,10 @@ impl Conductor {
         name: &str,
         mut members: Vec<Member>,
     ) -> Result<(), Failure> {
-        // Of those that had the places before.
+        // Orders about the previous owners of the places.
         self.obey();
         let programs = programs_of(&mut members);
-        // Without a place they are dropped, and end.
+        // Without a place, they are dropped and end.
         let places = self.router.join(key.clone(), name, members)?;
         for (at, program) in programs {
             let hop = places[at];
@@ -415,8 +412,8 @@ impl Conductor {
         }
     }
 
-    /// Takes the messages of a batch one by one. In version 1, which has none, that are those that
-    /// somebody waits for.
+    /// Takes the messages of a batch one by one. In version 1, which has no batches, takes only those that somebody
+    /// waits for.
     fn take_batch(&mut self, from: Peer, malformed: &MalformedLine, batch: Box<[Bytes]>) {
         let members: Vec<_> = batch
             .into_iter()
@@ -456,7 +453,7 @@ impl Conductor {
         }
     }
 
-    /// Tells whoever waits for an answer that it is lost. Whether anybody did.
+    /// Tells whoever waits for an answer that it is lost. Returns whether anybody did.
     fn ends_wait(&mut self, from: Peer, malformed: &MalformedLine) -> bool {
         let Some(id) = malformed.answers() else {
             return false;
@@ -472,14 +469,14 @@ impl Conductor {
         if peer == Peer::Client {
             let text = "acp-chain: the client has closed its side";
             tracing::info!("the client has closed its side");
-            // It still reads answers; but it will answer nothing any more.
+            // It still reads answers, but will no longer answer anything.
             self.router
                 .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
         }
     }
 }
 
-/// What is said of projects, if somebody finds them. Cancel safe.
+/// The next word about projects, if somebody finds them. Cancel safe.
 async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
     match projects {
         Some(projects) => projects.next().await,
@@ -495,7 +492,7 @@ async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
     };
     match next {
         Some(swap) => swap,
-        // Nobody makes any more.
+        // No more will be made.
         None => std::future::pending().await,
     }
 }

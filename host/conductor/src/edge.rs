@@ -8,27 +8,27 @@ use acp_chain_channel::limits::{Account, OPEN_KEPT};
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Message};
 
-/// The client or the agent; of a chain that is itself a proxy, the parent.
+/// The client or the agent; if the chain is itself a proxy, the parent.
 #[derive(Debug)]
 pub struct Edge {
-    /// What waits to be written to it.
+    /// The bytes that wait to be written to it.
     pub outbox: Outbox,
-    /// Its own requests that have no answer yet.
+    /// Its own unanswered requests.
     pub open: HashMap<Id, ExchangeId>,
-    /// What is kept of those.
+    /// The account of those.
     pub kept: Account,
-    /// Why it answers nothing any more.
+    /// Why it no longer answers.
     pub mute: Option<Error>,
-    /// Whether it reads nothing any more.
+    /// Whether it no longer reads.
     pub gone: bool,
-    /// How much of what it said came to nothing.
+    /// How many of its messages were discarded.
     pub discarded: u64,
-    /// What it said several at a time.
+    /// Its batches.
     pub batches: Batches,
 }
 
 impl Edge {
-    /// An end for which nothing is kept yet; what will be, is a part of this account.
+    /// An end for which nothing is kept yet; its account will be a part of this one.
     pub fn new(kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -41,7 +41,7 @@ impl Edge {
         }
     }
 
-    /// Queues a message under an id; what nobody can read any more is dropped.
+    /// Queues a message under an id; drops it if the end is gone.
     pub fn send(&mut self, message: &Message, id: Option<&str>) {
         match id.filter(|_| message.kind().is_response() && !self.batches.is_empty()) {
             _ if self.gone => {}

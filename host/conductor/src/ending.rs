@@ -1,4 +1,4 @@
-//! How a connection ends: what is open is answered, and the agent goes.
+//! How a connection ends: open requests are answered, and the agent is ended.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::native::{self, Ended, Process};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, code};
 
-/// How long what is left may take to be written at the end.
+/// How long writing the rest may take at the end.
 const FLUSH: Duration = Duration::from_secs(1);
 
-/// How long the proxies may take with what has come in from an agent that has ended.
+/// How long the proxies may take for the last messages of an agent that has ended.
 const SETTLE: Duration = Duration::from_secs(2);
 
 impl Conductor {
-    /// The client has left, or we are to stop: the agent goes too. A client that still reads gets
-    /// the answers that it is owed.
+    /// The client has left, or we have to stop: ends the agent, too. A client that still reads gets the answers that
+    /// it is owed.
     pub async fn close(&mut self, patience: bool) -> Exit {
         self.router.log_tallies();
         self.client.ended = true;
@@ -41,14 +41,14 @@ impl Conductor {
             return Exit::Ended { agent: None };
         };
         tracing::info!("the agent {}", native::describe(ended.status));
-        // Ended by us, it did not fail.
+        // If we ended it, it did not fail.
         Exit::Ended {
             agent: ended.meant_it().then_some(ended.status),
         }
     }
 
-    /// The agent has ended: what it said last goes its way, whatever is open is answered, and the
-    /// client told why. That takes as long as the client needs to read it, or until `stop`.
+    /// The agent has ended: passes on its last messages, answers whatever is open, and tells the client why. Takes as
+    /// long as the client needs to read that, or until `stop`.
     pub async fn finish_after_agent(&mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
         let reads = self.agent.outgoing.is_open();
@@ -73,12 +73,12 @@ impl Conductor {
         }
     }
 
-    /// Lets the proxies finish with what has come in, for a while.
+    /// Lets the proxies finish with the messages that have come in, for a while.
     async fn settle(&mut self) {
         let finish = async {
             while !self.router.is_idle() {
                 self.router.pump(BUDGET);
-                // Proxies may go on for ever; the time that they have must be able to run out.
+                // Proxies may go on for ever; their time must be able to run out.
                 tokio::task::yield_now().await;
                 if !self.router.is_ready() && !self.router.is_idle() {
                     let (_, _, busy, ..) = self.router.split();
@@ -93,7 +93,7 @@ impl Conductor {
         }
     }
 
-    /// Lets native proxies answer what the client still waits for.
+    /// Lets native proxies give the answers that the client still waits for.
     async fn hear_out(&mut self) {
         while self.router.waits_for_natives() && self.router.is_owed(Peer::Client) {
             self.router.pump(BUDGET);
@@ -102,7 +102,7 @@ impl Conductor {
         }
     }
 
-    /// Lets native proxies go, one after the other, each with what it still has to say.
+    /// Lets native proxies go, one after the other, and passes on the last output of each.
     async fn let_go(&mut self, natives: Vec<HopIndex>) {
         for hop in natives {
             self.pipes.let_go(hop);

@@ -1,4 +1,4 @@
-//! Open requests: where they came from, where they are, and whether they were withdrawn.
+//! Open requests: where they came from, where they are, and whether they were cancelled.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use acp_chain_rpc::{Id, Message};
 /// The number of an open request, and its id on the wire wherever it leaves the chain.
 pub type ExchangeId = u64;
 
-/// What a request begins or ends, by its method. It is looked up once, when the message comes in.
+/// What a request begins or ends, by its method. Looked up once, when the message comes in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Boundary {
-    /// Nothing: it belongs to what has begun.
+    /// Nothing: it belongs to something that has begun.
     #[default]
     Inner,
     /// It begins the connection.
@@ -31,7 +31,7 @@ pub enum Boundary {
 impl Boundary {
     #[inline]
     pub fn of(method: &str) -> Self {
-        // What comes most often first.
+        // The most frequent first.
         match method.strip_prefix("session/") {
             Some("update") => Self::Inner,
             Some("close" | "delete") => Self::End,
@@ -51,15 +51,15 @@ pub enum Origin {
     Hop(HopIndex, MessageId),
     /// A native proxy, under this id of its own.
     Native(HopIndex, Id),
-    /// The host, which tells a native proxy that was started again what the client said first.
+    /// The host, which sends a restarted native proxy the client's first message.
     Introduction,
     /// The seat of an MCP server, under this number of its own.
     Seat(ServerId, Question),
-    /// An MCP client of the agent's, under this id of its own.
+    /// An MCP client of the agent, under this id of its own.
     Link(LinkId, Id),
-    /// The host, which connects an MCP client of the agent's.
+    /// The host, which connects an MCP client of the agent.
     Connecting(LinkId),
-    /// The host, which says good-bye for an MCP client of the agent's.
+    /// The host, which disconnects an MCP client of the agent.
     Leaving(LinkId),
 }
 
@@ -76,7 +76,7 @@ pub enum Stage {
     Out,
     /// With a native proxy.
     Native(HopIndex),
-    /// With an MCP client of the agent's.
+    /// With an MCP client of the agent.
     Link(LinkId),
     /// At the seat of an MCP server.
     Seat(ServerId),
@@ -88,7 +88,7 @@ pub enum Stage {
 #[derive(Debug)]
 pub struct Exchange {
     pub origin: Origin,
-    /// The way that the request goes.
+    /// The direction of the request.
     pub toward: Peer,
     pub route: Route,
     pub method: Arc<str>,
@@ -99,35 +99,35 @@ pub struct Exchange {
     pub stage: Stage,
     /// The proxies that saw the request, each with its number for it.
     pub seen: Vec<(HopIndex, MessageId)>,
-    /// The `$/cancel_request` by which the sender withdrew it.
+    /// The sender's `$/cancel_request`.
     pub cancel: Option<Message>,
-    /// Whether it is a prompt of which the turn was stopped while a proxy held it.
+    /// Whether it is a prompt whose turn was stopped while a proxy held it.
     pub stopped: bool,
-    /// On whose account it is kept, unless that is the host's own.
+    /// The account on which it is kept, unless it is the host's own.
     pub charge: Option<Charge>,
-    /// On whose account its further sessions are kept.
+    /// The accounts on which its further sessions are kept.
     pub charges: Vec<Charge>,
-    /// A request of MCP's in the dialect in which it stands alone (see [`mcp::seat`](acp_chain_mcp::seat)).
+    /// Whether it is an MCP request of the stateless dialect (see [`mcp::seat`](acp_chain_mcp::seat)).
     pub stands_alone: bool,
 }
 
 impl Exchange {
-    /// What it takes to keep a request open that has this id, in bytes.
+    /// What it costs to keep a request with this id open, in bytes.
     pub fn cost(id: Option<&Id>, request: &Message) -> usize {
-        /// What the maps take in which it is found, and a short cancellation.
+        /// The cost of its map entries, and of a short cancellation.
         const ENTRIES: usize = 512;
-        // The id is kept here and where its sender's are.
+        // The id is kept here and with its sender's.
         let id = id.map_or(0, |id| 2 * id.as_str().len());
         let session = request.session().map_or(0, |session| session.len());
         size_of::<Self>() + ENTRIES + id + request.method().len() + session
     }
 
-    /// Whether so many bytes more may be kept for it.
+    /// Whether this many more bytes may be kept for it.
     pub fn may_grow(&mut self, bytes: usize) -> bool {
         self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
     }
 
-    /// The session of the request, as whoever has it knows it.
+    /// The session of the request, as its current holder knows it.
     pub fn far_session(&self) -> Option<&Arc<str>> {
         match self.renamed.last() {
             Some((_, session)) => session.as_ref(),
@@ -135,7 +135,7 @@ impl Exchange {
         }
     }
 
-    /// The number under which a proxy knows the request.
+    /// The number by which a proxy knows the request.
     pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {
         self.seen
             .iter()

@@ -1,5 +1,4 @@
-//! Where a client is received before there is a chain: nothing but `initialize` gets past, or a
-//! parent's `proxy/initialize`.
+//! Receives a client before there is a chain: only `initialize`, or a parent's `proxy/initialize`, gets past.
 
 use super::start::Role;
 use acp_chain_channel::Peer;
@@ -7,14 +6,14 @@ use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, read};
 
-/// Where a client is received before there is a chain.
+/// Receives a client before there is a chain.
 pub struct Handshake {
     pub client: Transport,
     pub outbox: Outbox,
 }
 
 impl Handshake {
-    /// Waits for what begins a role; refuses everything else. `None` if the client leaves.
+    /// Waits for a message that begins a role; refuses everything else. `None` if the client leaves.
     pub async fn wait(&mut self) -> Option<(Role, Message)> {
         let mut more = true;
         loop {
@@ -51,7 +50,7 @@ impl Handshake {
 
     pub async fn tell(&mut self, id: &Id, error: &Error) {
         Message::error(error).write(Some(id.as_str()), &mut self.outbox);
-        // A client that cannot be written to will not be read from for long.
+        // A client that cannot be written to cannot be read for long.
         let _ = self.client.outgoing.write_all(&mut self.outbox).await;
     }
 }

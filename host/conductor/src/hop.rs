@@ -1,4 +1,5 @@
-//! A proxy's place in the chain: what waits for it, what it holds, and what waits behind that.
+//! A proxy's place in the chain: the messages that wait for it, those that it holds, and those that wait behind
+//! these.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,20 +23,20 @@ use acp_chain_channel::{
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-/// A proxy that is ready to work.
+/// A proxy that is ready for work.
 pub struct Proxy {
     /// Its id in the manifest.
     pub name: String,
     /// The proxy itself.
     pub started: Started,
-    /// Where another comes from when it breaks.
+    /// Makes its replacement when it breaks.
     pub source: Box<dyn Source>,
-    /// What it is allowed.
+    /// Its terms.
     pub terms: Terms,
 }
 
 impl Proxy {
-    /// Starts a proxy on these terms; the source keeps to them by itself.
+    /// Starts a proxy on these terms, which the source applies itself.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -53,15 +54,15 @@ impl Proxy {
     }
 }
 
-/// A component that has no instance yet: one is made when something comes for it.
+/// A component without an instance yet: one is made when a message arrives for it.
 pub struct Sleeper {
     /// Its id in the manifest.
     pub name: String,
-    /// What instances say of themselves. What it says when it starts counts from then on.
+    /// What its instances declare. The declaration of a started instance replaces it.
     pub registration: Registration,
-    /// Where instances come from.
+    /// Makes its instances.
     pub source: Box<dyn Source>,
-    /// What it is allowed.
+    /// Its terms.
     pub terms: Terms,
 }
 
@@ -81,7 +82,7 @@ pub enum Member {
     Component(Proxy),
     /// A component that sleeps.
     Asleep(Sleeper),
-    /// A program, which reads and writes on its own.
+    /// A program, which reads and writes by itself.
     Native(Native),
 }
 
@@ -96,7 +97,7 @@ impl Member {
         }
     }
 
-    /// Whether others rely on it to decide. A program is no guard, for nothing says so.
+    /// Whether others rely on its decisions. A program is no guard, as nothing declares it one.
     #[must_use]
     pub fn is_guard(&self) -> bool {
         match self {
@@ -119,16 +120,16 @@ impl From<Native> for Member {
     }
 }
 
-/// Under which terms a proxy works.
+/// The terms of a proxy.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
     /// What it may use.
     pub limits: Arc<Limits>,
     /// What it may do.
     pub grant: Arc<Grant>,
-    /// What becomes of it when it breaks.
+    /// What happens when it breaks.
     pub on_failure: FailurePolicy,
-    /// It is put to sleep when it has had nothing to do for so long. It never is without this.
+    /// How long it must be idle to be put to sleep. `None`: it never is.
     pub sleep_after: Option<Duration>,
 }
 
@@ -145,15 +146,15 @@ impl std::fmt::Debug for Proxy {
 pub enum Life {
     /// It waits for something to do.
     Idle(Box<dyn Part>),
-    /// It is being called or started, and will come back.
+    /// It is being called or started, and will return.
     Busy,
-    /// A native proxy that runs: what waits for it is written to it.
+    /// A running native proxy: messages for it are written to it.
     Runs,
-    /// It has no instance, and nothing of it is open. What comes for it wakes it up.
+    /// It has no instance, and nothing of it is open. A message for it wakes it up.
     Asleep,
-    /// It broke, and is about to be started again. What comes for it waits.
+    /// It broke, and is about to be restarted. Messages for it wait.
     Down,
-    /// It broke, for this reason, and is given up.
+    /// It broke, for this reason, and was given up.
     Ended(String),
 }
 
@@ -161,7 +162,7 @@ pub enum Life {
 #[derive(Debug)]
 pub enum Item {
     Message(Routed),
-    /// The sender of a held request has withdrawn it.
+    /// The sender of a held request has cancelled it.
     Cancel(MessageId),
     /// A message was held for too long.
     Expired(MessageId),
@@ -185,9 +186,9 @@ impl Held {
     }
 }
 
-/// What a proxy is made of, as far as it matters on the way.
+/// The kind of a proxy.
 pub enum Runtime {
-    /// A component, and where another instance of it comes from.
+    /// A component, and the source of further instances.
     Component(Box<dyn Source>),
     /// A program.
     Native(Box<NativePeer>),
@@ -199,49 +200,48 @@ pub struct Hop {
     pub name: String,
     /// The project that it belongs to, if it is not the user's own.
     pub project: Option<Arc<str>>,
-    /// Whether it ever began its work: a project's program may have yet to.
+    /// Whether it ever began its work: a project's program may not have yet.
     pub has_begun: bool,
     pub terms: Terms,
     pub runtime: Runtime,
     pub life: Life,
     pub versions: Versions,
-    /// When something came for it last, if it may be put to sleep.
+    /// When the last message for it arrived, if it may be put to sleep.
     pub called: Option<Instant>,
-    /// Why it is to be ended as soon as it comes back.
+    /// Why it must be ended as soon as it returns.
     pub ending: Option<Failure>,
     pub breaker: Breaker,
-    /// How often it was started anew.
+    /// How often it was restarted.
     pub restarts: u64,
     /// Whether the user knows that it broke once.
     pub told: bool,
-    /// What it says of itself.
+    /// What it declares.
     registration: Registration,
-    /// Waits for the proxy, in the order of arrival.
+    /// The items that wait for the proxy, in order of arrival.
     pub inbox: VecDeque<Item>,
-    /// What the proxy did not ask for, and may not overtake what is in the inbox or in its hands.
+    /// Messages that the proxy did not subscribe to, and that must not overtake those in the inbox or in its hands.
     queues: Queues,
-    /// Bytes in the inbox and behind it that the client or the agent is to be slowed down for. What
-    /// proxies have among themselves is not theirs, and would keep them from being read for as long
-    /// as proxies like; it is limited by `in_flight`.
+    /// Bytes in the inbox and behind it that slow down the client or the agent. Messages between proxies are not
+    /// among them: they would keep both from being read for as long as the proxies like. `in_flight` limits those.
     pub waiting: usize,
-    /// What is of its own making in the inboxes of proxies, and behind them.
+    /// The messages of its own in the inboxes of proxies, and behind them.
     pub in_flight: Account,
-    /// What the proxy is being called with.
+    /// The message that the proxy is being called with.
     pub in_hand: Option<(MessageId, Routed)>,
-    /// The key of the message that it was handed last, while it is not done with it.
+    /// The key of the message that it was last handed, until it is done with it.
     key_in_hand: Option<OrderKey>,
     pub held: HashMap<MessageId, Held>,
-    /// Responses that wait for a held notification, and what came behind them.
+    /// Responses that wait for a held notification, and the messages behind them.
     pub parked: Parked,
-    /// Its own requests that have no answer yet.
+    /// Its own unanswered requests.
     pub asked: HashMap<MessageId, ExchangeId>,
-    /// What is kept of those, also of earlier instances', and of sessions that it gave to others'.
+    /// The account of those, also of earlier instances, and of sessions that it gave to requests of others.
     pub kept: Account,
     /// The state that it saved last.
     pub saved: Option<String>,
-    /// Where the numbers of the next instance begin.
+    /// The first number of the next instance.
     pub next_number: MessageId,
-    /// Messages that were refused for its failures.
+    /// How many messages were refused because it failed.
     pub refused: u64,
     /// Whether it is in the router's queue.
     pub queued: bool,
@@ -249,7 +249,7 @@ pub struct Hop {
 }
 
 impl Hop {
-    /// A proxy for which nothing is kept yet; what will be, is a part of this account.
+    /// A proxy for which nothing is kept yet; its accounts will be parts of this one.
     pub fn new(member: Member, kept: &Account) -> Self {
         match member {
             Member::Component(proxy) => {
@@ -289,7 +289,7 @@ impl Hop {
         }
     }
 
-    /// A proxy of this project, which joins when the connection has long begun.
+    /// A proxy of this project, which joins a connection that has begun.
     pub fn of_project(member: Member, project: Arc<str>, kept: &Account) -> Self {
         let mut hop = Self::new(member, kept);
         hop.project = Some(project);
@@ -360,7 +360,7 @@ impl Hop {
         }
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn title(&self) -> String {
         let of = self.project.as_ref();
         let of = of.map_or_else(String::new, |project| {
@@ -384,12 +384,12 @@ impl Hop {
             && self.parked.is_empty()
     }
 
-    /// The subscription by which the proxy sees a message, if a power lets it do anything with it.
+    /// The subscription through which the proxy sees a message, if a power lets it do anything with it.
     pub fn subscription(&self, routed: &Routed) -> Option<&Subscription> {
         self.wanted(&self.registration, routed)
     }
 
-    /// The same, by what one of its versions says of itself.
+    /// The same, by the declaration of one of its versions.
     #[inline]
     pub fn wanted<'r>(
         &self,
@@ -411,17 +411,17 @@ impl Hop {
         grant.covers(Actions::TOUCH, &subject)
     }
 
-    /// Whether others rely on it to decide.
+    /// Whether others rely on its decisions.
     pub fn is_guard(&self) -> bool {
         self.registration.guard
     }
 
-    /// What it has for the agent.
+    /// What it offers the agent.
     pub fn offers(&self) -> Offers {
         self.registration.offers
     }
 
-    /// Whether it has something for the agent, and can be called for that.
+    /// Whether it offers the agent something, and can be called for it.
     pub fn is_server(&self) -> bool {
         !self.offers().is_empty()
             && self.terms.grant.has("tools")
@@ -432,20 +432,20 @@ impl Hop {
         self.registration.subscriptions = subscriptions;
     }
 
-    /// What it says of itself.
+    /// What it declares.
     pub fn registration(&self) -> &Registration {
         &self.registration
     }
 
-    /// It says this of itself from now on. Gives what it said before.
+    /// Replaces what it declares. Returns what it declared before.
     pub fn register(&mut self, registration: Registration) -> Registration {
         std::mem::replace(&mut self.registration, registration)
     }
 
-    /// Whether what it cannot decide goes on unchanged: because the user wants it so, or because
-    /// it has no say in it anyway.
+    /// Whether messages that it cannot decide go on unchanged: because the user wants it so, or because it has no say
+    /// in them anyway.
     pub fn lets_pass(&self, routed: &Routed) -> bool {
-        // Without what a project relies on, its sessions do not begin.
+        // A project's sessions do not begin without the proxies that it relies on.
         if routed.is_bound() || !self.has_begun {
             return false;
         }
@@ -460,7 +460,7 @@ impl Hop {
                 .covers(Actions::DECIDE, &subject_of(routed))
     }
 
-    /// Whether something can become of what waits for it.
+    /// Whether the messages that wait for it can still be handled.
     pub fn takes_messages(&self) -> bool {
         matches!(
             self.life,
@@ -468,7 +468,7 @@ impl Hop {
         )
     }
 
-    /// Whether it can be called with something.
+    /// Whether it can be called.
     pub fn is_ready(&self) -> bool {
         !self.inbox.is_empty() && self.takes_messages()
     }
@@ -486,7 +486,7 @@ impl Hop {
         self.inbox.push_back(item);
     }
 
-    /// Takes out what waits first. The proxy has it until it is [`done`](Self::done).
+    /// Takes out the first item. The proxy has it until it is [`done`](Self::done).
     pub fn pop(&mut self) -> Option<Item> {
         let mut item = self.inbox.pop_front()?;
         if let Item::Message(routed) = &mut item {
@@ -497,20 +497,18 @@ impl Hop {
         Some(item)
     }
 
-    /// Whether something of its queue that waits for the proxy, or is in its hands, must leave before
-    /// this.
+    /// Whether another message of the same queue, waiting for the proxy or in its hands, must leave before this one.
     pub fn is_behind(&self, routed: &Routed) -> bool {
         self.queues.holds_up(routed)
     }
 
-    /// Lets a message wait that is [behind](Self::is_behind) others.
+    /// Queues a message that is [behind](Self::is_behind) others.
     pub fn follow(&mut self, routed: Routed) {
         self.waiting += slowing(&routed);
         self.queues.follow(routed);
     }
 
-    /// The proxy is done with what it had in hand, if it had something. Gives the messages that
-    /// waited for this only.
+    /// The proxy is done with the message in hand, if there was one. Returns the messages that waited only for it.
     pub fn done(&mut self) -> Vec<Routed> {
         let Some(key) = self.key_in_hand.take() else {
             return Vec::new();
@@ -520,18 +518,18 @@ impl Hop {
         free
     }
 
-    /// Whether what begins the connection waits here, or is in the proxy's hands, and goes the same
-    /// way: nothing passes it, for not every client waits for the answer.
+    /// Whether the message that begins the connection waits here, or is in the proxy's hands, and goes the same way:
+    /// nothing may overtake it, as not every client waits for the answer.
     pub fn is_to_begin(&self, routed: &Routed) -> bool {
         let in_hand = self.in_hand.as_ref();
         in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == routed.toward)
             || self.queues.has_beginning(routed)
     }
 
-    /// Whether a message that is done here must still wait: a response for the held
-    /// notifications of its queue that came before it, and everything for such a response.
+    /// Whether a message that is done here must still wait: a response waits for the held notifications of its queue
+    /// that came before it, and everything else for such a response.
     pub fn must_wait(&self, routed: &Routed) -> bool {
-        // Most proxies hold nothing; then the session need not even be looked for.
+        // Most proxies hold nothing; then the session need not be looked up.
         if self.held.is_empty() && self.parked.is_empty() {
             return false;
         }
@@ -540,17 +538,17 @@ impl Hop {
             || routed.is_response() && held.any(|held| held.holds_up(routed))
     }
 
-    /// How many bytes wait here that nothing more should be read for.
+    /// How many bytes wait here that should stop reading.
     pub fn backlog(&self) -> usize {
         self.waiting + self.parked.excess()
     }
 
-    /// Whether more waits behind what the proxy holds than can be kept.
+    /// Whether more waits behind the held messages than may be kept.
     pub fn is_jammed(&self) -> bool {
         self.parked.is_too_much()
     }
 
-    /// The parked messages that need wait no longer, in order.
+    /// The parked messages that no longer have to wait, in order.
     pub fn release(&mut self) -> Vec<Routed> {
         match self.parked.is_empty() {
             true => Vec::new(),
@@ -560,7 +558,7 @@ impl Hop {
         }
     }
 
-    /// Everything that the proxy has, when it is to decide about nothing more, in order.
+    /// Takes everything that the proxy has, in order, as it is to decide nothing more.
     pub fn give_up(&mut self) -> Vec<Routed> {
         let mut all: Vec<_> = self.held.drain().map(|(_, held)| held.routed).collect();
         all.extend(self.in_hand.take().map(|(_, routed)| routed));
@@ -569,7 +567,7 @@ impl Hop {
     }
 }
 
-/// What powers tell a message apart by.
+/// The properties of a message that powers distinguish.
 fn subject_of(routed: &Routed) -> Subject<'_> {
     subject(&routed.message, routed.toward.opposite(), &routed.method)
 }
@@ -585,7 +583,7 @@ fn everything() -> Vec<Subscription> {
     all.into_iter().collect()
 }
 
-/// For how much of a message the client and the agent are to be slowed down, in bytes.
+/// By how many bytes of a message the client and the agent are slowed down.
 fn slowing(routed: &Routed) -> usize {
     match routed.internal {
         true => 0,
@@ -593,16 +591,16 @@ fn slowing(routed: &Routed) -> usize {
     }
 }
 
-/// What waits for native proxies, by their places.
+/// The messages that wait for native proxies, by their places.
 pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
 
 impl ForNatives<'_> {
-    /// What waits to be written to the program of this one; none for a component.
+    /// The bytes that wait to be written to the program of this one; `None` for a component.
     pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
         Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)
     }
 
-    /// How much waits for this proxy that is not written yet.
+    /// How many bytes wait to be written to this proxy.
     pub(super) fn backlog(&self, index: HopIndex) -> usize {
         self.0.get(index).map_or(0, Hop::backlog)
     }

@@ -1,11 +1,10 @@
-//! The conductor: who stands where in a chain, and how messages get from one to the next.
+//! The conductor: the order of the parts of a chain, and how messages get from one to the next.
 //!
-//! What always holds:
-//! - A message that nobody changes leaves with the very bytes of its body that it came with.
-//! - Per direction and session, messages leave in the order in which they came, and a response
-//!   never overtakes a notification that was sent before it. Only a proxy that holds a message
-//!   takes it out of the line.
-//! - Every request gets exactly one answer, whatever dies.
+//! Invariants:
+//! - A message that nobody changes leaves with exactly the bytes of its body that arrived.
+//! - Per direction and session, messages leave in the order of arrival, and a response never overtakes a notification
+//!   sent before it. Only holding a message takes it out of that order.
+//! - Every request gets exactly one answer, whichever part dies.
 
 #![forbid(unsafe_code)]
 

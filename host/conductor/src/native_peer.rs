@@ -1,7 +1,7 @@
-//! A native proxy as the router sees it: an end in both directions, in the midst of the chain.
+//! A native proxy as the router sees it: an end for both directions, in the middle of the chain.
 //!
-//! A message that comes to it is written to it, and its way ends there. What it says sets out
-//! from its place: plain messages to the client's side, what it wraps to the agent's.
+//! A message for it is written to it, and ends its way there. Its own messages start at its place: plain ones go
+//! toward the client, wrapped ones toward the agent.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use acp_chain_channel::{Failure, FailurePolicy, Peer};
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Id, Message};
 
-/// How long a native proxy may take to answer its first message, while it waits for nobody else.
+/// How long a native proxy may take to answer its first message, unless it waits for somebody else.
 pub const START_UP: Duration = Duration::from_secs(30);
 
 /// A native proxy that is ready for a chain.
@@ -26,15 +26,15 @@ pub const START_UP: Duration = Duration::from_secs(30);
 pub struct Native {
     /// Its id in the manifest.
     pub name: String,
-    /// How it spells what only proxies speak; without it, what it answers tells.
+    /// Its dialect of the proxy protocol; if there is none here, its answers show it.
     pub dialect: Option<Dialect>,
-    /// What becomes of it when it breaks.
+    /// What happens when it breaks.
     pub on_failure: FailurePolicy,
     /// The program.
     pub program: Option<Program>,
 }
 
-/// A program that runs, and how to run it again.
+/// A running program, and how to run it again.
 pub struct Program {
     /// Its streams.
     pub io: ChildIo,
@@ -53,51 +53,51 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// What the router wants done to the program of a native proxy.
+/// An order of the router about the program of a native proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// It is ended, and nothing more of it is read.
+    /// End it, and read nothing more from it.
     End(HopIndex),
-    /// Another one is started.
+    /// Start another one.
     Launch(HopIndex),
-    /// It may go, and its place is another's from now on.
+    /// Let it go; its place belongs to another from now on.
     LetGo(HopIndex),
 }
 
-/// The program of a native proxy, as the router speaks with it.
+/// The program of a native proxy, as the router sees it.
 #[derive(Debug)]
 pub struct NativePeer {
-    /// What waits to be written to it.
+    /// The bytes that wait to be written to it.
     pub outbox: Outbox,
-    /// Its own requests that have no answer yet.
+    /// Its own unanswered requests.
     pub open: HashMap<Id, ExchangeId>,
-    /// What is kept of those, and of those that it left behind when it broke.
+    /// The account of those, and of those that it left behind when it broke.
     pub kept: Account,
     pub dialect: Dialect,
-    /// The number of its process, if it has one.
+    /// Its process id, if it has a process.
     pub process: Option<u32>,
-    /// Whether the dialect was given, or shown by what it said or answered.
+    /// Whether the dialect was given, or shown by its messages.
     pub is_settled: bool,
-    /// Its first message, while it is not answered.
+    /// Its first message, until it is answered.
     pub introduction: Option<Introduction>,
-    /// How many of its lines came to nothing.
+    /// How many of its lines were discarded.
     pub discarded: u64,
 }
 
-/// The first message of a native proxy, while it is not answered.
+/// The first message of a native proxy, until it is answered.
 #[derive(Debug)]
 pub struct Introduction {
     pub number: ExchangeId,
-    /// When it should have been answered.
+    /// When the answer is due.
     pub due: Instant,
-    /// The client's own message, as long as the proxy may still be passed by.
+    /// The client's own message, as long as the proxy may still be bypassed.
     pub routed: Option<Routed>,
-    /// Whether the proxy was started again, and the client knows nothing of this.
+    /// Whether the proxy was restarted, which the client does not know.
     pub is_repeated: bool,
 }
 
 impl NativePeer {
-    /// One for which nothing is kept yet; what will be, is a part of this account.
+    /// A peer for which nothing is kept yet; its account will be a part of this one.
     pub fn new(dialect: Option<Dialect>, kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -111,7 +111,7 @@ impl NativePeer {
         }
     }
 
-    /// Queues a request, under an id, or a notification that goes this way.
+    /// Queues a request with an id, or a notification, that goes this way.
     pub fn send(&mut self, toward: Peer, message: &Message, id: Option<&str>) {
         match toward {
             Peer::Agent => message.write(id, &mut self.outbox),
@@ -121,7 +121,7 @@ impl NativePeer {
         }
     }
 
-    /// Queues the request by which it begins its work: this, as the client said it, in its dialect.
+    /// Queues the request that starts its work: the client's `initialize`, in its dialect.
     pub fn introduce(&mut self, number: ExchangeId, initialize: Option<&Message>) {
         let params = initialize.map_or("null", Message::body);
         let message = Message::request(self.dialect.initialize(), params);

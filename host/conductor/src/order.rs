@@ -1,7 +1,7 @@
-//! Where guards stand: next to the agent, behind all others. So they see what the agent said and what
-//! it will get, and nobody is left who could alter what they decided.
+//! The place of guards: next to the agent, behind all other proxies. So they see exactly what the agent said and will
+//! get, and nobody can alter their decisions.
 
-/// A guard with somebody between it and the agent who is none.
+/// A guard with another proxy, which is none, between it and the agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the proxy `{guard}` is a guard, and `{behind}`, which is none, stands between it and the agent, \
@@ -15,8 +15,8 @@ pub struct OutOfOrder {
     pub behind: String,
 }
 
-/// An error unless all guards stand behind all others. The proxies are given by their names, the
-/// client's neighbour first, and whether each is a guard.
+/// An error unless all guards stand behind all others. Each proxy is given by its name and whether it is a guard, the
+/// client's neighbour first.
 pub fn check_order<'a>(
     proxies: impl IntoIterator<Item = (&'a str, bool)>,
 ) -> Result<(), OutOfOrder> {

@@ -1,7 +1,7 @@
-//! The programs of native proxies: their streams are read and written here.
+//! Reads and writes the streams of native proxies' programs.
 //!
-//! A program that has ended, or takes nothing any more, is ended as a whole before anybody hears
-//! that it broke; what it said before is read first.
+//! If a program has ended, or no longer reads, its earlier output is read, and its whole process tree ended, before
+//! its failure is reported.
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -22,33 +22,32 @@ use acp_chain_channel::Failure;
 use acp_chain_channel::limits::{FLOOD, LINE};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 
-/// How long the output of a program may take to end that has exited or reads nothing any more; also
-/// that of the agent.
+/// How long the output of a program, or of the agent, may take to end once it has exited or stopped reading.
 pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// How long a program may take nothing while too much waits for it.
+/// How long a program may read nothing while too much waits for it.
 const STALL: Duration = Duration::from_secs(30);
 
 /// What happened to a native proxy.
 pub enum Happened {
-    /// It took something.
+    /// It read something.
     Wrote,
-    /// There is more of what it says.
+    /// There is more output of it.
     Read(HopIndex),
-    /// It takes nothing, though much waits for it.
+    /// It reads nothing, though much waits for it.
     Stalled(HopIndex),
     /// Its program has ended.
     Broke(HopIndex, Failure),
 }
 
-/// Which native proxies are read. What they say goes either way, so only what could not wait any longer keeps
-/// them from being heard: not what waits for themselves, or they might never come to take it.
+/// Which native proxies are read. Their messages go both ways, so only backlogs that must not grow stop them from
+/// being read: not one for the proxy itself, or it might never get to read that.
 pub struct Hearing {
     /// Whether there is room for more at both ends.
     pub is_room: bool,
-    /// How much waits for proxies.
+    /// How many bytes wait for proxies.
     pub waiting: usize,
-    /// Native proxies for which so much waits that nobody may add to it.
+    /// Native proxies whose backlog nobody may add to.
     pub flooded: Vec<HopIndex>,
 }
 
@@ -60,19 +59,19 @@ impl Hearing {
     }
 }
 
-/// What became of which program, by its place and its count.
+/// How a program ended, with its place and its count.
 type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
 /// The programs of a chain, the client's neighbour first.
 pub struct Pipes {
     all: Vec<Pipe>,
-    /// Programs that are being ended, and why, if anybody is to hear of it.
+    /// Programs that are being ended, and why, if that is to be reported.
     endings: FuturesUnordered<Ending>,
-    /// Whose turn it is.
+    /// The next one to look at.
     turn: usize,
-    /// How many programs there ever were.
+    /// How many programs there have been.
     count: u64,
-    /// Who waits for anything to happen.
+    /// Woken when anything happens.
     waits: Arc<AtomicWaker>,
 }
 
@@ -80,14 +79,14 @@ struct Pipe {
     hop: HopIndex,
     launch: Launch,
     program: Option<Running>,
-    /// Which one it is, of all that there ever were.
+    /// Its number among all that there have been.
     count: u64,
     bell: Arc<Bell>,
-    /// How many bytes were ever queued for it, and whether it was read, when it was last looked at.
+    /// How many bytes had been queued for it, and whether it was read, when it was last polled.
     seen: (u64, bool),
 }
 
-/// Tells which of many pipes there is something to do for.
+/// Tells which of many pipes have something to do.
 struct Bell {
     is_rung: AtomicBool,
     waits: Arc<AtomicWaker>,
@@ -116,14 +115,14 @@ impl Bell {
 
 struct Running {
     transport: Transport,
-    /// Whether it has said all.
+    /// Whether its output has ended.
     ended: bool,
-    /// Whether it is to go when it has taken what waits for it, and nobody is to hear of it.
+    /// Whether it may go, unreported, once it has read its backlog.
     leaves: bool,
     process: Option<Process>,
-    /// Until when its last output is waited for.
+    /// How long to wait for its last output.
     last_output: Option<Pin<Box<Sleep>>>,
-    /// Until when it has to take something.
+    /// When it must have read something.
     stall: Option<Pin<Box<Sleep>>>,
 }
 
@@ -159,7 +158,7 @@ impl Pipes {
         self.count += 1;
     }
 
-    /// Starts another program in the place of one that ended.
+    /// Replaces a program that ended by another.
     pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
             pipe.count = self.count;
@@ -175,18 +174,18 @@ impl Pipes {
         self.all.iter().map(|pipe| pipe.hop)
     }
 
-    /// The number of the process that a program runs as, if it has one.
+    /// The process id of a program, if it has a process.
     pub fn process(&self, hop: HopIndex) -> Option<u32> {
         let pipe = self.all.iter().find(|pipe| pipe.hop == hop)?;
         let program = pipe.program.as_ref()?;
         program.process.as_ref().map(Process::id)
     }
 
-    /// Ends a program of which nobody wants to hear any more.
+    /// Ends a program that nobody is interested in any more.
     pub fn end(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         let Some(pipe) = pipe else { return };
-        // What is known of it from before does not matter any more.
+        // What is known of the previous one no longer matters.
         pipe.count = self.count;
         self.count += 1;
         if let Some(program) = pipe.program.take() {
@@ -197,7 +196,7 @@ impl Pipes {
         }
     }
 
-    /// Lets a program go: its input ends when it has taken what waits for it.
+    /// Lets a program go: its input ends once it has read its backlog.
     pub fn let_go(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         if let Some(pipe) = pipe
@@ -208,7 +207,7 @@ impl Pipes {
         }
     }
 
-    /// Lets a program go for good, which has taken all that waited for it: its place is another's.
+    /// Lets a program go for good that has read its backlog: its place becomes another's.
     pub fn dismiss(&mut self, hop: HopIndex) {
         let Some(at) = self.all.iter().position(|pipe| pipe.hop == hop) else {
             return;
@@ -222,7 +221,7 @@ impl Pipes {
         }
     }
 
-    /// Whether there is more to be read of a program.
+    /// Whether there is more of a program to be read.
     pub fn is_running(&self, hop: HopIndex) -> bool {
         let pipe = self.all.iter().find(|pipe| pipe.hop == hop);
         pipe.is_some_and(|pipe| pipe.program.is_some())
@@ -237,7 +236,7 @@ impl Pipes {
         while self.endings.next().await.is_some() {}
     }
 
-    /// What a native proxy has said.
+    /// The next frame of a native proxy.
     pub fn next_frame(&mut self, hop: HopIndex) -> Option<Frame> {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop)?;
         let program = pipe.program.as_mut()?;
@@ -275,7 +274,7 @@ impl Pipes {
             let Some(outbox) = natives.outbox(hop) else {
                 continue;
             };
-            // There may be many, and most of the time nothing happens to most of them.
+            // There may be many, most of them idle most of the time.
             let seen = (outbox.queued(), reads);
             if !pipe.bell.silence() && pipe.seen == seen {
                 continue;
@@ -309,7 +308,7 @@ impl Pipes {
     }
 }
 
-/// Takes the programs from the native proxies among these, each with where that stands among them.
+/// Takes the programs from the native proxies among these, each with the proxy's position.
 pub fn programs_of(members: &mut [Member]) -> Vec<(usize, Program)> {
     let natives = members.iter_mut().enumerate();
     let programs = natives.filter_map(|(at, member)| match member {
@@ -364,7 +363,7 @@ impl Running {
         if reads && let Poll::Ready(read) = self.transport.incoming.poll_read(context) {
             return Poll::Ready(match read {
                 Ok(more) => {
-                    // What is left then is half a line.
+                    // The rest is an incomplete line.
                     self.ended = !more;
                     Done::Read
                 }
@@ -375,11 +374,11 @@ impl Running {
             && let Some(process) = &mut self.process
             && pin!(process.wait()).poll(context).is_ready()
         {
-            // What it started may keep its output open.
+            // Its children may keep its output open.
             self.wait_for_last_output();
         }
         match &mut self.last_output {
-            // Otherwise it is others that take their time with what it said.
+            // Otherwise others are slow to take its output.
             Some(last_output) if reads => last_output.as_mut().poll(context).map(|()| Done::Ended),
             _ => Poll::Pending,
         }
@@ -390,7 +389,7 @@ impl Running {
             .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
     }
 
-    /// Ends it when it has said all, or has had time to.
+    /// Ends it once its output has ended, or its time is over.
     async fn end_gently(mut self) {
         self.transport.outgoing.close();
         let incoming = &mut self.transport.incoming;
@@ -410,7 +409,7 @@ impl Running {
         }
     }
 
-    /// Ends what is left of the program; says what became of it.
+    /// Ends the rest of the program, and returns how it ended.
     async fn into_failure(self) -> Failure {
         let reads = self.transport.outgoing.is_open();
         drop(self.transport.outgoing);

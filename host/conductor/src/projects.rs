@@ -1,8 +1,7 @@
-//! Chains of projects: the proxies that a session has beside those that hold everywhere, by its working
-//! directory.
+//! Chains of projects: the proxies that a session has, by its working directory, beside those of all sessions.
 //!
-//! Who finds projects, and decides whether their proxies may run, is not said here. A session waits for that
-//! no longer than [`PATIENCE`].
+//! Finding projects, and deciding whether their proxies may run, happens elsewhere. A session waits for that no
+//! longer than [`PATIENCE`].
 
 use std::path::Path;
 use std::pin::Pin;
@@ -12,39 +11,39 @@ use std::time::Duration;
 use super::Member;
 use acp_chain_channel::Failure;
 
-/// How long a session waits for its project to be found. Its folder may lie on a disk that hangs.
+/// How long a session waits for its project to be found. Its folder may be on a disk that hangs.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Finds the projects of sessions.
 pub trait Projects: Send {
-    /// Begins to look for the project of a session with this working directory, as its request names it.
-    /// The answer comes from [`next`](Self::next), under this number.
+    /// Starts to look for the project of a session with this working directory, as named in its request.
+    /// [`next`](Self::next) returns the answer, with this number.
     fn find(&mut self, number: u64, cwd: &Path);
 
-    /// What there is to say next; pending while there is nothing. Cancel safe.
+    /// The next word; pending until there is one. Cancel safe.
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Word> + Send + '_>>;
 }
 
-/// What is said of projects.
+/// A word about projects.
 #[derive(Debug)]
 pub enum Word {
-    /// What was looked for under this number was found, or is not there.
+    /// The result of the lookup with this number.
     Found(u64, Option<Project>),
-    /// Something that the user is to know, in the next turn.
+    /// Something to tell the user in the next turn.
     Notice(String),
 }
 
-/// A project of which the proxies may run.
+/// A project whose proxies may run.
 pub struct Project {
-    /// Which proxies, of which project, on which terms: sessions with the same key share them.
+    /// Identifies the project, its proxies and their terms: sessions with the same key share them.
     pub key: Arc<str>,
-    /// What people call it.
+    /// Its name for people.
     pub name: String,
-    /// Makes the proxies, the client's neighbour first. Called if they do not run yet.
+    /// Makes the proxies, the client's neighbour first. Called unless they run already.
     pub make: Make,
 }
 
-/// Makes the proxies of a project. Without them its sessions do not begin: who relies on them gets an error.
+/// Makes the proxies of a project. If that fails, its sessions get an error and do not begin.
 pub type Make = Box<dyn FnOnce() -> Result<Vec<Member>, Failure> + Send>;
 
 impl std::fmt::Debug for Project {

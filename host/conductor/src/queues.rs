@@ -1,5 +1,5 @@
-//! What waits at a proxy, in a queue for each direction of each session, and of all that names no
-//! session. Looking something up takes no longer for all that waits in other queues.
+//! The messages that wait at a proxy, in one queue for each direction of each session, and for messages without a
+//! session. A lookup does not get slower with the length of other queues.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -9,7 +9,7 @@ use super::routed::Routed;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Account;
 
-/// By what order is kept: messages of one key leave in the order in which they came.
+/// The key of a queue: messages with the same key leave in the order of arrival.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct OrderKey {
     toward: Peer,
@@ -25,21 +25,21 @@ impl OrderKey {
     }
 }
 
-/// By key. The names of sessions come from outside, so the hash has a secret of its own.
+/// By key. Session names are untrusted, so the hash has its own secret.
 type ByKey<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
 
-/// What waits for a proxy or is in its hands, counted by key, and what came behind that: messages that
-/// the proxy did not ask for, and that may not overtake those of their key.
+/// The messages that wait for a proxy or are in its hands, counted by key, and those behind them: messages that the
+/// proxy did not subscribe to, and that must not overtake those of their key.
 #[derive(Debug, Default)]
 pub struct Queues {
     counts: ByKey<Count>,
     behind: ByKey<VecDeque<Follower>>,
-    /// How many messages that begin the connection wait, by the way that they go.
+    /// How many messages that begin the connection wait, by direction.
     beginnings: [usize; 2],
 }
 
-/// How many of one key came for the proxy since something stands in its queue, and with how many of those
-/// the proxy is done.
+/// How many messages of one key have come for the proxy since its queue was last empty, and how many of them it is
+/// done with.
 #[derive(Debug, Default)]
 struct Count {
     came: u64,
@@ -60,13 +60,13 @@ impl Queues {
         self.beginnings[routed.toward as usize] += usize::from(routed.is_beginning());
     }
 
-    /// A message is taken in hand. Its queue stands until the proxy is [`done`](Self::done) with it.
+    /// A message is taken in hand. Its queue exists until the proxy is [`done`](Self::done) with it.
     pub fn take(&mut self, routed: &Routed) -> OrderKey {
         self.beginnings[routed.toward as usize] -= usize::from(routed.is_beginning());
         OrderKey::of(routed)
     }
 
-    /// The proxy is done with the first message of a queue. Gives what waited for nothing else.
+    /// The proxy is done with the first message of a queue. Returns those that waited for nothing else.
     pub fn done(&mut self, key: OrderKey) -> Vec<Routed> {
         let mut free = Vec::new();
         let Entry::Occupied(mut entry) = self.counts.entry(key) else {
@@ -91,12 +91,12 @@ impl Queues {
         free
     }
 
-    /// Whether what begins the connection waits, and goes the same way.
+    /// Whether a message that begins the connection waits, and goes the same way.
     pub fn has_beginning(&self, routed: &Routed) -> bool {
         self.beginnings[routed.toward as usize] > 0
     }
 
-    /// Whether one of its queue must leave before this message.
+    /// Whether another of its queue must leave before this message.
     pub fn holds_up(&self, routed: &Routed) -> bool {
         !self.counts.is_empty() && self.counts.contains_key(&OrderKey::of(routed))
     }
@@ -110,8 +110,8 @@ impl Queues {
     }
 }
 
-/// Messages that a proxy is done with and that wait still: responses for a notification that it
-/// holds, and what came behind them.
+/// Messages that a proxy is done with but that still wait: responses, for a notification that it holds, and the
+/// messages behind them.
 #[derive(Debug)]
 pub struct Parked {
     queues: ByKey<VecDeque<Routed>>,
@@ -119,7 +119,7 @@ pub struct Parked {
 }
 
 impl Parked {
-    /// None yet; they will be kept on this account.
+    /// Empty; messages will be kept on this account.
     pub fn new(account: Account) -> Self {
         Self {
             queues: ByKey::default(),
@@ -127,12 +127,12 @@ impl Parked {
         }
     }
 
-    /// What they take beyond what they may, in bytes.
+    /// How many bytes they exceed their limit by.
     pub fn excess(&self) -> usize {
         self.account.excess()
     }
 
-    /// Whether they take more than they may.
+    /// Whether they exceed their limit.
     pub fn is_too_much(&self) -> bool {
         !self.is_empty() && self.account.is_full()
     }
@@ -148,14 +148,14 @@ impl Parked {
         queue.insert(at, routed);
     }
 
-    /// Whether one of its queue came before this.
+    /// Whether another of its queue came before this one.
     pub fn holds_up(&self, routed: &Routed) -> bool {
         let queue = self.queues.get(&OrderKey::of(routed));
         let first = queue.and_then(VecDeque::front);
         first.is_some_and(|first| first.arrival < routed.arrival)
     }
 
-    /// Those that need wait no longer for what is held, in the order in which they came.
+    /// Those that no longer have to wait for held messages, in order of arrival.
     pub fn release<'a>(&mut self, held: impl Iterator<Item = &'a Routed>) -> Vec<Routed> {
         let mut firsts = HashMap::new();
         for notification in held.filter(|held| held.exchange.is_none()) {

@@ -1,4 +1,4 @@
-//! The ways of messages: the places that they pass, and where they end.
+//! The routes of messages: the places that they pass, and where they end.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Route {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether nobody else has it: nothing that is open goes this way, and no session does.
+    /// Whether nobody else has it: no session and nothing open uses this route.
     pub fn is_free(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -65,7 +65,7 @@ impl Route {
     }
 }
 
-/// Where a message's way ends, if not at the end of its route.
+/// Where a message ends, if not at the end of its route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
     /// At the end.
@@ -75,7 +75,7 @@ pub enum Target {
     Seat(ServerId, usize),
     /// At this proxy, which provides the MCP server that it is for.
     Provider(HopIndex),
-    /// At the component where it is, which is asked what it has of this.
+    /// At the component where it is, which is asked for its list of these.
     List(Offer),
     /// At the component where it is, which is called for the agent.
     Call,
@@ -87,6 +87,6 @@ pub enum Via {
     /// The agent itself.
     #[default]
     Agent,
-    /// An MCP client of the agent's.
+    /// An MCP client of the agent.
     Link(LinkId),
 }

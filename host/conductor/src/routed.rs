@@ -11,7 +11,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;
 
-/// What a message has been doing where it is, and since when. It is kept for the trace, where there is one.
+/// What a message has been doing at its place, and since when. Kept for the trace, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub enum Since {
     /// It waits for the proxy.
@@ -22,19 +22,18 @@ pub enum Since {
     Held(Instant),
 }
 
-/// A message, where it is, and where it goes. It is handed on many times, so it is as small as a
-/// pointer.
+/// A message, where it is, and where it goes. It is moved often, so it is as small as a pointer.
 #[derive(Debug)]
 pub struct Routed(Box<Content>);
 
-/// What there is to know of it.
+/// Its contents.
 #[derive(Debug)]
 pub struct Content {
     pub message: Message,
     pub toward: Peer,
     pub route: Route,
     pub target: Target,
-    /// By which way it comes from the agent, or leaves to it.
+    /// Whether it comes from, or leaves to, the agent itself or an MCP client.
     pub via: Via,
     /// Its position on the route.
     pub at: usize,
@@ -44,7 +43,7 @@ pub struct Content {
     pub exchange: Option<ExchangeId>,
     /// The method; of a response, the request's.
     pub method: Arc<str>,
-    /// What it begins or ends; a response, what the request does.
+    /// What it begins or ends; for a response, what the request does.
     pub boundary: Boundary,
     /// The proxy that this is the answer for.
     pub home: Option<HopIndex>,
@@ -52,22 +51,21 @@ pub struct Content {
     pub maker: Option<HopIndex>,
     /// Whether a guard has decided about it, so that only guards may still alter it.
     pub sealed: bool,
-    /// Whether it was found that readers do not differ about it.
+    /// Whether it is known that all readers agree about it.
     pub canonical: bool,
-    /// Whether proxies have it among themselves: no client or agent sent it, or is waiting for it.
+    /// Whether it is between proxies: no client or agent sent it, or waits for it.
     pub internal: bool,
-    /// On whose account it waits, if it is on one.
+    /// The account on which it waits, if any.
     pub charge: Option<Charge>,
-    /// When it came to the proxy where it is, in the order of that proxy.
+    /// Its order of arrival at the proxy where it is.
     pub arrival: u64,
-    /// What it has been doing where it is.
+    /// What it has been doing at its place.
     pub since: Option<Since>,
-    /// The replaced version of the proxy where it is that has seen it last, if one has.
+    /// The last replaced version of the current proxy that has seen it, if any.
     pub seen: Option<Version>,
     /// The session of the request that this answers.
     pub request_session: Option<Arc<str>>,
-    /// Where the request that this answers got another session, from the proxy next to whoever
-    /// answers.
+    /// Where the request that this answers got another session, starting at the proxy nearest the answering side.
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
 }
 
@@ -86,7 +84,7 @@ impl DerefMut for Routed {
 }
 
 impl Routed {
-    /// A message that sets out from a position; no answer, and part of no open request.
+    /// A message that starts at a position; not an answer, and not part of an open request.
     pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
         Self(Box::new(Content {
             method: message.method().clone(),
@@ -126,7 +124,7 @@ impl Routed {
             Peer::Client => self.at -= 1,
             Peer::Agent => self.at += 1,
         }
-        // The last change to the request was the nearest to its far end, where the answer sets out.
+        // The last change to the request was nearest to its far end, where the answer starts.
         while let [.., (_, before), (at, _)] = &self.renamed[..]
             && self.has_passed(*at)
         {
@@ -144,19 +142,19 @@ impl Routed {
         }
     }
 
-    /// What it costs to keep it, in bytes: also short ones take room.
+    /// What it costs to keep it, in bytes: even short ones take room.
     pub fn cost(&self) -> usize {
         let session = self.session().map_or(0, |session| session.len());
         self.message.cost() + session + size_of::<Content>()
     }
 
-    /// Whether its way ends at a proxy, whatever that does with it.
+    /// Whether it ends at a proxy, whatever the proxy does with it.
     pub fn is_bound(&self) -> bool {
         let is_provided = matches!(self.target, Target::Provider(_));
         (is_provided || self.is_for_component()) && !self.is_response()
     }
 
-    /// Whether it is for what a component has for the agent.
+    /// Whether it is for something that a component offers the agent.
     pub fn is_for_component(&self) -> bool {
         matches!(self.target, Target::List(_) | Target::Call)
     }

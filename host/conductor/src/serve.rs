@@ -1,5 +1,5 @@
-//! The way in: a client is received, a chain is started for it, and served until either end is
-//! gone. Nothing behind the client runs before its `initialize` is there.
+//! The way in: receives a client, starts a chain for it, and serves it until either end is gone. Nothing behind the
+//! client runs before its `initialize` has arrived.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -23,9 +23,9 @@ pub struct Settings {
     /// This program, which the agent starts to reach MCP servers within the chain, with the one
     /// argument `mcp-shim`.
     pub program: PathBuf,
-    /// The log, for the user to find more about what failed.
+    /// The log, where the user finds more about failures.
     pub log: Option<PathBuf>,
-    /// Newer versions of proxies, which take their places while the chain runs.
+    /// Newer versions of proxies, which replace them while the chain runs.
     pub swaps: Option<mpsc::Receiver<Swap>>,
 }
 
@@ -43,19 +43,18 @@ impl Default for Settings {
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The client went, or we were to stop, before there was a chain.
+    /// The client left, or we had to stop, before there was a chain.
     NeverBegan,
     /// The chain is gone, and its agent.
     Ended {
-        /// How the agent's process ended, by its own word; none if it was ended, or was not a process of ours.
+        /// The status with which the agent's process exited; `None` if we ended it, or it was not our process.
         agent: Option<ExitStatus>,
     },
 }
 
 /// Serves a client until it closes its side, the agent ends, or `stop` is done.
 ///
-/// `start` is called at the client's `initialize`, and again at the next one if it fails. It is told
-/// which role the chain has to play.
+/// `start` is called with the role of the chain at the client's `initialize`, and again at the next one if it fails.
 pub async fn serve(
     client: Transport,
     mut start: impl AsyncFnMut(Role) -> Result<Chain, StartError>,

@@ -1,4 +1,4 @@
-//! What a connection needs to begin its work.
+//! What a connection needs to start.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -10,10 +10,10 @@ use acp_chain_rpc::code;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::Startable;
 
-/// What begins the work of all parts of a chain.
+/// The method that starts all parts of a chain.
 pub(super) const INITIALIZE: &str = "initialize";
 
-/// What a chain is to whoever started it, which the first message tells (RFD proxy-chains).
+/// The role of a chain for whoever started it, shown by the first message (RFD proxy-chains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// An agent: it began with `initialize`.
@@ -41,12 +41,11 @@ pub struct Chain {
     pub agent: Option<Agent>,
     /// What the user is to be told in the first turn.
     pub notices: Vec<String>,
-    /// What opens the sockets by which the agent reaches MCP servers within the chain. Without it,
-    /// this process does.
+    /// Opens the sockets through which the agent reaches MCP servers within the chain. Without it, this process does.
     pub supervisor: Option<Supervisor>,
-    /// How the agent is to get to them, if it does not reach servers over ACP.
+    /// How the agent reaches them, if it does not support MCP over ACP.
     pub bridge: BridgeKind,
-    /// What finds the further proxies of each session; without it, all sessions have the same.
+    /// Finds the further proxies of each session; without it, all sessions have the same.
     pub projects: Option<Box<dyn Projects>>,
 }
 
@@ -60,8 +59,8 @@ impl std::fmt::Debug for Chain {
 }
 
 impl Chain {
-    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens
-    /// the sockets by which the agent reaches MCP servers of theirs.
+    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens the
+    /// sockets through which the agent reaches their MCP servers.
     #[must_use]
     pub fn new(proxies: Vec<Member>, agent: impl Into<Agent>) -> Self {
         Self {
@@ -74,7 +73,7 @@ impl Chain {
         }
     }
 
-    /// This chain, if it can play a role: that of an agent takes an agent.
+    /// This chain, if it fits a role: that of an agent requires an agent.
     pub(super) fn fit(self, role: Role) -> Result<Self, StartError> {
         match (role, &self.agent) {
             (Role::Agent, Some(_)) | (Role::Proxy(_), None) => Ok(self),
@@ -89,7 +88,7 @@ impl Chain {
 /// The agent: how it is reached, and its process if it is one of ours.
 #[derive(Debug)]
 pub struct Agent {
-    /// What it says, and what is said to it.
+    /// Its messages, in both directions.
     pub transport: Transport,
     /// The process, which ends with the connection.
     pub process: Option<Process>,
@@ -115,7 +114,7 @@ pub struct ChildIo {
 }
 
 impl ChildIo {
-    /// The two streams of somebody whose process, if there is one, is not ours to end.
+    /// Two streams of a peer whose process, if any, is not ours to end.
     pub fn over(
         output: impl AsyncRead + Send + Unpin + 'static,
         input: impl AsyncWrite + Send + Unpin + 'static,
@@ -129,7 +128,7 @@ impl ChildIo {
 }
 
 impl ChildIo {
-    /// Starts a program. A proxy has its id for a name, the agent none.
+    /// Starts a program. A proxy is named by its id, the agent has no name.
     pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
         let (process, input, output) = Process::start(program, proxy)?;
         Ok(Self {
@@ -152,7 +151,7 @@ impl std::fmt::Debug for ChildIo {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
-    /// What is wrong, and with what, in one or two sentences.
+    /// The problem, in one or two sentences.
     pub message: String,
     /// The code of the error that the client gets (JSON-RPC 2.0 §5.1).
     pub code: i64,

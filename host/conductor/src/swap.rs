@@ -5,27 +5,27 @@ use tokio::sync::oneshot;
 use super::Terms;
 use acp_chain_channel::{Failure, FailurePolicy, Source};
 
-/// Is told why a version ends early.
+/// Called with the reason when a version ends early.
 pub type CutShort = Box<dyn Fn(&str) + Send>;
 
-/// A newer version of a proxy that is to take its place between two messages.
+/// A newer version of a proxy, to replace it between two messages.
 pub struct Swap {
     /// The proxy, by its id in the manifest.
     pub proxy: String,
-    /// Where the new version comes from, also when it breaks. It keeps to its terms by itself.
+    /// Makes the new version, also after a failure. It applies the terms itself.
     pub source: Box<dyn Source>,
-    /// What it is allowed. The policy holds that stands beside.
+    /// Its terms, except for the policy, which is the one below.
     pub terms: Terms,
-    /// What becomes of it when it breaks, if it is not the version itself that says so.
+    /// The failure policy, unless the version itself declares it.
     pub on_failure: Option<FailurePolicy>,
-    /// Told when it is in its place, or why it is not, and the old version goes on.
+    /// Told when it is in place, or why it is not, in which case the old version stays.
     pub done: oneshot::Sender<Result<(), Failure>>,
-    /// Told why an older version, which had something left to finish, ends without that.
+    /// Called with the reason when an older version ends with unfinished work.
     pub cut_short: CutShort,
 }
 
 impl Swap {
-    /// Leaves the old version in its place. Whoever wished for another may not be there any more.
+    /// Leaves the old version in place. Whoever requested another may be gone.
     pub(super) fn decline(self, failure: Failure) {
         let _ = self.done.send(Err(failure));
     }

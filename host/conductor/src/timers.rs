@@ -1,4 +1,4 @@
-//! What is to happen at which time.
+//! Scheduled events.
 
 use std::collections::BTreeSet;
 
@@ -9,24 +9,24 @@ use super::route::HopIndex;
 use super::versions::Version;
 use acp_chain_channel::MessageId;
 
-/// What is to happen.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// A held message is taken from its proxy.
     Expire(HopIndex, MessageId),
-    /// What a replaced version of a proxy has left is taken from it.
+    /// The unfinished work of a replaced version of a proxy is taken from it.
     Retire(HopIndex, Version),
-    /// A proxy that broke is started again.
+    /// A proxy that broke is restarted.
     Restart(HopIndex),
-    /// A proxy may have had nothing to do for long.
+    /// A proxy may have been idle for long.
     Sleep(HopIndex),
-    /// A native proxy ought to have answered its first message.
+    /// A native proxy should have answered its first message.
     Introduction(HopIndex),
-    /// A request waits no longer for its project.
+    /// A request no longer waits for its project.
     Lookup(ExchangeId),
 }
 
-/// The timers of one connection. Time is what it is told.
+/// The timers of one connection. It has no clock of its own.
 #[derive(Debug, Default)]
 pub struct Timers(BTreeSet<(Instant, Timer)>);
 
@@ -39,12 +39,12 @@ impl Timers {
         self.0.remove(&(at, timer));
     }
 
-    /// When something happens next.
+    /// The time of the next event.
     pub fn next(&self) -> Option<Instant> {
         self.0.first().map(|(at, _)| *at)
     }
 
-    /// Something that has been due by now.
+    /// An event that is due by now.
     pub fn due(&mut self, now: Instant) -> Option<Timer> {
         self.0.first().filter(|(at, _)| *at <= now)?;
         self.0.pop_first().map(|(_, timer)| timer)

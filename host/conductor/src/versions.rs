@@ -1,17 +1,18 @@
-//! The versions of a proxy: the one at work, and those that it replaced, as long as they hold or ask something.
+//! The versions of a proxy: the one at work, and those that it replaced, as long as they hold messages or have open
+//! requests.
 //!
-//! What always holds: a number tells which version gave it, for each has numbers of its own. Of all versions of a
-//! proxy one at most is called at a time.
+//! Invariants: each version has its own numbers, so a number shows its version. At most one version of a proxy is
+//! called at a time.
 
 use super::hop::{Hop, Life};
 use super::routed::Routed;
 use super::swap::{CutShort, Swap};
 use acp_chain_channel::{MessageId, Part, Registration};
 
-/// How often a proxy was replaced when a version came.
+/// The number of replacements before this version.
 pub type Version = u32;
 
-/// The first number of a version. There are more than it can use in its time.
+/// The first number of a version. It has more than it can ever use.
 pub fn first_of(version: Version) -> MessageId {
     (MessageId::from(version) << 32) + 1
 }
@@ -21,18 +22,18 @@ pub fn version_of(id: MessageId) -> Version {
     Version::try_from(id >> 32).unwrap_or(Version::MAX)
 }
 
-/// A version that was replaced, and has something to finish.
+/// A replaced version with unfinished work.
 pub struct Retired {
     pub version: Version,
-    /// None while it is being called.
+    /// `None` while it is being called.
     part: Option<Box<dyn Part>>,
     registration: Registration,
 }
 
-/// A new version that starts. Nothing is called meanwhile.
+/// A new version that is starting. Nothing is called meanwhile.
 pub struct Starting {
     pub swap: Swap,
-    /// What the proxy was, and is again if that fails.
+    /// The proxy's state before, restored if that fails.
     pub before: Life,
 }
 
@@ -43,17 +44,17 @@ pub struct Versions {
     pub current: Version,
     /// Those that it replaced, the oldest first.
     pub retired: Vec<Retired>,
-    /// The replaced version that is being called, and the part at work, which waits for that.
+    /// The replaced version that is being called, and the current part, which waits for that.
     called: Option<(Version, Box<dyn Part>)>,
-    /// Told why one of those ends early, since there was the first.
+    /// Called with the reason when one of those ends early.
     pub cut_short: Option<CutShort>,
-    /// What is to take its place as soon as it comes back.
+    /// The version to replace it as soon as it returns.
     pub wish: Option<Swap>,
     pub starting: Option<Starting>,
 }
 
 impl Hop {
-    /// Takes out the part of a version, to be called; nothing if the proxy cannot be called, or the version is gone.
+    /// Takes out the part of a version, to be called; `None` if the proxy cannot be called, or the version is gone.
     #[inline]
     pub fn take_part(&mut self, version: Version) -> Option<Box<dyn Part>> {
         if version != self.versions.current {
@@ -83,7 +84,7 @@ impl Hop {
         }
     }
 
-    /// A part that was called comes back. Says of which version it is.
+    /// A part that was called returns. Returns its version.
     #[inline]
     pub fn put_back(&mut self, part: Box<dyn Part>) -> Version {
         match self.versions.called.is_some() {
@@ -125,7 +126,7 @@ impl Hop {
         all.find(|retired| retired.version == version)
     }
 
-    /// Puts a new version in the place of the one that was at work.
+    /// Replaces the current version by a new one.
     pub fn replace(&mut self, new: Box<dyn Part>, registration: Registration) {
         let before = std::mem::replace(&mut self.life, Life::Idle(new));
         let registration = self.register(registration);
@@ -140,13 +141,13 @@ impl Hop {
         }
     }
 
-    /// Whether there is only the version at work, and no other is to come.
+    /// Whether there is only the current version, and no other is to come.
     pub fn has_one_version(&self) -> bool {
         let versions = &self.versions;
         versions.retired.is_empty() && versions.wish.is_none() && versions.starting.is_none()
     }
 
-    /// Whether a version holds something, or waits for an answer.
+    /// Whether a version holds a message, or waits for an answer.
     fn has_something(&self, version: Version) -> bool {
         self.held.values().any(|held| held.version == version)
             || self.asked.keys().any(|id| version_of(*id) == version)
@@ -167,14 +168,14 @@ impl Hop {
         self.versions.retired = retired;
     }
 
-    /// Which version is to see a message next. A response passes those first that hold notifications which it
-    /// waits for, and asked to see it: by that they know that no more will come.
+    /// The version that sees a message next. A response first passes the versions that subscribed to it and hold
+    /// notifications that it waits for: it tells them that no more will come.
     #[inline]
     pub fn reader(&self, routed: &Routed) -> Version {
         self.awaiting(routed).unwrap_or(self.versions.current)
     }
 
-    /// The replaced version that is to see a response next.
+    /// The replaced version that sees a response next.
     #[inline]
     pub fn awaiting(&self, routed: &Routed) -> Option<Version> {
         match self.versions.retired.is_empty() {
@@ -201,7 +202,7 @@ impl Hop {
         next.map(|one| one.version)
     }
 
-    /// What a version says of itself.
+    /// What a version declares.
     #[inline]
     pub fn registration_of(&self, version: Version) -> &Registration {
         match version == self.versions.current {

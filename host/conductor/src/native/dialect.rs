@@ -5,11 +5,11 @@ use serde::Deserialize;
 /// A generation of the proxy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum Dialect {
-    /// `proxy/…` as the newest SDKs speak it, with metadata of the hop in `_meta`.
+    /// `proxy/…` as in the newest SDKs, with metadata of the hop in `_meta`.
     #[serde(rename = "proxy")]
     Proxy,
-    /// `proxy/…` as the RFD has it, with metadata of the hop in `meta`. The host has none to send,
-    /// and passes over both, so this differs from [`Dialect::Proxy`] in name only.
+    /// `proxy/…` as in the RFD, with metadata of the hop in `meta`. The host sends none and ignores both, so this
+    /// differs from [`Dialect::Proxy`] only in name.
     #[serde(rename = "proxy-meta")]
     ProxyMeta,
     /// `_proxy/…`, of SDKs from before the methods were adopted.
@@ -18,7 +18,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Its name, as manifests have it.
+    /// Its name in manifests.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -28,7 +28,7 @@ impl Dialect {
         }
     }
 
-    /// What a proxy gets in place of `initialize`.
+    /// The method that a proxy gets instead of `initialize`.
     #[must_use]
     pub fn initialize(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl Dialect {
         }
     }
 
-    /// The dialect of a conductor that begins with this method; `None` if no conductor does.
+    /// The dialect of a conductor whose first message has this method; `None` if there is none.
     #[must_use]
     pub fn of_initialize(method: &str) -> Option<Self> {
         let dialects = [Self::Proxy, Self::Underscore];
@@ -46,7 +46,7 @@ impl Dialect {
             .find(|dialect| dialect.initialize() == method)
     }
 
-    /// What carries a message from or to the successor.
+    /// The method that carries a message from or to the successor.
     #[must_use]
     pub fn successor(self) -> &'static str {
         match self {

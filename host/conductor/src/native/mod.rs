@@ -1,8 +1,8 @@
 //! Parts of a chain that are child processes.
 //!
-//! A process never outlives the host, nor does anything that it started: it is held as a whole
-//! [tree](acp_chain_system), which is killed when the host is gone, however it went. On Unix another
-//! process, the [`Supervisor`], starts and holds it, for the host gives up the right to.
+//! Neither a process nor anything that it started outlives the host: its whole [tree](acp_chain_system) is killed
+//! when the host is gone, however it ended. On Unix another process, the [`Supervisor`], starts and holds it, as the
+//! host gives up the right to.
 
 mod dialect;
 mod process;

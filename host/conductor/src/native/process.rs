@@ -14,10 +14,10 @@ use acp_chain_system::supervisor::Started;
 use acp_chain_system::tree::{self, Tree};
 use acp_chain_system::{CommandLine, Startable};
 
-/// How long a process gets to react to the end of its input.
+/// How long a process has to react to the end of its input.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long the last of the standard error is waited for when a process has ended.
+/// How long to wait for the last standard error of a process that has ended.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// Why a process could not be started.
@@ -34,7 +34,7 @@ pub enum SpawnError {
         /// The program.
         command: String,
     },
-    /// It is there, but cannot be run.
+    /// It exists, but cannot be run.
     #[error(
         "the {part} command `{}` cannot be run: {error}",
         Untrusted::new(command)
@@ -44,13 +44,13 @@ pub enum SpawnError {
         part: &'static str,
         /// The program.
         command: String,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
 }
 
 impl SpawnError {
-    /// What the system says of a program that is the agent, or a proxy.
+    /// From the system's error about a program, which is the agent or a proxy.
     #[must_use]
     pub fn new(part: &'static str, program: &CommandLine, error: io::Error) -> Self {
         let command = program.program.to_string_lossy().into_owned();
@@ -74,17 +74,17 @@ impl SpawnError {
     }
 }
 
-/// A running process and all that it started.
+/// A running process, and everything that it started.
 #[derive(Debug)]
 pub struct Process {
     name: String,
     tree: Tree,
     stderr: Tail,
-    /// Done when it prints no more.
+    /// Resolves when it prints no more.
     silent: Option<oneshot::Receiver<()>>,
 }
 
-/// What a process reads.
+/// The standard input of a process.
 pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// What it writes.
@@ -95,12 +95,12 @@ pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 pub struct Ended {
     /// Its exit code or signal.
     pub status: ExitStatus,
-    /// Whether it ended before it was told to.
+    /// Whether it ended before we ended it.
     pub by_itself: bool,
 }
 
 impl Ended {
-    /// Whether its status is its own word. Ended by us, it did not fail.
+    /// Whether it set its status itself. If we ended it, it did not fail.
     #[must_use]
     pub fn meant_it(&self) -> bool {
         self.by_itself || (Tree::CAN_BE_ASKED && self.status.code().is_some())
@@ -114,14 +114,14 @@ impl Process {
         &self.name
     }
 
-    /// Its number. It leads the group of all that it starts.
+    /// Its process id. It leads the group of everything that it starts.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.tree.id()
     }
 
-    /// Starts a process; gives it with its standard input and output. A proxy has its id for a
-    /// name, the agent none.
+    /// Starts a process; returns it with its standard input and output. A proxy is named by its id, the agent has no
+    /// name.
     pub fn start(
         program: &Startable,
         proxy: Option<&str>,
@@ -134,7 +134,7 @@ impl Process {
         let printed = {
             let (tail, name) = (tail.clone(), proxy.unwrap_or(part).to_owned());
             Box::new(move |bytes: &[u8]| {
-                // It is dropped with this.
+                // Dropped with this closure.
                 let _ = &over;
                 tail.take(&name, bytes);
             })
@@ -165,9 +165,9 @@ impl Process {
         self.tree.wait().await
     }
 
-    /// Ends the process, whose standard input is closed: it gets a while to go by itself if it is
-    /// to be ended with patience, then it is asked to, which may take another while. Where the system
-    /// has no way to ask, the end of its input says it all. What it started is ended behind it.
+    /// Ends the process, whose standard input is closed. With patience, it first gets a while to exit by itself. Then
+    /// it is asked to, and gets another while; where the system cannot ask, the end of its input has to do. Finally
+    /// everything that it started is killed.
     pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
         let at_once = !patience && Tree::CAN_BE_ASKED;
         let grace = if at_once { Duration::ZERO } else { GRACE };
@@ -183,7 +183,7 @@ impl Process {
         Ok(Ended { status, by_itself })
     }
 
-    /// The last that the process printed on its standard error, once it has ended.
+    /// The last output of the process on its standard error, once it has ended.
     pub async fn last_words(&mut self) -> String {
         if let Some(silent) = self.silent.take() {
             let _ = tokio::time::timeout(LAST_WORDS, silent).await;

@@ -1,20 +1,19 @@
-//! What a child process prints on its standard error: read always, kept in part, shown only when
-//! the process fails.
+//! The standard error of a child process: always read, kept in part, shown only if the process fails.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-/// So much of the end is kept.
+/// How many bytes of the end are kept.
 const KEPT: usize = 16 * 1024;
 
-/// The end of what a process prints.
+/// The end of a process's output.
 #[derive(Clone, Debug, Default)]
 pub struct Tail(Arc<Mutex<VecDeque<u8>>>);
 
 impl Tail {
-    /// Takes what a process of this name has printed.
+    /// Takes output of the process of this name.
     pub fn take(&self, name: &str, printed: &[u8]) {
         for line in String::from_utf8_lossy(printed).lines() {
             tracing::debug!(target: "stderr", "{name}: {}", quote(line, MAX_QUOTE));
@@ -25,7 +24,7 @@ impl Tail {
         kept.drain(..surplus);
     }
 
-    /// What is kept, as text.
+    /// The kept output, as text.
     pub fn text(&self) -> String {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes: Vec<u8> = kept.iter().copied().collect();

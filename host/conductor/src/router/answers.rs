@@ -1,4 +1,4 @@
-//! Answers: how one sets out, and who gets it.
+//! Answers: where one starts, and who gets it.
 
 use super::core::{Core, returning};
 use super::mcp::Mcp;
@@ -9,7 +9,7 @@ use crate::routed::Routed;
 use crate::versions::version_of;
 use acp_chain_channel::Event;
 
-/// The answer to an open request sets out. Nothing if its way is over already.
+/// Starts the answer to an open request. `None` if it has been answered already.
 pub(super) fn set_out(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -20,7 +20,7 @@ pub(super) fn set_out(
     exchange.stage = Stage::Returning;
     let home = match exchange.origin {
         Origin::Hop(hop, _) | Origin::Native(hop, _) => Some(hop),
-        // Only a proxy that broke leaves it unanswered, and that is known.
+        // Only a broken proxy leaves it unanswered, and that is known.
         Origin::Introduction => {
             core.exchanges.remove(answer.number);
             return None;
@@ -54,7 +54,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
         return;
     };
     if exchange.boundary == Boundary::Session {
-        // What it declared may have to end before.
+        // What it declared may have to end first.
         setup::is_over(mcp, number, steps);
         return steps.push(Step::HandOver(Box::new(Back {
             number,
@@ -65,8 +65,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     hand_over(core, mcp, number, &exchange, &routed, steps);
 }
 
-/// The answer to a request that set up a session is handed over, now that nothing is left of what may have to
-/// end before.
+/// Hands over the answer to a request that set up a session, now that everything that had to end first has ended.
 pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut Steps) {
     hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
     core.sessions.setups.settle(back.number);

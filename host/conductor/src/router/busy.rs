@@ -20,7 +20,7 @@ pub(super) struct Busy {
     pub work: Work,
 }
 
-/// What came of a proxy's work.
+/// The result of a proxy's work.
 pub(super) enum Done {
     Called(Box<dyn Part>, Reply),
     Started(Result<Started, Failure>),
@@ -52,5 +52,5 @@ impl Future for Busy {
     }
 }
 
-/// A busy proxy that has come to an end with its work.
+/// A busy proxy that has finished its work.
 pub struct Finished(pub(super) HopIndex, pub(super) Done);

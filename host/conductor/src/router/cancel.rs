@@ -1,4 +1,4 @@
-//! Cancellation: `$/cancel_request` names an id of one hop only, so the host translates it at every
+//! Cancellation: `$/cancel_request` names an id that is valid on one hop only, so the host translates it at every
 //! hop, and no proxy sees it (RFD request-cancellation).
 
 use std::collections::HashMap;
@@ -6,17 +6,16 @@ use std::collections::HashMap;
 use crate::exchange::ExchangeId;
 use acp_chain_rpc::{Id, Message, member};
 
-/// The method that withdraws a request.
+/// The method that cancels a request.
 pub(super) const CANCEL: &str = "$/cancel_request";
 
-/// The longest cancellation that keeps what it says beside the id, in bytes.
+/// The longest cancellation that keeps members other than the id, in bytes.
 const LONGEST: usize = 4096;
 
 /// A cancellation that names no request.
 pub(super) struct NamesNone;
 
-/// Which of somebody's open requests is withdrawn, and what is passed on; nothing if it is answered
-/// already.
+/// Which of somebody's open requests is cancelled, and the message to pass on; `None` if it is already answered.
 pub(super) fn withdrawn(
     open: &HashMap<Id, ExchangeId>,
     message: &Message,
@@ -28,7 +27,7 @@ pub(super) fn withdrawn(
     Ok(open.get(&id).map(|number| (*number, cancel)))
 }
 
-/// A cancellation of the host's own.
+/// A cancellation by the host.
 pub(super) fn new_cancel() -> Message {
     Message::notification(CANCEL, r#"{"requestId":null}"#)
 }
@@ -38,7 +37,7 @@ fn cancelled_id(cancel: &Message) -> Option<Id> {
     Id::parse(id)
 }
 
-/// The same cancellation for the next hop: only the id is exchanged.
+/// The same cancellation for the next hop: only the id is replaced.
 pub(super) fn with_cancelled_id(cancel: &Message, number: ExchangeId) -> Message {
     let body = cancel.body();
     match member(body, "requestId") {

@@ -1,5 +1,5 @@
-//! What there is of a connection, and what can be done to it that decides nothing. Nothing here calls a
-//! handler, so any of them may call it.
+//! The state of a connection, and operations on it that decide nothing. Nothing here calls a handler, so every
+//! handler may call it.
 
 use std::collections::VecDeque;
 use std::fmt::Display;
@@ -31,8 +31,8 @@ use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_rpc::{Error, Id, Message};
 
-/// What a proxy hears that speaks where it may not: in a session which goes another way, or, if it is a
-/// project's, in none.
+/// The error for a proxy that speaks where it may not: in a session with another route, or, if it is a project's,
+/// outside any session.
 pub(super) fn not_of_session(message: &Message) -> &'static str {
     match message.session() {
         Some(_) => "the session does not pass this proxy",
@@ -45,14 +45,14 @@ pub(super) fn not_of_session(message: &Message) -> &'static str {
 pub(super) struct Core {
     pub client: Edge,
     pub agent: Edge,
-    /// How the parent speaks of a chain that is itself a proxy.
+    /// The dialect of the parent, if the chain is itself a proxy.
     pub parent: Option<Dialect>,
     pub hops: Vec<Hop>,
     /// Those of them that are programs.
     pub natives: Vec<HopIndex>,
     pub exchanges: Exchanges,
     pub sessions: Sessions,
-    /// What waits for its project.
+    /// Requests that wait for their project.
     pub lookups: Lookups,
     /// The proxies of projects.
     pub joined: Joined,
@@ -61,21 +61,21 @@ pub(super) struct Core {
     pub busy: FuturesUnordered<Busy>,
     /// Proxies that are to be ended.
     pub due_to_end: Vec<HopIndex>,
-    /// Proxies of which a newer version is to take the place.
+    /// Proxies to be replaced by a newer version.
     pub due_to_swap: Vec<HopIndex>,
-    /// What is to be done to the programs of native proxies.
+    /// The orders about the programs of native proxies.
     pub orders: Vec<Order>,
-    /// All that is kept: what others have are parts of it.
+    /// The account of everything kept: all other accounts are parts of it.
     pub kept: Account,
     pub timers: Timers,
     pub now: Instant,
-    /// What the user is to be told in the next turn.
+    /// The notices for the user's next turn.
     pub notices: Notices,
-    /// How many messages of MCP over ACP were for nobody.
+    /// How many messages of MCP over ACP had no recipient.
     pub dropped: u64,
-    /// How many notices there were.
+    /// How many notices there have been.
     pub told: u64,
-    /// The version of ACP that was agreed on with the client.
+    /// The version of ACP negotiated with the client.
     pub version: u64,
     /// Where the user finds more.
     pub log: Option<PathBuf>,
@@ -83,7 +83,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// With these proxies, the client's neighbour first.
+    /// A core with these proxies, the client's neighbour first.
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
@@ -117,19 +117,19 @@ impl Core {
         }
     }
 
-    /// Whether so much waits for an end, or a native proxy, that no proxy may add to it.
+    /// Whether the backlog of an end or a native proxy is so long that no proxy may add to it.
     pub fn is_flooded(&self) -> bool {
         self.client.outbox.len() >= FLOOD
             || self.agent.outbox.len() >= FLOOD
             || self.most_for_natives() >= FLOOD
     }
 
-    /// By which an end is reached.
+    /// The edge for an end.
     ///
-    /// A chain that is itself a proxy (RFD proxy-chains) has a parent that stands for both ends: what it
-    /// says plainly comes from the client's side, and what it carries in `proxy/successor` from the
-    /// agent's; what it is told goes likewise. Answers and cancellations are plain either way. All ids are
-    /// the parent's own, of which no two are open at once, so one edge serves both.
+    /// A chain that is itself a proxy (RFD proxy-chains) has a parent that stands for both ends: its plain messages
+    /// come from the client's side, those in `proxy/successor` from the agent's, and messages to it are sent
+    /// likewise. Answers and cancellations are plain either way. All ids are the parent's, of which no two are open
+    /// at once, so one edge serves both.
     pub fn edge(&mut self, peer: Peer) -> &mut Edge {
         match peer {
             Peer::Agent if self.parent.is_none() => &mut self.agent,
@@ -149,14 +149,14 @@ impl Core {
         }
     }
 
-    /// Answers one end directly, past all proxies; without an id, with the id null.
+    /// Answers one end directly, past all proxies; uses the id null if there is none.
     pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
         let id = id.map_or("null", Id::as_str);
         self.send(to, &Message::error(error), Some(id));
     }
 
-    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
-    /// of the others.
+    /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
+    /// others.
     pub fn note_discarded(&mut self, from: Peer, why: &str) {
         const ALL: u64 = 100;
         let edge = self.edge(from);
@@ -175,7 +175,7 @@ impl Core {
         }
     }
 
-    /// Ends a proxy that is the cause of trouble, as soon as it is not busy.
+    /// Ends a proxy that causes trouble, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
         let hop = &mut self.hops[index];
         if hop.ending.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
@@ -184,7 +184,7 @@ impl Core {
         }
     }
 
-    /// Opens a request of a proxy's own, on its account. One that has no room there breaks.
+    /// Opens a request of a proxy's own, on its account. A proxy without room there breaks.
     pub fn open_own(
         &mut self,
         index: HopIndex,
@@ -207,15 +207,15 @@ impl Core {
         Some(number)
     }
 
-    /// The way of a proxy's own message to one side, and where on it the proxy stands; nothing if the
-    /// session goes another way. The session has the name that it has on that side.
+    /// The route of a proxy's own message to one side, and the proxy's position on it; `None` if the session has
+    /// another route. The session is given by its name on that side.
     pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
         let route = self.sessions.route_from_within(to, message.session());
         let at = route.position(index)?;
         Some((route, at))
     }
 
-    /// The way of what a proxy does beside sessions, and where on it the proxy stands.
+    /// The route of a proxy's messages outside sessions, and its position on it.
     pub fn home(&self, index: HopIndex) -> (Route, usize) {
         let route = self.joined.route_of(index);
         let route = route.unwrap_or(self.sessions.main()).clone();
@@ -223,7 +223,7 @@ impl Core {
         (route, at)
     }
 
-    /// What is to be looked for, from when on it is waited for: not before the connection has begun.
+    /// The lookups to start; their time starts now. None before the connection has begun.
     pub fn take_lookups(&mut self) -> Vec<(ExchangeId, PathBuf)> {
         let begins = |exchange: &Exchange| {
             let is_clients = matches!(exchange.origin, Origin::Edge(Peer::Client, _));
@@ -246,14 +246,14 @@ impl Core {
         self.take_held(index, id).map(|held| held.routed)
     }
 
-    /// The same, with what is known of it there.
+    /// The same, with its entry.
     pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
         let held = self.hops[index].held.remove(&id)?;
         self.timers.clear(held.until, Timer::Expire(index, id));
         Some(held)
     }
 
-    /// Tells whoever has a request that it is withdrawn, if it is: the far side, or a native proxy.
+    /// If a request is cancelled, tells whoever has it: the far side, or a native proxy.
     pub fn send_cancel(&mut self, number: ExchangeId) {
         let Some(exchange) = self.exchanges.get(number) else {
             return;
@@ -263,7 +263,7 @@ impl Core {
         };
         let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
         match exchange.stage {
-            // Plain on every hop, whichever way the request went.
+            // Unwrapped on every hop, in either direction of the request.
             Stage::Native(index) => {
                 if let Some(native) = self.hops[index].native_mut() {
                     cancel.write(None, &mut native.outbox);
@@ -273,13 +273,13 @@ impl Core {
         }
     }
 
-    /// Lets something wait for a proxy.
+    /// Queues something for a proxy.
     pub fn enqueue(&mut self, index: HopIndex, item: Item) {
         self.hops[index].push(item);
         self.make_ready(index);
     }
 
-    /// A proxy that is to be ended and can be, and why.
+    /// A proxy that is due to end and can be ended, and why.
     pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
         while let Some(index) = self.due_to_end.pop() {
             let hop = &mut self.hops[index];
@@ -292,8 +292,7 @@ impl Core {
         None
     }
 
-    /// Counts a message of MCP over ACP that is for nobody; the log gets the first, and ever fewer of
-    /// the others.
+    /// Counts a message of MCP over ACP without a recipient; the log gets the first, and ever fewer of the others.
     pub fn note_dropped(&mut self, why: &dyn Display) {
         self.dropped += 1;
         let count = self.dropped;
@@ -303,7 +302,7 @@ impl Core {
         }
     }
 
-    /// How many bytes wait for native proxies: the most that wait for one of them.
+    /// The longest backlog of a native proxy, in bytes.
     pub fn most_for_natives(&self) -> usize {
         let waits = self.peers().map(|(_, native)| native.outbox.len());
         waits.max().unwrap_or_default()
@@ -332,7 +331,7 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
     routed.request_session = exchange.far_session().cloned();
     routed.renamed.clone_from(&exchange.renamed);
     routed.maker = maker;
-    // A guard's answer, or what the host says in its place.
+    // A guard's answer, or the host's in its place.
     routed.sealed = maker.is_some_and(|maker| hops[maker].is_guard());
     routed
 }

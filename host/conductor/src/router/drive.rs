@@ -1,5 +1,4 @@
-//! What drives the router: whatever happens to it is done by the one loop, until nothing is left to be
-//! done. Nothing of what happens next is looked at before.
+//! Drives the router: one loop handles each event completely before it looks at the next.
 
 use std::sync::Arc;
 
@@ -21,11 +20,11 @@ use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_rpc::{Error, Id, Message};
 
-/// How many messages a proxy may handle before it is another's turn.
+/// How many messages a proxy may handle before it is the next one's turn.
 pub const RUN: usize = 16;
 
 impl Router {
-    /// Lets something be done, and takes all steps that come of it.
+    /// Runs a handler, and takes all steps that it leads to.
     fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp, &mut Steps)) {
         let Self { core, mcp, steps } = self;
         debug_assert!(steps.mark() == 0, "the loop is entered from here only");
@@ -38,8 +37,7 @@ impl Router {
         }
     }
 
-    /// Lets proxies handle what waits for them, at most so many messages. Proxies that are busy
-    /// go on in [`Router::finished`].
+    /// Lets proxies handle up to this many waiting messages. Busy proxies continue in [`Router::finished`].
     pub fn pump(&mut self, mut budget: usize) {
         self.between_calls();
         while budget > 0
@@ -47,7 +45,7 @@ impl Router {
             && let Some(index) = self.core.ready.pop_front()
         {
             self.core.hops[index].queued = false;
-            // Several in a row: the code and the memory of one are far from those of another.
+            // Several in a row, for the sake of the caches: each proxy has its own code and memory.
             let mut run = RUN.min(budget);
             while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
                 (run, budget) = (run - 1, budget - 1);
@@ -61,7 +59,7 @@ impl Router {
         }
     }
 
-    /// Lets a proxy handle what waits for it first.
+    /// Lets a proxy handle its first waiting item.
     fn handle_next(&mut self, index: HopIndex) {
         if matches!(self.core.hops[index].life, Life::Asleep) {
             return self.with(|core, mcp, steps| work::wake(core, mcp, index, steps));
@@ -71,7 +69,7 @@ impl Router {
         };
         self.with(|core, mcp, steps| match item {
             Item::Cancel(id) => {
-                // Settled in the meantime: then there is nothing to tell.
+                // If settled in the meantime, there is nothing to tell.
                 let version = core.hops[index].held.get(&id).map(|held| held.version);
                 if let Some(version) = version {
                     work::call(core, mcp, index, version, Event::Cancel(id), steps);
@@ -86,22 +84,22 @@ impl Router {
         self.follow_up(index);
     }
 
-    /// A proxy that is not called any more is done with what it had in hand, and what waited for that only
-    /// goes on.
+    /// A proxy that is no longer being called is done with the message in hand; sends on the messages that waited
+    /// only for it.
     fn follow_up(&mut self, index: HopIndex) {
         if matches!(self.core.hops[index].life, Life::Busy) {
             return;
         }
         self.core.hops[index].dismiss();
         let free = self.core.hops[index].done();
-        // Most proxies have nothing behind them.
+        // Mostly nothing waits.
         if !free.is_empty() {
             let free = free.into_iter().map(|routed| Step::Depart(index, routed));
             self.with(|_, _, steps| steps.extend(free));
         }
     }
 
-    /// Goes on with what came of a busy proxy's work.
+    /// Continues with the result of a busy proxy's work.
     pub fn finished(&mut self, Finished(index, done): Finished) {
         let is_called = matches!(done, Done::Called(..));
         self.with(|core, mcp, steps| work::done(core, mcp, index, done, steps));
@@ -112,7 +110,7 @@ impl Router {
         self.between_calls();
     }
 
-    /// Does what is to be done to proxies that are not being called.
+    /// Ends and replaces proxies that are not being called, where that is due.
     fn between_calls(&mut self) {
         self.end_due();
         while let Some(index) = self.core.next_due_to_swap() {
@@ -120,14 +118,14 @@ impl Router {
         }
     }
 
-    /// Ends the proxies that are to be ended and can be.
+    /// Ends the proxies that are due to end and can be ended.
     fn end_due(&mut self) {
         while let Some((index, failure)) = self.core.next_due_to_end() {
             self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
         }
     }
 
-    /// Does what is due by now.
+    /// Handles the timers that are due.
     pub fn advance(&mut self, now: Instant) {
         self.core.now = now;
         while let Some(timer) = self.core.timers.due(now) {
@@ -138,7 +136,7 @@ impl Router {
                 Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
-                    // In its turn, for the proxy may be about to settle it.
+                    // In turn, as the proxy may be about to settle it.
                     core.hops[index].inbox.push_front(Item::Expired(id));
                     core.make_ready(index);
                 }
@@ -146,16 +144,16 @@ impl Router {
         }
     }
 
-    /// Puts a newer version of a proxy in its place, between two messages: with the state that the old one saved
-    /// last. What the old one holds and asks stays with it until it is settled, for its `hold-time` at most.
+    /// Replaces a proxy by a newer version, between two messages, with the state that the old one saved last. The old
+    /// one keeps its held messages and open requests until they are settled, for its `hold-time` at most.
     ///
-    /// Of several versions that are wished for meanwhile the last one comes.
+    /// Of several versions requested meanwhile, only the last is put in.
     pub fn swap(&mut self, swap: Swap) {
         swaps::wish(&mut self.core, swap);
         self.between_calls();
     }
 
-    /// The proxies of a project join the chain. Gives their places, in the order in which they come.
+    /// The proxies of a project join the chain. Returns their places, in their order.
     ///
     /// # Errors
     /// If there is no room for them.
@@ -174,14 +172,12 @@ impl Router {
         Ok(places)
     }
 
-    /// What was looked for under this number was found: the key of a project that has joined, or that there
-    /// is none.
+    /// The result of the lookup with this number: the key of a project that has joined, or none.
     pub fn found(&mut self, number: u64, key: Option<&str>) {
         self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
     }
 
-    /// The project that was looked for under this number cannot begin its proxies: its session does not
-    /// begin.
+    /// The project of the lookup with this number cannot start its proxies: its session does not begin.
     pub fn refuse_session(&mut self, number: u64, project: &str, failure: &Failure) {
         let error = projects::refusal(project, failure);
         self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
@@ -197,8 +193,8 @@ impl Router {
         self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
     }
 
-    /// A line of a native proxy is not a message. `answers` is the id of what it may have been the
-    /// answer to, `own` that of a request which it may have been.
+    /// A line of a native proxy is malformed. `answers` is the id of the request that it may have answered, `own` the
+    /// id if it may have been a request.
     pub fn take_malformed_from_native(
         &mut self,
         index: HopIndex,
@@ -209,17 +205,17 @@ impl Router {
         self.with(|core, _, steps| native::take_malformed(core, index, error, answers, own, steps));
     }
 
-    /// Takes in what came by the bridge.
+    /// Takes in an arrival from the bridge.
     pub fn receive_from_bridge(&mut self, arrival: Arrival) {
         self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
     }
 
-    /// The program of a native proxy runs as the process of this number.
+    /// Notes the process id of a native proxy's program.
     pub fn runs_as(&mut self, index: HopIndex, process: Option<u32>) {
         native::runs_as(&mut self.core, index, process);
     }
 
-    /// The program of a native proxy runs again, or does not.
+    /// The program of a native proxy was restarted, or could not be.
     pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
         self.with(|core, _, steps| native::launched(core, index, launched, steps));
     }
@@ -239,34 +235,31 @@ impl Router {
         self.end_due();
     }
 
-    /// Gives up a request whose answer was lost on the way in. Says whether there was one.
+    /// Gives up a request whose answer was lost on the way in. Returns whether there was one.
     pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
         let mut was_awaited = false;
         self.with(|core, _, steps| was_awaited = intake::fail_answer(core, from, id, error, steps));
         was_awaited
     }
 
-    /// An end can no longer be reached: what it was asked is answered with this error, and so is
-    /// whatever it would be asked from now on.
+    /// An end can no longer be reached: answers its open requests with this error, and all later ones.
     pub fn lose(&mut self, peer: Peer, error: &Error) {
         self.stop_writing(peer, error);
         self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
     }
 
-    /// An end takes nothing any more, though it may still speak: new requests to it are answered
-    /// with this error.
+    /// An end no longer reads, though it may still write: new requests to it are answered with this error.
     pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
         intake::stop_writing(&mut self.core, peer, error);
     }
 
-    /// An end will answer nothing any more, though it may still read: what it was asked is
-    /// answered with this error.
+    /// An end will no longer answer, though it may still read: answers its open requests with this error.
     pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
         self.core.edge(peer).mute = Some(error.clone());
         self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
     }
 
-    /// Answers all open requests of one end at once, past the proxies that keep them.
+    /// Answers all open requests of one end at once, past the proxies that have them.
     pub fn answer_all_open(&mut self, peer: Peer, error: &Error) {
         intake::answer_all_open(&mut self.core, peer, error);
     }

@@ -1,5 +1,5 @@
-//! What a proxy did in a call, carried out in order. What it asks the callers of its calls comes last, all
-//! at once.
+//! Carries out a proxy's effects of a call, in order. Its questions to the callers of its tools come last, all at
+//! once.
 
 use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
@@ -11,7 +11,7 @@ use crate::routed::Routed;
 use acp_chain_channel::{Effect, MessageId, Peer};
 use acp_chain_rpc::{Error, Message, code};
 
-/// Carries out what comes next of what a proxy did.
+/// Carries out the next effect of a proxy.
 pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &mut Steps) {
     let Some(effect) = did.effects.next() else {
         return mcp.component_asks(core, did.hop, did.asks, steps);
@@ -79,7 +79,7 @@ fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mu
     steps.push(Step::Send(routed));
 }
 
-/// Answers a request of a proxy's own in a session that goes another way.
+/// Answers a proxy's own request in a session with another route.
 fn refuse(
     core: &mut Core,
     index: HopIndex,
@@ -92,7 +92,7 @@ fn refuse(
     if let Some(number) = core.open_own(index, id, to, &route, message) {
         let text = format!("acp-chain: {}", not_of_session(message));
         let error = Error::new(code::INVALID_PARAMS, text);
-        // From next to it: nobody else hears of it.
+        // From next to it, so nobody else sees it.
         let next = match to {
             Peer::Client => at - 1,
             Peer::Agent => at + 1,
@@ -107,7 +107,7 @@ fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
     routed.internal = true;
 }
 
-/// A proxy speaks for a server that it has declared. To call the servers of others is not its part.
+/// A proxy speaks for a server that it has declared. It may not call the servers of others.
 fn speak_mcp(
     core: &mut Core,
     mcp: &mut Mcp,

@@ -1,5 +1,5 @@
-//! The requests that are open, by number. Numbers are given in the order in which requests are opened, and
-//! never twice: they are the ids of what leaves.
+//! The open requests, by number. Numbers are given in order of opening, and never twice: they are the ids of outgoing
+//! requests.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ impl Exchanges {
         }
     }
 
-    /// Opens a request, which is kept on somebody's account, or on the host's own.
+    /// Opens a request, on somebody's account or the host's own.
     pub fn open(
         &mut self,
         origin: Origin,
@@ -68,14 +68,14 @@ impl Exchanges {
         self.open.remove(&number)
     }
 
-    /// Where a request is now.
+    /// Sets where a request is.
     pub fn stage(&mut self, number: ExchangeId, stage: Stage) {
         if let Some(exchange) = self.open.get_mut(&number) {
             exchange.stage = stage;
         }
     }
 
-    /// A request goes another way than it was opened on.
+    /// Gives a request another route than it was opened on.
     pub fn lead(&mut self, number: ExchangeId, route: &Route) {
         if let Some(exchange) = self.open.get_mut(&number) {
             exchange.route = route.clone();
@@ -92,13 +92,13 @@ impl Exchanges {
         self.open.len()
     }
 
-    /// The answer of one end to an open request; nothing if it is not open.
+    /// The answer of one end to an open request; `None` if it is not open.
     pub fn answer_of_end(&self, number: ExchangeId, end: Peer, message: Message) -> Option<Step> {
         let at = self.get(number)?.route.edge(end);
         Some(Step::Answer(Answer::new(number, at, message)))
     }
 
-    /// The same of a proxy.
+    /// The same for a proxy.
     pub fn answer_of_proxy(
         &self,
         number: ExchangeId,
@@ -110,8 +110,8 @@ impl Exchanges {
     }
 }
 
-/// What a request is to be charged for that somebody opens who has these open, and is kept on this
-/// account. An error if it cannot be taken.
+/// The charge for a new request of somebody with these open requests and this account. An error if it cannot be
+/// accepted.
 pub(super) fn admit(
     id: &Id,
     request: &Message,

@@ -1,4 +1,4 @@
-//! Proxies that fail: what becomes of the message, of all else that they had, and of them.
+//! Failing proxies: what happens to the message, to everything else that they had, and to themselves.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use acp_chain_channel::{Failure, MessageId};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 
-/// Ends a message that its proxy could not decide. What the proxy was to guard does not pass
-/// it unguarded, unless the user wants that.
+/// Ends a message that its proxy could not decide. Guarded messages do not pass unguarded, unless the user wants
+/// that.
 pub(super) fn fail(
     core: &mut Core,
     index: HopIndex,
@@ -73,8 +73,7 @@ fn end_by_policy(
     }
 }
 
-/// A proxy broke: what it had goes the way of its policy, what it asked is withdrawn, and it is
-/// started again or given up.
+/// A proxy broke: its messages are treated by its policy, its requests cancelled, and it is restarted or given up.
 pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
     report(core, index, failure);
     core.trace_tally(index);
@@ -97,7 +96,7 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     for (id, held) in &hop.held {
         core.timers.clear(held.until, Timer::Expire(index, *id));
     }
-    // What older versions had was its own, too.
+    // That includes what older versions had.
     hop.versions.retired.clear();
     let had = hop.give_up();
     let asked = hop.asked.drain();
@@ -113,8 +112,8 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     steps.extend([Step::Release(index), Step::Broken(index, given_up)]);
 }
 
-/// Answers what a native proxy that broke was asked, but for the message that it began with: that went
-/// no further, so it may go on if the user wants that.
+/// Answers the open requests of a broken native proxy, except its first message: that went no further, so it may go
+/// on if the user wants that.
 pub(super) fn cut_off(
     core: &mut Core,
     index: HopIndex,
@@ -140,8 +139,8 @@ pub(super) fn cut_off(
     }
 }
 
-/// All that a proxy had when it broke is settled. It is given up, if there is a reason for that: only
-/// now, so that what it had is settled as when it broke before.
+/// Everything that a proxy had when it broke is settled. Gives it up if there is a reason: only now, so that its
+/// messages are settled as in earlier failures.
 pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>) {
     if let Some(reason) = given_up {
         let hop = &mut core.hops[index];
@@ -160,7 +159,7 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
     core.make_ready(index);
 }
 
-/// Writes down all that is known of a failure.
+/// Logs everything known of a failure.
 fn report(core: &Core, index: HopIndex, failure: &Failure) {
     let hop = &core.hops[index];
     let at = match &hop.in_hand {
@@ -174,7 +173,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
     }
 }
 
-/// Takes a message from a proxy that has held it for too long.
+/// Takes a message from a proxy that held it for too long.
 pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
     let Some(held) = core.take_held(index, id) else {
         return;
@@ -186,11 +185,11 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mu
     routed.from = routed.at;
     core.trace_expiry(index, &mut routed);
     end_by_policy(core, index, routed, "it held it for too long", steps);
-    // What it has asked for it, it withdraws.
+    // The proxy cancels what it requested for it.
     steps.extend([Step::Release(index), Step::TellTaken(index, version, id)]);
 }
 
-/// What a message is, without what it says.
+/// Describes a message, without its content.
 fn describe(routed: &Routed) -> String {
     let kind = match routed.message.kind() {
         Kind::Request => "the request",

@@ -1,6 +1,5 @@
-//! What passes a guard is the same to every reader: a message about which readers may differ is
-//! refused before it gets there, for the guard might read it in one way, and whoever it is for in
-//! another.
+//! What passes a guard means the same to every reader: an ambiguous message is refused before it gets there, as the
+//! guard might read it in one way and its recipient in another.
 
 use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 
@@ -13,7 +12,7 @@ use crate::routed::Routed;
 use acp_chain_channel::subject;
 use acp_chain_rpc::{Error, Message, canonical, code};
 
-/// Lets a message come to a proxy; to a guard as it is or as an error, unless it is refused.
+/// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
 pub(super) fn admit(
     core: &mut Core,
     index: HopIndex,

@@ -1,4 +1,4 @@
-//! Messages that come in at the ends, and ends that fall silent.
+//! Messages that come in at the ends, and ends that go silent.
 
 use std::ops::ControlFlow;
 
@@ -108,7 +108,7 @@ fn request(
     set_out(core, mcp, routed, steps);
 }
 
-/// A request sets out that is none of MCP's.
+/// Starts a request that does not belong to MCP.
 #[inline]
 pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
     let asked = match routed.session() {
@@ -120,11 +120,11 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client, steps) {
         way::carry(core, mcp, routed, steps);
     }
-    // Behind it: a prompt that is answered at once opens no turn.
+    // After it: a prompt that is answered at once opens no turn.
     steps.extend(asked.map(|(method, session)| Step::ClientAsked(method, session)));
 }
 
-/// What the client said in a session goes on, which had to wait in it.
+/// Sends on a message of the client that had to wait in its session.
 pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut Steps) {
     let mut routed = match said {
         Arrived::Request(routed) => routed,
@@ -133,7 +133,7 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut S
             return receive(core, mcp, Peer::Client, message, steps);
         }
     };
-    // At the end of the connection it has its answer.
+    // If the connection has ended, it is answered already.
     let Some(number) = routed
         .exchange
         .filter(|number| core.exchanges.get(*number).is_some())
@@ -155,8 +155,8 @@ fn is_of_turns(routed: &Routed) -> bool {
     routed.boundary == Boundary::End || &*routed.method == PROMPT
 }
 
-/// A request of MCP over ACP goes to the seat of a server: it is there already if it comes from
-/// the client, whose servers' seats are at its own end.
+/// A request of MCP over ACP goes to the seat of a server: from the client, it is there already, as the seats of its
+/// servers are at its own end.
 fn request_of_mcp(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -174,7 +174,7 @@ fn request_of_mcp(
             steps.push(Step::Send(routed));
         }
         Err(error) => {
-            // Past all proxies: it was for none of them.
+            // Past all proxies: none of them was meant.
             core.exchanges.remove(number);
             let id = routed.message.id().unwrap_or_else(Id::null);
             core.edge(from).open.remove(&id);
@@ -211,19 +211,19 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
     steps.extend(core.exchanges.answer_of_end(number, asked, message));
 }
 
-/// The request that an id belongs to, and which end was asked.
+/// The request with this id, and the end that was asked.
 fn awaited(core: &Core, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
     let number = id.as_str().parse().ok()?;
     let exchange = core.exchanges.get(number)?;
     is_out_at(core, from, exchange).then_some((number, exchange.toward))
 }
 
-/// Whether it is this end that has a request; a parent has those of both.
+/// Whether this end has a request; a parent has those of both.
 fn is_out_at(core: &Core, peer: Peer, exchange: &Exchange) -> bool {
     exchange.stage == Stage::Out && (exchange.toward == peer || core.parent.is_some())
 }
 
-/// Gives up a request whose answer was lost on the way in. Says whether there was one.
+/// Gives up a request whose answer was lost on the way in. Returns whether there was one.
 pub(super) fn fail_answer(
     core: &Core,
     from: Peer,
@@ -241,8 +241,7 @@ pub(super) fn fail_answer(
     true
 }
 
-/// An end takes nothing any more, though it may still speak: new requests to it are answered
-/// with this error.
+/// An end no longer reads, though it may still write: new requests to it are answered with this error.
 pub(super) fn stop_writing(core: &mut Core, peer: Peer, error: &Error) {
     let edge = core.edge(peer);
     edge.outbox.clear();
@@ -263,7 +262,7 @@ pub(super) fn fail_outstanding(core: &Core, peer: Peer, error: &Error, steps: &m
     }
 }
 
-/// Answers all open requests of one end at once, past the proxies that keep them.
+/// Answers all open requests of one end at once, past the proxies that have them.
 pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
     let open: Vec<_> = core.edge(peer).open.drain().collect();
     for (id, number) in open {

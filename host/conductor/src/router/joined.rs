@@ -1,7 +1,7 @@
-//! The proxies of projects that stand in the chain beside the user's own, and the ways that lead through them.
+//! The proxies of projects in the chain beside the user's own, and the routes through them.
 //!
-//! A project's proxies stand in front of the first guard of the user's. They leave when nobody has their way
-//! any more; then their places are free for others.
+//! A project's proxies stand in front of the user's first guard. They leave when nobody has their route any more;
+//! then their places are free.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub(super) struct Joined {
     own: usize,
     /// How many of those stand in front of proxies that join.
     pub front: usize,
-    /// By key. A key comes from outside, so the hash has a secret of its own.
+    /// By key. Keys are untrusted, so the hash has its own secret.
     chains: HashMap<Arc<str>, Chain, foldhash::quality::RandomState>,
-    /// Places that proxies have left.
+    /// Places of proxies that have left.
     free: Vec<HopIndex>,
 }
 
@@ -28,7 +28,7 @@ struct Chain {
 }
 
 impl Joined {
-    /// None yet, beside these proxies of the user's.
+    /// No projects yet, beside these proxies of the user.
     pub fn new(own: &[Hop]) -> Self {
         let guard = own.iter().position(Hop::is_guard);
         Self {
@@ -49,19 +49,19 @@ impl Joined {
         all + more <= PROJECT_PROXIES
     }
 
-    /// The way of the sessions with this key.
+    /// The route of the sessions with this key.
     pub fn route(&self, key: &str) -> Option<&Route> {
         self.chains.get(key).map(|chain| &chain.route)
     }
 
-    /// The way on which a proxy stands that is none of the user's own.
+    /// The route of a proxy that is not the user's own.
     pub fn route_of(&self, index: HopIndex) -> Option<&Route> {
         let mut chains = self.chains.values();
         let chain = chains.find(|chain| index >= self.own && chain.hops.contains(&index));
         chain.map(|chain| &chain.route)
     }
 
-    /// A place for one more, if there is one that was left.
+    /// A free place, if a proxy has left one.
     pub fn take_place(&mut self) -> Option<HopIndex> {
         self.free.pop()
     }
@@ -73,7 +73,7 @@ impl Joined {
         self.chains.insert(key, Chain { route, hops });
     }
 
-    /// Takes out the chains that may leave, by what is said of their proxies; their places are free.
+    /// Takes out the chains that may leave, as their proxies are all at rest; their places become free.
     pub fn take_free(&mut self, is_at_rest: impl Fn(HopIndex) -> bool) -> Vec<HopIndex> {
         let free = self.chains.extract_if(|_, chain| {
             chain.route.is_free() && chain.hops.iter().all(|index| is_at_rest(*index))
@@ -83,7 +83,7 @@ impl Joined {
         left
     }
 
-    /// Where a program that joins stands among all, so that they are in the order of the chain.
+    /// Where to insert a joining program, so that all are in the order of the chain.
     pub fn among(&self, natives: &[HopIndex]) -> usize {
         let rest = self.front..self.own;
         let behind = natives.iter().position(|index| rest.contains(index));

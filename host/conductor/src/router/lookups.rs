@@ -1,6 +1,6 @@
-//! Sessions of which the projects are looked for: what the client has said to set them up, and in them since.
+//! Sessions whose projects are being looked up: their setup requests, and what the client has said in them since.
 //!
-//! What waits here is kept on an account, and counts as what the client is not read any more for.
+//! The waiting messages are kept on an account, and slow down reading from the client.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,14 +14,13 @@ use acp_chain_channel::limits::{Account, Charge, KEPT};
 use acp_chain_rpc::{Message, member};
 
 pub(super) struct Lookups {
-    /// Whether there is anybody who finds projects.
+    /// Whether projects are looked up at all.
     pub are_on: bool,
     /// By the request that waits.
     open: HashMap<ExchangeId, Lookup>,
-    /// What waits in a session, if that has a name. It comes from outside, so the hash has a secret of its
-    /// own.
+    /// The lookup that named sessions wait for. Names are untrusted, so the hash has its own secret.
     sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
-    /// What nobody was told yet to look for.
+    /// Lookups that have not been started.
     unsaid: Vec<(ExchangeId, PathBuf)>,
     kept: Account,
 }
@@ -29,21 +28,21 @@ pub(super) struct Lookups {
 /// A request that waits, and what the client said later in its session.
 pub(super) struct Lookup {
     pub routed: Routed,
-    /// When it waits no longer, once its project is looked for.
+    /// When it stops waiting, once the lookup has started.
     pub due: Option<Instant>,
     pub behind: Vec<Arrived>,
 }
 
-/// What the client has said.
+/// A message of the client.
 pub(super) enum Arrived {
-    /// A request that is open already.
+    /// A request, already opened.
     Request(Routed),
     /// A notification, or an answer.
     Other(Message, Charge),
 }
 
 impl Lookups {
-    /// None, and nobody who finds projects; what will wait is kept on a part of this account.
+    /// No lookups, and turned off; waiting messages will be kept on a part of this account.
     pub fn new(kept: &Account) -> Self {
         Self {
             are_on: false,
@@ -59,7 +58,7 @@ impl Lookups {
         self.kept.kept()
     }
 
-    /// The folder whose project has to be known before a request may go on.
+    /// The folder whose project must be known before a request may go on.
     pub fn wanted(&self, routed: &Routed) -> Option<String> {
         let wants = self.are_on && routed.boundary == Boundary::Session;
         wants.then(|| cwd(&routed.message)).flatten()
@@ -80,7 +79,7 @@ impl Lookups {
         self.open.insert(number, lookup);
     }
 
-    /// What the client says behind in this session, if anything waits in it.
+    /// Where to queue what the client says in this session, if anything waits in it.
     #[inline]
     pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<Behind<'_>> {
         if self.sessions.is_empty() {
@@ -94,7 +93,7 @@ impl Lookups {
         self.open.contains_key(&number)
     }
 
-    /// What is to be looked for; it is waited for until then.
+    /// The lookups to start, which are waited for until then.
     pub fn take_unsaid(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
         let mut unsaid = std::mem::take(&mut self.unsaid);
         unsaid.retain(|(number, _)| match self.open.get_mut(number) {
@@ -111,7 +110,7 @@ impl Lookups {
         !self.unsaid.is_empty()
     }
 
-    /// A request waits no longer, nor does anything in its session.
+    /// Ends the wait of a request, and of everything in its session.
     pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
         let mut lookup = self.open.remove(&number)?;
         lookup.routed.charge = None;
@@ -122,7 +121,7 @@ impl Lookups {
     }
 }
 
-/// Where the client's further words in a session wait.
+/// Where the client's further messages in a session wait.
 pub(super) struct Behind<'l>(&'l mut Lookup, &'l Account);
 
 impl Behind<'_> {

@@ -1,9 +1,8 @@
 //! The router: a state machine that takes messages in at the ends, carries them through the
 //! proxies, and puts them out at the other end. It does no input or output of its own.
 //!
-//! A handler is a function that does what concerns the message in hand, and pushes what comes of it as
-//! steps, which one loop takes. So no handler calls one that may call it, and files use only those that
-//! stand below them here:
+//! A handler is a function that deals with the message in hand, and pushes further work as steps, which one loop
+//! takes. So handlers never call each other in a cycle, and files use only those below them here:
 //!
 //! ```text
 //! drive      what happens to the router, and the one loop
@@ -128,13 +127,13 @@ impl Router {
         }
     }
 
-    /// Makes the chain a proxy, of a parent that speaks like this.
+    /// Makes the chain a proxy, of a parent with this dialect.
     pub fn set_parent(&mut self, dialect: Dialect) {
         self.core.parent = Some(dialect);
     }
 
-    /// Lets the agent in by a bridge, with this program as the way to it, whose sockets the supervisor
-    /// opens if there is one. By this transport, if the agent can choose.
+    /// Gives the agent a bridge, with this program as the way to it, and with this transport if the agent supports
+    /// both. The supervisor, if any, opens its sockets.
     pub fn set_bridge(
         &mut self,
         shim: PathBuf,
@@ -145,12 +144,12 @@ impl Router {
         self.mcp.servers.bridge = transport;
     }
 
-    /// Names the log in what the user is told.
+    /// Names the log in notices.
     pub fn set_log(&mut self, log: Option<PathBuf>) {
         self.core.log = log;
     }
 
-    /// What waits to be written to one end.
+    /// The bytes that wait to be written to one end.
     pub fn outbox(&mut self, peer: Peer) -> &mut Outbox {
         match peer {
             Peer::Client => &mut self.core.client.outbox,
@@ -158,7 +157,7 @@ impl Router {
         }
     }
 
-    /// How many bytes wait for proxies that are busy, and for projects that are looked for.
+    /// How many bytes wait for busy proxies and for lookups of projects.
     #[must_use]
     pub fn waiting(&self) -> usize {
         let proxies: usize = self.core.hops.iter().map(Hop::backlog).sum();
@@ -171,18 +170,18 @@ impl Router {
         self.core.hops.get(index).map_or(0, Hop::backlog)
     }
 
-    /// Tells the user something, and where there is more about it, as soon as there is a turn.
+    /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
         self.core.tell_user(text);
     }
 
-    /// Answers one end directly, past all proxies; without an id, with the id null.
+    /// Answers one end directly, past all proxies; uses the id null if there is none.
     pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
         self.core.tell(to, id, error);
     }
 
-    /// Counts what an end says to no effect, and why; the log gets the first hundred, and ever fewer
-    /// of the others.
+    /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
+    /// others.
     pub fn note_discarded(&mut self, from: Peer, why: &str) {
         self.core.note_discarded(from, why);
     }
@@ -199,10 +198,10 @@ impl Router {
         self.core.ready.is_empty() && self.core.busy.is_empty()
     }
 
-    /// What waits for the client, what waits for the agent, a future that is done when a busy proxy
-    /// is, for [`Router::finished`], one that is done when something comes by the bridge, for
-    /// [`Router::receive_from_bridge`], and what waits for each native proxy. The futures are cancel
-    /// safe, and do not return while no proxy is busy, and nothing comes.
+    /// The backlogs of the client and the agent, a future that resolves when a busy proxy is done, for
+    /// [`Router::finished`], one that resolves when something arrives on the bridge, for
+    /// [`Router::receive_from_bridge`], and the backlogs of native proxies. The futures are cancel safe, and pending
+    /// while no proxy is busy or nothing arrives.
     pub fn split(
         &mut self,
     ) -> (
@@ -229,13 +228,12 @@ impl Router {
         )
     }
 
-    /// Whether the version that was agreed on has batches (RFD v2: overview).
+    /// Whether the negotiated version has batches (RFD v2: overview).
     pub fn has_batches(&self) -> bool {
         self.core.version >= 2
     }
 
-    /// The messages of a batch are received from here on, up to its end: the answers to its requests
-    /// leave together.
+    /// The messages of a batch follow, up to its end: the answers to its requests leave together.
     pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
         let requests = batch.filter(|message| message.kind() == Kind::Request);
         self.core
@@ -256,36 +254,35 @@ impl Router {
         self.core.natives.clone()
     }
 
-    /// What is to be done to the programs of native proxies.
+    /// The orders about the programs of native proxies.
     pub fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.core.orders)
     }
 
-    /// Lets the client's sessions wait for their projects, which somebody finds.
+    /// Turns on lookups: the client's sessions wait for their projects.
     pub fn find_projects(&mut self) {
         self.core.lookups.are_on = true;
         self.core.sessions.tell_apart();
     }
 
-    /// The folders whose projects are to be looked for, by number. They are waited for from now on.
+    /// The folders whose projects are to be looked up, by number. Their time starts now.
     pub fn take_lookups(&mut self) -> Vec<(u64, PathBuf)> {
         self.core.take_lookups()
     }
 
-    /// Whether somebody waits for what is looked for under this number, and the proxies with this key have
-    /// yet to join.
+    /// Whether somebody waits for the lookup with this number, and the proxies with this key have yet to join.
     #[must_use]
     pub fn lacks(&self, number: u64, key: &str) -> bool {
         self.core.lookups.has(number) && self.core.joined.route(key).is_none()
     }
 
-    /// How many bytes wait for native proxies: the most that wait for one of them.
+    /// The longest backlog of a native proxy, in bytes.
     #[must_use]
     pub fn most_for_natives(&self) -> usize {
         self.core.most_for_natives()
     }
 
-    /// The native proxies for which so much waits that nobody may add to it.
+    /// The native proxies whose backlog nobody may add to.
     #[must_use]
     pub fn flooded_natives(&self) -> Vec<HopIndex> {
         let peers = self.core.peers();
@@ -293,7 +290,7 @@ impl Router {
         flooded.map(|(index, _)| index).collect()
     }
 
-    /// How many bytes native proxies ever took.
+    /// How many bytes native proxies have taken in total.
     #[must_use]
     pub fn taken_by_natives(&self) -> u64 {
         self.core
@@ -309,13 +306,13 @@ impl Router {
         open.any(|(_, exchange)| matches!(exchange.stage, Stage::Native(_)))
     }
 
-    /// When there is something to [`Router::advance`] to.
+    /// The time to [`Router::advance`] to next.
     #[must_use]
     pub fn next_timer(&self) -> Option<Instant> {
         self.core.timers.next()
     }
 
-    /// Writes down what the proxies did that they had no right to.
+    /// Logs the calls that proxies were denied.
     pub fn log_tallies(&mut self) {
         for hop in &self.core.hops {
             if let Life::Idle(part) = &hop.life {
@@ -331,7 +328,7 @@ impl Router {
         }
     }
 
-    /// Whether a request of this end still has no answer.
+    /// Whether a request of this end is still unanswered.
     #[must_use]
     pub fn is_owed(&self, peer: Peer) -> bool {
         let edge = match peer {

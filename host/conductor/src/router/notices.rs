@@ -1,22 +1,22 @@
-//! What the user is to be told, until it can be.
+//! Notices for the user, until they can be shown.
 
 use std::sync::Arc;
 
 use acp_chain_channel::limits::{Account, Charge, NOTICES};
 
-/// What the user is to be told in the next turn.
+/// The notices for the user's next turn.
 #[derive(Debug)]
 pub(super) struct Notices {
     texts: Vec<(String, Charge)>,
     pub account: Account,
-    /// The session that was prompted last, while the client has it.
+    /// The session prompted last, while the client has it.
     pub session: Option<(Arc<str>, Charge)>,
     /// How many did not fit.
     left_out: u64,
 }
 
 impl Notices {
-    /// None yet; what they take will be a part of this account.
+    /// None yet; their account will be a part of this one.
     pub fn new(kept: &Account) -> Self {
         Self {
             texts: Vec::new(),
@@ -37,7 +37,7 @@ impl Notices {
         self.texts.is_empty() && self.left_out == 0
     }
 
-    /// All of it, and how much it is not.
+    /// Takes all notices, and how many were left out.
     pub fn take(&mut self) -> Vec<String> {
         let mut texts: Vec<_> = self.texts.drain(..).map(|(text, _)| text).collect();
         let left_out = std::mem::take(&mut self.left_out);

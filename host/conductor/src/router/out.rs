@@ -1,4 +1,4 @@
-//! The one way out: a message leaves at an end.
+//! The only way out: a message leaves at an end.
 
 use super::core::Core;
 use super::mcp::Mcp;
@@ -11,7 +11,7 @@ use crate::routed::Routed;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
-/// Writes a message to the end that it was for.
+/// Writes a message to its end.
 pub(super) fn leave(
     core: &mut Core,
     mcp: &mut Mcp,

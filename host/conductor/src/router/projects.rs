@@ -1,4 +1,4 @@
-//! Projects: their sessions wait until they are found, their proxies join the chain, and leave it.
+//! Projects: their sessions wait until they are found, and their proxies join and leave the chain.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use acp_chain_channel::limits::PROJECT_PROXIES;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_rpc::{Error, Message, code};
 
-/// Lets a request of the client's wait for its project, or behind one of its session that does.
+/// Lets a client's request wait for its project, or behind an earlier request of its session that does.
 #[cold]
 pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
     if let Some(behind) = core.lookups.behind(routed.session()) {
@@ -36,8 +36,8 @@ pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
     }
 }
 
-/// What was looked for was found: a project with proxies that stand in the chain, or none; or an error, with
-/// which its session does not begin.
+/// The result of a lookup: a project with proxies in the chain, or none; or an error, with which its session does not
+/// begin.
 pub(super) fn found(
     core: &mut Core,
     number: ExchangeId,
@@ -54,7 +54,7 @@ pub(super) fn found(
     end(core, number, lookup, route, steps);
 }
 
-/// A request has waited long enough: it goes the way of the user's own proxies.
+/// A request has waited long enough: it takes the route of the user's own proxies.
 pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let Some(lookup) = take(core, number) else {
         return;
@@ -71,7 +71,7 @@ pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     end(core, number, lookup, Ok(route), steps);
 }
 
-/// A request is withdrawn that waits.
+/// A waiting request is cancelled.
 pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     if let Some(lookup) = take(core, number) {
         end(core, number, lookup, Err(Error::cancelled()), steps);
@@ -86,7 +86,7 @@ fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
     Some(lookup)
 }
 
-/// A request goes on, or is answered; then what waited behind it goes on.
+/// A request goes on, or is answered; then the messages behind it go on.
 fn end(
     core: &mut Core,
     number: ExchangeId,
@@ -95,7 +95,7 @@ fn end(
     steps: &mut Steps,
 ) {
     let mut routed = lookup.routed;
-    // At the end of the connection it has its answer.
+    // If the connection has ended, it is answered already.
     if core.exchanges.get(number).is_some() {
         core.exchanges.stage(number, Stage::Moving);
         match route {
@@ -122,7 +122,7 @@ pub(super) fn refusal(project: &str, failure: &Failure) -> Error {
     Error::new(code::INTERNAL_ERROR, text)
 }
 
-/// The proxies of a project join. Gives their places.
+/// The proxies of a project join. Returns their places.
 pub(super) fn join(
     core: &mut Core,
     key: Arc<str>,
@@ -182,7 +182,7 @@ fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
     index
 }
 
-/// The proxies of projects leave that have no session any more, and nothing that is open.
+/// Proxies of projects leave once they have no session and nothing open.
 #[cold]
 pub(super) fn part(core: &mut Core) {
     let hops = &core.hops;

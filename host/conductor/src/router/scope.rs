@@ -1,7 +1,7 @@
-//! Questions to the user that belong to a request: they name its id, which is one hop's only, so it is
+//! Questions to the user that belong to a request: they name its id, which is valid on one hop only, so it is
 //! translated at each (RFD elicitation).
 //!
-//! Within the chain it is the number of the request, as its next hop knows it.
+//! Within the chain it is the request's number, as its next hop knows it.
 
 use super::core::Core;
 use super::exchanges::Exchanges;
@@ -15,8 +15,8 @@ const ELICIT: &str = "elicitation/create";
 /// Where the id is.
 const NAMED: &str = "requestId";
 
-/// A request as whoever it leaves to knows what it names; `None` if that is nothing that is open.
-/// An error if it is somebody else's.
+/// A question with the named id as its receiver knows it; `None` if that request is not open. An error if it is
+/// somebody else's.
 pub(super) fn scoped(
     exchanges: &Exchanges,
     routed: &Routed,
@@ -40,8 +40,8 @@ pub(super) fn scoped(
     }
 }
 
-/// What a native proxy asks, as the chain knows what it names. One that forwards what it does not
-/// know names its own request, which stands for one that it was asked.
+/// A native proxy's question with the named id as the chain knows it. A proxy that forwards unknown messages names
+/// its own request, which stands for one that it got.
 pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) -> Message {
     let is_at_native = |number: &ExchangeId| {
         let exchange = core.exchanges.get(*number);

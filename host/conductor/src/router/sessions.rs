@@ -1,10 +1,10 @@
-//! What has begun in a connection: the connection itself, and sessions, with the ways that they go.
+//! What has begun in a connection: the connection itself, and sessions, with their routes.
 //!
-//! All go one way as long as nobody gives a session another when it is set up. A session may have another
-//! name on each side, so its way is found by the name that it has on the side which says it.
+//! All sessions share one route, unless a session was given another when it was set up. A session may have a
+//! different name on each side, so its route is looked up by the sender's name for it.
 //!
-//! Where projects have proxies, sessions are told apart from the first on, for what the agent says in one that
-//! nobody knows yet belongs to a setup that is open.
+//! Where projects have proxies, sessions are distinguished from the first one on, as the agent's messages in an
+//! unknown session belong to an open setup.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,38 +18,38 @@ use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
 use acp_chain_rpc::{Kind, Message};
 
-/// What the map takes for a session.
+/// The cost of a map entry.
 const ENTRY: usize = 128;
 
 pub(super) struct Sessions {
-    /// The way of all that names no session, or one without a way of its own.
+    /// The route of messages without a session, or in a session without a route of its own.
     main: Route,
-    /// Whether sessions have to be told apart.
+    /// Whether sessions must be distinguished.
     apart: bool,
-    /// The sessions with a way of their own; if they are told apart, all. Their names come from outside, so the hash has a secret of its
-    /// own.
+    /// The sessions with a route of their own; all of them, if they are distinguished. Their names are untrusted, so
+    /// the hash has its own secret.
     own: HashMap<Name, (Route, Charge), foldhash::quality::RandomState>,
-    /// The requests that set up others, if they are told apart.
+    /// The requests that set up others, if they are distinguished.
     pub setups: Setups,
     /// What began the connection, for each proxy.
     pub begun: Vec<Beginning>,
-    /// What began it at the place where proxies of projects join.
+    /// How it began at the place where proxies of projects join.
     pub at_join: Beginning,
-    /// What is kept of sessions.
+    /// The account of sessions.
     kept: Account,
 }
 
 /// How the connection began at a proxy.
 #[derive(Clone, Default)]
 pub(super) struct Beginning {
-    /// What the client said first, as it came there.
+    /// The client's first message, as it arrived there.
     pub initialize: Option<Message>,
-    /// What the side behind answered.
+    /// The answer of the side behind.
     pub answer: Option<Message>,
 }
 
 impl Sessions {
-    /// No sessions, in a chain of so many proxies; what will be kept is a part of this account.
+    /// No sessions, in a chain of this many proxies; its account will be a part of this one.
     pub fn new(hops: usize, kept: &Account) -> Self {
         Self {
             main: Route::new(0..hops),
@@ -62,22 +62,22 @@ impl Sessions {
         }
     }
 
-    /// From here on sessions are told apart.
+    /// Distinguishes sessions from here on.
     pub fn tell_apart(&mut self) {
         self.apart = true;
     }
 
-    /// Whether sessions may go different ways.
+    /// Whether sessions may have different routes.
     pub fn are_apart(&self) -> bool {
         self.apart
     }
 
-    /// The way of all that names no session.
+    /// The route of messages without a session.
     pub fn main(&self) -> &Route {
         &self.main
     }
 
-    /// The way to one end of what is said in a session that this side calls so.
+    /// The route to one end for messages in a session with this name on this side.
     #[inline]
     pub fn route(&self, side: Peer, toward: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
@@ -86,8 +86,8 @@ impl Sessions {
         }
     }
 
-    /// The same of what a proxy says to one side. Where only the other one knows the session, whatever set it
-    /// up has ended between the two.
+    /// The same for a proxy's message to one side. If only the other side knows the session, its setup ended between
+    /// the two.
     pub fn route_from_within(&self, to: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
             Some(session) if self.apart && self.known(to, session).is_none() => {
@@ -100,20 +100,20 @@ impl Sessions {
 
     #[cold]
     fn own_route(&self, side: Peer, toward: Peer, session: &Arc<str>) -> Route {
-        // The agent may speak in a new session before it says in an answer what that is called.
+        // The agent may send messages in a new session before its answer names it.
         let new = || self.setups.common().filter(|_| toward == Peer::Client);
         let route = self.known(side, session).or_else(new);
         route.unwrap_or(&self.main).clone()
     }
 
-    /// The way of a session that has begun, or is set up, under this name.
+    /// The route of a session with this name that has begun, or is being set up.
     fn known(&self, side: Peer, session: &Arc<str>) -> Option<&Route> {
         let name = (side, session.clone());
         let begun = || self.own.get(&name).map(|(route, _)| route);
         self.setups.route(&name).or_else(begun)
     }
 
-    /// A session begins, and goes the way of the request that set it up. Says whether there is room for it.
+    /// A session begins, with the route of the request that set it up. Returns whether there is room for it.
     pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
         if route.is(&self.main) && !self.apart {
             return true;
@@ -127,13 +127,13 @@ impl Sessions {
         true
     }
 
-    /// While a request sets up a session, a side calls that so.
+    /// Notes a side's name for a session that a request is setting up.
     pub fn name(&mut self, number: ExchangeId, side: Peer, session: &Arc<str>) {
         let charge = self.kept.charge_anyway(ENTRY + session.len());
         self.setups.name(number, (side, session.clone()), charge);
     }
 
-    /// What begins the connection leaves a place; proxies of projects will join behind this position.
+    /// The message that begins the connection leaves a place; proxies of projects will join after this position.
     pub fn note_beginning(&mut self, routed: &Routed, join: usize) {
         match (routed.toward, routed.message.kind()) {
             (Peer::Agent, Kind::Request) if routed.at <= join => {
@@ -153,8 +153,8 @@ impl Sessions {
     }
 }
 
-/// What whoever made it shows of the parts behind it in the answer to `initialize`: servers are
-/// reached over ACP past all of them, whether they know or not.
+/// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,
+/// whether those support it or not.
 pub(super) fn shown(of: Boundary, toward: Peer, message: Message) -> Message {
     if of != Boundary::Connection || toward != Peer::Client || message.kind() != Kind::Result {
         return message;

@@ -1,5 +1,5 @@
-//! The one hook of what sets things up: `initialize`, and requests that begin and end sessions. All else
-//! passes by here at the cost of a comparison.
+//! The only hook for messages that set things up: `initialize`, and requests that begin and end sessions. All others
+//! pass at the cost of a comparison.
 
 use std::sync::Arc;
 
@@ -15,11 +15,10 @@ use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::declaration::DeclarationError;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// The request that names another session than it sets up: the one that is forked.
+/// The request that does not name the session that it sets up, but the one that it forks.
 const FORK: &str = "session/fork";
 
-/// Lets a request set out, with the servers over ACP that it declares; one that declares what
-/// nobody can read is refused, and goes nowhere.
+/// Starts a request, with the servers over ACP that it declares; refuses one with malformed declarations.
 #[inline]
 pub(super) fn sets_out(
     core: &mut Core,
@@ -44,7 +43,8 @@ pub(super) fn sets_out(
     }
 }
 
-/// A session is set up, where sessions may go different ways: what names it goes its way from now on.
+/// A session is being set up, where sessions may have different routes: messages that name it take its route from now
+/// on.
 #[cold]
 fn open(core: &mut Core, routed: &Routed, provider: Provider) {
     let Some(number) = routed.exchange.filter(|_| routed.toward == Peer::Agent) else {
@@ -61,9 +61,9 @@ fn open(core: &mut Core, routed: &Routed, provider: Provider) {
     name(core, side, routed);
 }
 
-/// A side gets to know a session that is being set up by its name.
+/// A side learns the name of a session that is being set up.
 fn name(core: &mut Core, side: Peer, routed: &Routed) {
-    // The session that it names is the one that is forked.
+    // It names the session that is forked.
     if let (Some(number), Some(session)) = (routed.exchange, routed.session())
         && &*routed.method != FORK
     {
@@ -71,8 +71,8 @@ fn name(core: &mut Core, side: Peer, routed: &Routed) {
     }
 }
 
-/// The request that a native proxy has and that its own one to set up a session stands for: one in the same
-/// folder, if there is any, which it has not asked for yet, if there is any; of these the first.
+/// The request at a native proxy that its own setup request stands for: preferably one in the same folder, then one
+/// that nothing stands for yet, then the first.
 pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<ExchangeId> {
     let cwd = cwd(own);
     let all = core.exchanges.iter().filter(|(_, exchange)| {
@@ -89,7 +89,7 @@ pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<
     best.map(|(number, _)| number)
 }
 
-/// A message is as somebody made it: servers over ACP that it declares are taken over.
+/// A message as somebody made it: adopts the servers over ACP that it declares.
 #[inline]
 pub(super) fn changed(
     core: &mut Core,
@@ -103,7 +103,7 @@ pub(super) fn changed(
     }
 }
 
-/// A message leaves a proxy: what that has for the agent is declared.
+/// A message leaves a proxy: declares what the proxy offers the agent.
 #[inline]
 pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     if routed.boundary != Boundary::Inner {
@@ -122,7 +122,7 @@ fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     }
 }
 
-/// What the agent gets in the place of a message, if it is to be another.
+/// The message that the agent gets instead, if it must be another.
 #[inline]
 pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
     match routed.boundary {
@@ -139,8 +139,8 @@ fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> 
     mcp.declare(core, routed)
 }
 
-/// Looks at an answer of the agent's, before anybody else: what it can, and which sessions begin and
-/// end. Gives the answer.
+/// Looks at an answer of the agent before anybody else, for its capabilities, and sessions that begin and end.
+/// Returns the answer.
 pub(super) fn answered(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -183,7 +183,7 @@ pub(super) fn answered(
                 return too_many();
             }
             if let Some(session) = session.as_ref().filter(|_| sessions.are_apart()) {
-                // Until the client knows it by the answer.
+                // Until the client learns it from the answer.
                 sessions.name(number, Peer::Client, session);
             }
             mcp.begin_session(number, session.as_ref(), steps);
@@ -193,20 +193,20 @@ pub(super) fn answered(
     message
 }
 
-/// A session that cannot be kept is none, rather than one that goes another way.
+/// A session that cannot be kept must not begin, rather than take another route.
 fn too_many() -> Message {
     let text =
         "acp-chain: too much is kept of the sessions that are open; close some of them first";
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }
 
-/// A request to set up a session has its answer: what may have to end ends before anybody hears it.
+/// A request to set up a session is answered: whatever must end does so before anybody gets the answer.
 pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
     mcp.setup_is_over(number, steps);
 }
 
-/// Looks at what the client or the agent is told in answer to a request: the version that was agreed on,
-/// and which sessions begin and end. Gives what it is told instead, if it is.
+/// Looks at an answer that the client or the agent gets, for the negotiated version, and sessions that begin and end.
+/// Returns a replacement, if it gets another.
 #[inline]
 pub(super) fn told(
     core: &mut Core,
@@ -222,7 +222,7 @@ pub(super) fn told(
         core.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
         return None;
     }
-    // As whoever asked knows it.
+    // As the requester knows it.
     let asked = match exchange.renamed.first() {
         Some((_, session)) => session.clone(),
         None => exchange.session.clone(),
@@ -236,7 +236,7 @@ pub(super) fn told(
     (!has_room).then(too_many)
 }
 
-/// The session that a request begins or ends with this answer; it was asked for under this name.
+/// The session that a request begins or ends with this answer; this is its name in the request.
 fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) -> Option<Arc<str>> {
     if exchange.boundary == Boundary::End {
         return asked;
@@ -245,7 +245,7 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
     match (named, &*exchange.method) {
         (Some(named), _) => Some(Arc::from(named)),
-        // The session that it names is the one that is forked.
+        // It names the session that is forked.
         (None, FORK) => None,
         (None, _) => asked,
     }

@@ -1,7 +1,7 @@
-//! Setups that are open, where sessions may go different ways: the ways of sessions that have yet to begin.
+//! Open setups, where sessions may have different routes: the routes of sessions that have yet to begin.
 //!
-//! A session that is set up under a name goes its way from the request on, for an agent says what was said in
-//! it before it answers. What a setup has brought about here ends with it.
+//! A session that is set up by name has its route from the request on, as an agent replays its messages before it
+//! answers. Everything that a setup adds here ends with it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use crate::route::Route;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 
-/// A session, as one side calls it.
+/// A session, by its name on one side.
 pub(super) type Name = (Peer, Arc<str>);
 
 #[derive(Default)]
 pub(super) struct Setups {
     open: BTreeMap<ExchangeId, Setup>,
-    /// Which ways the sessions go that they name, the latest last. The names come from outside, so the hash
-    /// has a secret of its own.
+    /// The routes of the sessions that they name, the latest last. The names are untrusted, so the hash has its own
+    /// secret.
     named: HashMap<Name, Vec<Early>, foldhash::quality::RandomState>,
 }
 
 /// A request that sets up a session.
 struct Setup {
     route: Route,
-    /// What it stands for: a native proxy asks anew for what it was asked.
+    /// The request that it stands for: a native proxy repeats a request as its own.
     stands_for: Option<ExchangeId>,
     /// Whether another stands for it.
     is_stood_for: bool,
-    /// What all stands for that leads here, or itself.
+    /// The origin of its chain of requests that stand for each other, or itself.
     root: ExchangeId,
     /// The session's working directory.
     cwd: Option<String>,
-    /// What names the session has by it.
+    /// The names that it gives the session.
     names: Vec<Name>,
 }
 
@@ -44,7 +44,7 @@ struct Early {
 }
 
 impl Setups {
-    /// A request sets up a session on this way; it stands for another, if it does.
+    /// A request sets up a session on this route; it may stand for another.
     pub fn open(
         &mut self,
         number: ExchangeId,
@@ -69,7 +69,7 @@ impl Setups {
         self.open.get(&number).map_or(number, |setup| setup.root)
     }
 
-    /// A side calls the session of a request so, until the client's own request is answered.
+    /// Notes a side's name for the session of a request, until the client's own request is answered.
     pub fn name(&mut self, number: ExchangeId, name: Name, charge: Charge) {
         let root = self.root(number);
         let Some(route) = self.open.get(&number).map(|setup| setup.route.clone()) else {
@@ -89,13 +89,13 @@ impl Setups {
         });
     }
 
-    /// The way of a session that is being set up under this name.
+    /// The route of a session that is being set up under this name.
     pub fn route(&self, name: &Name) -> Option<&Route> {
         let early = self.named.get(name)?;
         early.last().map(|early| &early.route)
     }
 
-    /// The way that all go that are open, if there is one.
+    /// The common route of all open setups, if there is one.
     pub fn common(&self) -> Option<&Route> {
         let mut routes = self.open.values().map(|setup| &setup.route);
         let first = routes.next()?;
@@ -120,7 +120,7 @@ impl Setups {
         }
     }
 
-    /// A request has failed on one side, which calls the session as it did before.
+    /// A request has failed on one side, whose earlier names for the session apply again.
     pub fn fail(&mut self, number: ExchangeId, side: Peer) {
         let root = self.root(number);
         if let Some(setup) = self.open.get_mut(&root) {
@@ -130,7 +130,7 @@ impl Setups {
         }
     }
 
-    /// A request has its answer.
+    /// A request is answered.
     pub fn settle(&mut self, number: ExchangeId) {
         if let Some(setup) = self.open.remove(&number) {
             self.stand_for(setup.stands_for, false);

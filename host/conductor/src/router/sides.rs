@@ -1,5 +1,5 @@
-//! Which side of a chain a call belongs to, by who says it and how (RFD proxy-chains): what is carried
-//! in `proxy/successor` belongs to the agent's. The methods of the proxy protocol itself never travel.
+//! Which side of a chain a call belongs to, by its sender and form (RFD proxy-chains): calls in `proxy/successor`
+//! belong to the agent's. The methods of the proxy protocol itself never travel.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,10 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// A side, and the call as it travels; or why it goes nowhere.
+/// A side, and the call as it travels; or why it is rejected.
 type Arrived = Result<(Peer, Message), Error>;
 
-/// What the client or the agent says: it comes from that end.
+/// A call from the client or the agent: it comes from that end.
 pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
     let method = message.method();
     match is_host_method(method) {
@@ -23,7 +23,7 @@ pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
     }
 }
 
-/// What a native proxy says, behind which the part of this name stands: it goes to that side.
+/// A call from a native proxy, whose successor has this name: it goes to that side.
 pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
     let method = message.method();
     match is_host_method(method) {
@@ -33,14 +33,14 @@ pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
     }
 }
 
-/// What the parent of a chain says that is itself a proxy: it comes from that side.
+/// A call from the parent, if the chain is itself a proxy: it comes from that side.
 pub(super) fn of_the_parent(message: Message) -> Arrived {
     let method = message.method();
     if is_successor(method) {
         return Ok((Peer::Agent, opened(&message, None)?));
     }
     if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
-        // To the parts of the chain it is what a client begins with.
+        // To the parts of the chain it is a client's first message.
         return Ok((Peer::Client, message.with_method(INITIALIZE)));
     }
     match is_host_method(method) || &**method == INITIALIZE {
@@ -49,8 +49,8 @@ pub(super) fn of_the_parent(message: Message) -> Arrived {
     }
 }
 
-/// What a message to or from a successor carries. Which one that is may be said (RFD proxy-chains: M:N
-/// topologies), though there is but one.
+/// The message carried to or from a successor. It may name the successor (RFD proxy-chains: M:N topologies), though
+/// there is only one.
 fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> {
     let method = message.method();
     if let Some(peer) = member(message.body(), "peer").filter(|peer| *peer != "null") {
@@ -67,8 +67,8 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
             let reason = format!("a {method} must have a method in its params");
             Err(Error::new(code::INVALID_PARAMS, reason))
         }
-        // A proxy passes on what it does not know. If that was its own beginning, it is one of
-        // another dialect, and hears that nobody knows it.
+        // A proxy passes on methods that it does not know. If that was its own first message, it has another dialect,
+        // and learns that nobody knows the method.
         Some(inner) if is_host_method(inner.method()) => {
             let reason = format!("{} is not a message for a {method}", inner.method());
             Err(Error::new(code::METHOD_NOT_FOUND, reason))
@@ -77,7 +77,7 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
     }
 }
 
-/// Whether a method is spoken between a conductor and its proxies only.
+/// Whether a method is used only between a conductor and its proxies.
 fn is_host_method(method: &str) -> bool {
     is_successor(method) || Dialect::of_initialize(method).is_some()
 }

@@ -1,8 +1,8 @@
-//! Components that sleep: they have no instance until something comes for them, and none any more when for some time
-//! nothing has.
+//! Sleeping components: they have no instance until a message for them arrives, and lose it when they have been idle
+//! for some time.
 //!
-//! What always holds: nothing is open in the chain when one falls asleep. It wakes up as it does after a failure, with
-//! what it saved last, and without hearing again what was said before.
+//! Invariants: nothing is open in the chain when a component falls asleep. It wakes up as after a failure: with the
+//! state that it saved last, and without getting earlier messages again.
 
 use std::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
 
-/// A proxy has something to do, or has started.
+/// A proxy has something to do, or has been started.
 #[inline]
 pub(super) fn note_called(core: &mut Core, index: HopIndex) {
     let hop = &mut core.hops[index];
@@ -23,7 +23,7 @@ pub(super) fn note_called(core: &mut Core, index: HopIndex) {
     }
 }
 
-/// A proxy may have had nothing to do for as long as it takes to fall asleep.
+/// A proxy may have been idle long enough to fall asleep.
 pub(super) fn is_due(core: &mut Core, index: HopIndex) {
     let is_all_settled = core.exchanges.len() == 0;
     let (hop, now) = (&mut core.hops[index], core.now);
@@ -31,7 +31,7 @@ pub(super) fn is_due(core: &mut Core, index: HopIndex) {
         return;
     };
     if !matches!(hop.life, Life::Idle(_) | Life::Busy) {
-        // Told again when it starts.
+        // Noted again when it starts.
         return;
     }
     let due = called + after;

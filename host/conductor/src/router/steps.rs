@@ -1,8 +1,8 @@
-//! What is to be done next, as values: a handler does what concerns the message in hand at once, and says by
-//! steps what comes of it. One loop takes them.
+//! Further work, as values: a handler deals with the message in hand at once, and returns further work as steps. One
+//! loop takes them.
 //!
-//! Steps lie on a stack, those of one handler in their order and above all that waited before. So what
-//! comes of a step is done before the step behind it, as if each were a call.
+//! Steps are kept on a stack, those of one handler in order and above all earlier ones. So the consequences of a step
+//! are carried out before the step after it, as if each were a call.
 
 use std::sync::Arc;
 use std::vec;
@@ -18,58 +18,58 @@ use acp_chain_mcp::seat::{Asked, ConnectionId, Question};
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::Message;
 
-/// What is to be done next.
+/// One step of further work.
 pub(super) enum Step {
     /// A message goes on from where it is.
     Send(Routed),
     /// A message goes on from a proxy that is done with it, unless it must wait there.
     Depart(HopIndex, Routed),
-    /// A request has its answer.
+    /// A request is answered.
     Answer(Answer),
-    /// An answer is back, and what had to end before is over.
+    /// An answer is back, and everything that had to end first has ended.
     HandOver(Box<Back>),
-    /// Nobody waits any more for the answer to a request.
+    /// Nobody waits for the answer to a request any more.
     Withdraw(ExchangeId, Message),
-    /// What a proxy did in a call is carried out, from here on.
+    /// The effects of a proxy's call are carried out, from here on.
     Effects(Box<Did>),
-    /// A request of the client's that sets up a session sets out, its way being known.
+    /// A client's request that sets up a session starts, as its route is known now.
     SetOut(Routed),
-    /// What the client said in a session goes on, which had to wait for that.
+    /// A message of the client goes on that had to wait for its session.
     GoOn(Box<Arrived>),
-    /// What waited for something that a proxy no longer holds goes on.
+    /// Messages go on that waited for something that a proxy no longer holds.
     Release(HopIndex),
-    /// What a proxy did in a call is carried out; now for what it decided.
+    /// The effects of a proxy's call are carried out; now for its decision.
     Conclude(HopIndex, Box<Outcome>),
     /// A version of a proxy is told that a message was taken from it.
     TellTaken(HopIndex, Version, MessageId),
-    /// A replaced version of a proxy is done with a message, which the next one is to see.
+    /// A replaced version of a proxy is done with a message, which goes to the next version.
     Deliver(HopIndex, Routed),
-    /// A message ends that its proxy could not decide, for this reason.
+    /// A message ends, as its proxy could not decide it for this reason.
     Fail(HopIndex, Routed, Arc<str>),
     /// A proxy broke.
     Break(HopIndex, Box<Failure>),
-    /// What a native proxy had when it broke is answered; the message that it began with may go on.
+    /// The open requests of a broken native proxy are answered; its first message may go on.
     CutOff(HopIndex, Option<Routed>, Arc<str>),
-    /// All that a proxy had when it broke is settled; it is given up, if there is a reason.
+    /// Everything that a proxy had when it broke is settled; it is given up if there is a reason.
     Broken(HopIndex, Option<String>),
     /// The client has sent a request of this method in a session.
     ClientAsked(Arc<str>, Arc<str>),
-    /// MCP goes on.
+    /// MCP continues.
     Mcp(Task),
 }
 
-/// What MCP has yet to do.
+/// Further work of MCP.
 pub(super) enum Task {
-    /// What seats want is carried out.
+    /// The outputs of seats are carried out.
     Wanted,
-    /// A request is at its seat: it may have been withdrawn before.
+    /// A request is at its seat: it may have been cancelled before.
     CatchUp(ExchangeId),
-    /// A seat was told that a request is withdrawn: it may not have answered.
+    /// A seat was told that a request is cancelled: it may not have answered.
     Withdrawn(ServerId, ExchangeId),
     /// A connection ends.
     Disconnect(ConnectionId),
-    /// What was open on a connection is withdrawn: its seat is told that it is over, by this message if
-    /// somebody said so.
+    /// The open requests on a connection are cancelled: its seat is told that it has ended, with this message if a
+    /// caller sent it.
     Disconnected {
         server: ServerId,
         connection: ConnectionId,
@@ -78,31 +78,31 @@ pub(super) enum Task {
     },
     /// A server ends.
     Close(ServerId),
-    /// Nobody is asked or asks any more by a server that ends: its connections do, too.
+    /// A server that ends has no open requests left, in either direction: its connections end, too.
     CloseConnections(ServerId),
-    /// The seat of a server that ends says its last.
+    /// The seat of a server that ends produces its last output.
     Over(ServerId),
-    /// Nothing is left of a server.
+    /// A server is removed.
     Remove(ServerId),
-    /// Something that waited for an MCP client's connection is said on it.
+    /// A message that waited for an MCP client's connection is sent on it.
     Say(LinkId, Message),
-    /// An MCP client left, and what it was asked is answered.
+    /// An MCP client left, and the requests to it are answered.
     LinkLost(LinkId),
-    /// What an MCP client asked that left is withdrawn: it leaves this connection.
+    /// An MCP client left, and its requests are cancelled: it leaves this connection.
     Leave(LinkId, ConnectionId),
-    /// Nothing is left of an MCP client.
+    /// An MCP client is removed.
     Forget(LinkId),
-    /// The seats of a component hear of a change, those behind this one.
+    /// The seats of a component after this one are told of a change.
     Changed(HopIndex, Change, ServerId),
-    /// The seats of a proxy's own servers hear that it was started again, those behind this one.
+    /// The seats of a proxy's own servers after this one are told that it was restarted.
     ProviderLost(HopIndex, ServerId),
-    /// A seat has heard that its provider was started again: its connections are gone.
+    /// A seat was told that its provider was restarted: its connections are gone.
     ForgetConnections(ServerId),
     /// A component asks the caller in a call.
     GiveAsks(ServerId, Question, Vec<Ask>),
 }
 
-/// An answer that sets out from a position on its request's route.
+/// An answer that starts at a position on its request's route.
 pub(super) struct Answer {
     pub number: ExchangeId,
     pub at: usize,
@@ -111,7 +111,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// One that no proxy made.
+    /// An answer that no proxy made.
     pub fn new(number: ExchangeId, at: usize, message: Message) -> Self {
         Self {
             number,
@@ -129,27 +129,27 @@ pub(super) struct Back {
     pub routed: Routed,
 }
 
-/// What a proxy did in a call.
+/// The effects of a proxy's call.
 pub(super) struct Did {
     pub hop: HopIndex,
-    /// What is still to be carried out.
+    /// Those still to be carried out.
     pub effects: vec::IntoIter<Effect>,
-    /// What it asks the callers of its calls: last, and all at once.
+    /// Its questions to the callers of its tools: last, and all at once.
     pub asks: Vec<(MessageId, MessageId, Message)>,
 }
 
 const _: () = assert!(size_of::<Step>() <= 48, "steps are moved about");
 
-/// Steps that are to be taken.
+/// The steps to take.
 pub(super) struct Steps(Vec<Step>);
 
 impl Steps {
     pub fn new() -> Self {
-        // It keeps what it grows to, and there may be thousands of chains.
+        // It never shrinks, and there may be thousands of chains.
         Self(Vec::with_capacity(8))
     }
 
-    /// Adds what is to be done behind all else that the same handler pushes before.
+    /// Adds a step after all that the same handler has pushed.
     pub fn push(&mut self, step: Step) {
         self.0.push(step);
     }
@@ -181,7 +181,7 @@ impl Steps {
         self.0.len()
     }
 
-    /// What was pushed since is taken in that order, before all else.
+    /// Makes the steps pushed since be taken in that order, before all others.
     pub fn in_order_since(&mut self, mark: usize) {
         if self.0.len() > mark + 1 {
             self.0[mark..].reverse();
@@ -199,7 +199,7 @@ impl Extend<Step> for Steps {
 mod tests {
     use super::{Step, Steps};
 
-    /// Takes all steps; a release of a proxy pushes those that `comes` says. Gives the order.
+    /// Takes all steps; a release of a proxy pushes those that `comes` returns. Returns the order.
     fn taken(first: &[usize], comes: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
         let mut steps = Steps::new();
         steps.extend(first.iter().map(|hop| Step::Release(*hop)));

@@ -1,7 +1,7 @@
-//! Newer versions of proxies: one takes the place of the old between two messages, and the old one keeps what it
-//! holds and asks until that is settled.
+//! Newer versions of proxies: one replaces the old one between two messages, and the old one keeps its held messages
+//! and open requests until they are settled.
 //!
-//! What always holds: nothing that waits for the proxy moves while a new version starts, and one that does not
+//! Invariants: no message that waits for the proxy moves while a new version starts, and a version that fails to
 //! start changes nothing.
 
 use super::cancel::new_cancel;
@@ -19,7 +19,7 @@ use acp_chain_channel::limits::OLD_VERSIONS;
 use acp_chain_channel::{self as channel, Failure, Registration, Started};
 
 impl Core {
-    /// A proxy of which a newer version is there, if it is not being called.
+    /// A proxy with a newer version waiting, if it is not being called.
     #[inline]
     pub(super) fn next_due_to_swap(&mut self) -> Option<HopIndex> {
         match self.due_to_swap.is_empty() {
@@ -37,7 +37,7 @@ impl Core {
     }
 }
 
-/// A newer version is to take the place of a proxy of the user's own.
+/// A newer version is to replace one of the user's own proxies.
 pub(super) fn wish(core: &mut Core, swap: Swap) {
     let is_meant = |hop: &Hop| hop.project.is_none() && hop.name == swap.proxy;
     let Some(index) = core.hops.iter().position(is_meant) else {
@@ -53,7 +53,7 @@ pub(super) fn wish(core: &mut Core, swap: Swap) {
     }
 }
 
-/// Begins to start the newer version of a proxy that is not being called.
+/// Starts the newer version of a proxy that is not being called.
 pub(super) fn begin(core: &mut Core, index: HopIndex) -> Option<channel::Starting> {
     let hop = &mut core.hops[index];
     let swap = hop.versions.wish.take()?;
@@ -64,7 +64,7 @@ pub(super) fn begin(core: &mut Core, index: HopIndex) -> Option<channel::Startin
     Some(starting)
 }
 
-/// A newer version has started, or not.
+/// A newer version has started, or failed to.
 pub(super) fn started(
     core: &mut Core,
     index: HopIndex,
@@ -93,7 +93,7 @@ pub(super) fn started(
                 "a new version of {name} does not start: {reason}. The old one goes on."
             ));
             if was_down {
-                // That may have been due meanwhile.
+                // That may have become due meanwhile.
                 core.timers.set(core.now, Timer::Restart(index));
             }
             swap.decline(failure);
@@ -105,8 +105,8 @@ pub(super) fn started(
     }
 }
 
-/// An error if a new version is a guard where the old one is none, or the other way round: where proxies stand
-/// was decided by that.
+/// An error if a new version is a guard and the old one is not, or vice versa: the order of the chain depends on
+/// that.
 fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), Failure> {
     if core.hops.len() == 1 && !core.lookups.are_on || new.guard == core.hops[index].is_guard() {
         return Ok(());
@@ -149,11 +149,11 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
     }
     Mcp::component_restarted(index, steps);
     Mcp::provider_restarted(index, steps);
-    // Whoever wished for it may not be there any more.
+    // Whoever requested it may be gone.
     let _ = swap.done.send(Ok(()));
 }
 
-/// The time of a replaced version is over.
+/// The time of a replaced version has run out.
 pub(super) fn is_over(core: &mut Core, index: HopIndex, version: Version, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     let is_there = |hop: &Hop| {
@@ -172,7 +172,7 @@ pub(super) fn is_over(core: &mut Core, index: HopIndex, version: Version, steps:
     end(core, index, version, why, steps);
 }
 
-/// A replaced version ends: what it holds goes the way of the proxy's policy, what it asks is withdrawn.
+/// A replaced version ends: the messages that it holds are treated by the proxy's policy, its requests cancelled.
 pub(super) fn end(
     core: &mut Core,
     index: HopIndex,

@@ -1,4 +1,4 @@
-//! What the trace gets, if there is one.
+//! Records for the trace, if there is one.
 
 use std::time::Instant;
 
@@ -14,11 +14,11 @@ use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 /// The request that begins a turn.
 const PROMPT: &str = "session/prompt";
 
-/// Where the parameters of a request say which span it is part of (RFD meta-propagation).
+/// The member of a request's parameters that names its span (RFD meta-propagation).
 const TRACEPARENT: &str = "/_meta/traceparent";
 
 impl Core {
-    /// Whether anybody hears what happens.
+    /// Whether anybody listens.
     #[inline]
     fn is_heard(&self) -> bool {
         self.trace.as_ref().is_some_and(Recorder::is_heard)
@@ -48,8 +48,7 @@ impl Core {
         }
     }
 
-    /// A prompt that leaves to the agent, with the span of its turn, if the agent is to be told and nobody has said
-    /// which it is part of.
+    /// A prompt for the agent, with the span of its turn, if the agent is to be told and the prompt names none.
     pub(super) fn propagated(&self, routed: &Routed) -> Option<Message> {
         let number = routed.exchange.filter(|_| &*routed.method == PROMPT)?;
         let span = self.trace.as_ref()?.traceparent(number)?;
@@ -59,7 +58,7 @@ impl Core {
         Some(routed.message.with_body(&changed?.ok()?))
     }
 
-    /// What somebody said, before the host makes something else of it.
+    /// A message as it was sent, before the host changes it.
     pub(super) fn trace_said(&mut self, routed: &Routed) {
         if self.is_heard() {
             self.trace_leg(routed, routed.at, None);
@@ -73,7 +72,7 @@ impl Core {
             .and_then(|number| self.exchanges.get(number));
         let part = |at| self.part(routed.route.place(at));
         let waited = match (routed.since, to.map(|at| routed.route.place(at))) {
-            // One that passed a proxy by was noted there, too.
+            // A message that bypassed a proxy was noted there, too.
             (Some(Since::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
             _ => None,
         };
@@ -88,7 +87,7 @@ impl Core {
         self.record(event);
     }
 
-    /// A request is withdrawn.
+    /// A request is cancelled.
     pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
         if !self.is_heard() {
             return;
@@ -183,7 +182,7 @@ impl Core {
         self.record(event);
     }
 
-    /// What a proxy did that it had no right to, in the call that it comes back from.
+    /// The denied calls of a proxy, in the call that it returns from.
     #[inline]
     pub(super) fn trace_untold(&mut self, index: HopIndex, part: &mut dyn Part) {
         if self.is_heard() {
@@ -191,7 +190,7 @@ impl Core {
         }
     }
 
-    /// The same, where it was not told yet: when it was started, or while nobody heard.
+    /// The same, for those not yet reported: from its start, or while nobody listened.
     pub(super) fn trace_tally(&mut self, index: HopIndex) {
         if !self.is_heard() {
             return;
@@ -215,7 +214,7 @@ impl Core {
         self.record(event);
     }
 
-    /// What has become of a proxy, also for who comes to listen later.
+    /// The state of a proxy, also for later listeners.
     pub(super) fn trace_state(&mut self, index: HopIndex, state: State, why: Option<&str>) {
         if self.trace.is_none() {
             return;
@@ -268,7 +267,7 @@ fn about(routed: &Routed) -> About {
     }
 }
 
-/// The id that whoever asked has given a request.
+/// The requester's id of a request.
 fn own_id(origin: &Origin) -> Option<&Id> {
     match origin {
         Origin::Edge(_, id) | Origin::Native(_, id) | Origin::Link(_, id) => Some(id),

@@ -1,5 +1,5 @@
-//! Turns that the user stops. `session/cancel` passes a prompt that a proxy holds; what it has passed
-//! goes no further, and its proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
+//! Turns that the user stops. When `session/cancel` passes a prompt that a proxy holds, the prompt goes no further,
+//! and the proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
 
 use super::core::Core;
 use crate::hop::Item;
@@ -11,7 +11,7 @@ use acp_chain_rpc::{Error, Kind, Message, code, member};
 /// The request that opens a turn.
 pub(super) const PROMPT: &str = "session/prompt";
 
-/// What stops a session's turn.
+/// The notification that stops a session's turn.
 const STOP: &str = "session/cancel";
 
 /// The first version of the protocol in which the answer to a prompt does not end its turn.
@@ -28,7 +28,7 @@ impl Core {
         if hop.held.is_empty() || &*routed.method != STOP || routed.toward != Peer::Agent {
             return;
         }
-        // A proxy that stops a turn itself knows what it holds.
+        // A proxy that stops a turn itself knows which prompts it holds.
         if routed.is_response() || routed.maker == Some(index) {
             return;
         }
@@ -57,7 +57,7 @@ impl Core {
         exchange.is_some_and(|exchange| exchange.stopped)
     }
 
-    /// What a proxy answers to a prompt, in the words that the protocol has for one that was stopped.
+    /// A proxy's answer to a prompt, in the protocol's form for a stopped one.
     pub(super) fn in_words_of_turns(&self, routed: &Routed, answer: Message) -> Message {
         let is_cancelled = || {
             let code = member(answer.body(), "code");
@@ -69,8 +69,8 @@ impl Core {
         }
     }
 
-    /// The answer to a prompt that was stopped before any agent had it: the end of its turn. Where an
-    /// answer says that the agent has the prompt, or the client has withdrawn it, it is an error.
+    /// The answer to a prompt that was stopped before any agent had it: the end of its turn. It is an error where an
+    /// answer means that the agent has the prompt, or if the client cancelled it.
     pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
         let exchange = routed
             .exchange

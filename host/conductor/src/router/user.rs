@@ -1,9 +1,9 @@
-//! What the host itself tells the user, in the client.
+//! The host's own notices for the user, in the client.
 //!
-//! In version 1 it is a message of the agent's, which a client shows in a turn: it is sent when a turn is
-//! open, and otherwise waits for the next one. In version 2, in which the answer to a prompt does not end
-//! its turn, it is a notice, which may come at any time while there is a session (v2, Session Notices): it
-//! waits for the first prompt, and then goes to the session that was prompted last.
+//! In version 1, it is a message of the agent, which a client shows in a turn: it is sent while a turn is open, and
+//! otherwise waits for the next one. In version 2, where the answer to a prompt does not end its turn, it is a
+//! notice, which is allowed whenever there is a session (v2, Session Notices): it waits for the first prompt, then
+//! goes to the session prompted last.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use acp_chain_rpc::untrusted::quote;
 const LONGEST: usize = 16 * 1024;
 
 impl Core {
-    /// Tells the user that a proxy broke, the first time that it does, and when it is given up.
+    /// Tells the user that a proxy broke: the first time, and when it is given up.
     pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
         let told = std::mem::replace(&mut self.hops[index].told, true);
         let hop = &self.hops[index];
@@ -38,7 +38,7 @@ impl Core {
         self.tell_user(&format!("{name} broke: {reason}. {fate}"));
     }
 
-    /// Tells the user something, and where there is more about it, as soon as there is a turn.
+    /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
         let log = match &self.log {
             Some(log) => format!(" More is in {}.", Untrusted::new(log.display())),
@@ -48,7 +48,7 @@ impl Core {
         self.send_notices();
     }
 
-    /// The client has sent a request in a session: it may prompt it, or be done with it.
+    /// The client has sent a request in a session: it may prompt or end it.
     pub(super) fn note_request(&mut self, method: &str, session: &Arc<str>) {
         match method {
             PROMPT => {
@@ -64,7 +64,7 @@ impl Core {
         }
     }
 
-    /// Sends what waits to be told, if it can be shown.
+    /// Sends the waiting notices, if they can be shown.
     fn send_notices(&mut self) {
         if self.notices.is_empty() {
             return;
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// The session of the latest turn that is open, in version 1.
+    /// The session of the latest open turn, in version 1.
     fn turn(&self) -> Option<Arc<str>> {
         let exchanges = self.exchanges.iter();
         let turns = exchanges.filter(|(_, exchange)| is_turn(exchange));

@@ -1,4 +1,4 @@
-//! What proxies decided, carried out.
+//! Carries out decisions of proxies.
 
 use super::core::Core;
 use super::mcp::{Mcp, Provider};
@@ -15,7 +15,7 @@ use acp_chain_channel::{Action, MessageId};
 use acp_chain_rpc::Message;
 use std::borrow::Cow;
 
-/// Does with a message what its proxy decided.
+/// Carries out the proxy's decision about a message.
 pub(super) fn act(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -48,8 +48,7 @@ pub(super) fn act(
     }
 }
 
-/// Puts another message of a proxy's in the place of what it was called with; an error if it cannot be
-/// taken.
+/// Replaces the message that a proxy was called with by its own; an error if it cannot be accepted.
 fn replace(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -73,9 +72,8 @@ fn replace(
         .map_err(|error| error.to_string().into())
 }
 
-/// Remembers where a request got another session, on the account of the proxy that gave it, so
-/// that its answer travels in the line of the session that it has on each leg. Says whether there
-/// is room for that.
+/// Remembers where a request got another session, on the account of the proxy that gave it, so that on each leg its
+/// answer travels in the queue of the session there. Returns whether there is room.
 fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message) -> bool {
     let (old, new) = (routed.session(), new.session());
     if routed.is_response() || new == old {
@@ -104,7 +102,7 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, ste
     // Once settled, it leaves the proxy, whichever version held it.
     let seen = routed.seen.take();
     let version = seen.unwrap_or(core.hops[index].versions.current);
-    // Its own limit was looked at when it decided.
+    // Its own limit was checked when it decided.
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
         if let Some(part) = core.hops[index].part_mut(version) {

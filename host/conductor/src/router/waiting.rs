@@ -1,4 +1,4 @@
-//! Messages that wait at a proxy: behind others of their queue, or for what it holds.
+//! Messages that wait at a proxy: behind others of their queue, or for held messages.
 
 use std::ops::ControlFlow;
 
@@ -24,7 +24,7 @@ pub(super) fn follow(
     ControlFlow::Break(())
 }
 
-/// Lets a message wait for what a proxy holds, if it must, as long as there is room.
+/// Lets a message wait for held messages of a proxy, if it must, as long as there is room.
 pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlFlow<(), Routed> {
     let hop = &mut core.hops[index];
     if !hop.must_wait(&routed) {
@@ -55,7 +55,7 @@ pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps
     }
 }
 
-/// A proxy lets a message pass that is for a server which it has declared itself.
+/// A proxy forwards a message for a server that it has declared itself.
 fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
     let name = &core.hops[index].name;
     let text = format!(
@@ -67,16 +67,16 @@ fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut S
     steps.answer_here(routed, Message::error(&error));
 }
 
-/// Lets go on what waited for something that a proxy no longer holds.
+/// Sends on messages that waited for something that a proxy no longer holds.
 pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
     steps.extend(core.hops[index].release().into_iter().map(Step::Send));
 }
 
-/// A message begins to wait for a proxy: whoever made it answers for the room that it takes.
+/// A message starts to wait for a proxy: charges whoever made it.
 pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
     let Some(maker) = routed.maker else { return };
     let account = &core.hops[maker].in_flight;
-    // Whatever its size, one message may always wait.
+    // One message may always wait, whatever its size.
     let too_much = account.kept() > 0 && account.is_full();
     routed.charge = Some(account.charge_anyway(routed.cost()));
     if too_much {

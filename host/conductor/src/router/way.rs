@@ -1,17 +1,17 @@
-//! The way of a message, from where it is to where it stays. It passes, in this order:
+//! The way of a message, from where it is to where it stops. It passes, in this order:
 //!
 //! 1. nothing, if it is a prompt that was stopped while it waited.
 //!
 //! Then, from place to place:
 //!
-//! 2. the prompts that are held where it is, which it may stop;
-//! 3. the server of the component that it leaves, which is declared;
-//! 4. the seat that it is for, where its way ends;
+//! 2. prompts held where it is, which it may stop;
+//! 3. the component that it leaves, whose server is declared;
+//! 4. its seat, where its way ends;
 //! 5. the end of its route, where it leaves;
-//! 6. a guard, which may not be passed by what readers differ about;
+//! 6. a guard, which ambiguous messages may not pass;
 //! 7. the inbox of a proxy that is to see it;
-//! 8. others of its queue that came before;
-//! 9. what the proxy holds.
+//! 8. earlier messages of its queue;
+//! 9. messages that the proxy holds.
 
 use std::ops::ControlFlow;
 

@@ -1,4 +1,4 @@
-//! Requests that are withdrawn: whoever has one hears of it.
+//! Cancelled requests: whoever has one is told.
 
 use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
 use super::core::Core;
@@ -10,7 +10,7 @@ use crate::hop::Item;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
-/// Takes in a cancellation of one end's.
+/// Takes in a cancellation from one end.
 pub(super) fn receive(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -56,7 +56,7 @@ pub(super) fn withdraw(
         Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
         Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
-        // Whoever gets the request next is told behind it.
+        // Whoever gets the request next is told after it.
         Stage::Moving | Stage::Returning => {}
     }
 }

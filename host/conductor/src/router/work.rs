@@ -1,4 +1,4 @@
-//! A proxy at work: it is called, and what comes of that is carried out.
+//! A proxy at work: calls it, and carries out the results.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -17,7 +17,7 @@ use crate::versions::Version;
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
 use acp_chain_rpc::{Error, Message, code};
 
-/// Hands a proxy a message that has waited for it.
+/// Hands a proxy a waiting message.
 pub(super) fn deliver(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -47,7 +47,7 @@ pub(super) fn deliver(
     }
     let (len, longest) = (routed.message.len(), hop.terms.limits.body);
     if with_body && len > longest {
-        // In its memory it could break a proxy that has done nothing wrong.
+        // It could break a proxy that has done nothing wrong by filling its memory.
         let reason = format!("its {len} bytes are over the limit `body` of {longest}");
         return failure::fail(core, index, routed, &reason, steps);
     }
@@ -107,7 +107,7 @@ pub(super) fn call(
     }
 }
 
-/// Begins some work of a proxy. Most calls are done at once; only a busy proxy is waited for.
+/// Begins some work of a proxy. Most calls finish at once; only busy proxies are waited for.
 pub(super) fn begin(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -121,7 +121,7 @@ pub(super) fn begin(
     }
 }
 
-/// Goes on with what came of a proxy's work.
+/// Continues with the result of a proxy's work.
 pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, steps: &mut Steps) {
     match done {
         Done::Called(part, reply) => finish(core, mcp, index, part, reply, steps),
@@ -132,7 +132,7 @@ pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, 
     }
 }
 
-/// Starts a proxy that broke again.
+/// Restarts a proxy that broke.
 pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     if matches!(hop.life, Life::Down) {
@@ -150,7 +150,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
     }
 }
 
-/// Makes an instance of a proxy that sleeps. What came for it waits until that has started.
+/// Makes an instance of a sleeping proxy. Messages for it wait until that has started.
 pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     if let Runtime::Component(source) = &hop.runtime {
@@ -161,7 +161,7 @@ pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut 
     }
 }
 
-/// Starts the newer version of a proxy that is to take its place.
+/// Starts the newer version that is to replace a proxy.
 pub(super) fn swap(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     if let Some(starting) = swaps::begin(core, index) {
         begin(core, mcp, index, Work::Start(starting), steps);
@@ -178,7 +178,7 @@ fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, st
     }
 }
 
-/// A proxy has an instance again, or breaks. Says which.
+/// A proxy has an instance again, or breaks. Returns which.
 fn awake(
     core: &mut Core,
     index: HopIndex,
@@ -239,7 +239,7 @@ fn finish(
     ]);
 }
 
-/// Does with what a proxy was called with what it decided, once all that it did by the way is done.
+/// Carries out a proxy's decision about the message that it was called with, after all effects of the call.
 pub(super) fn conclude(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -251,7 +251,7 @@ pub(super) fn conclude(
         return steps.push(Step::Break(index, failure.into()));
     }
     let hop = &mut core.hops[index];
-    // By what it did in the call: it has not decided about the message then.
+    // An effect of the call broke it: then it has not decided about the message.
     if let Some(failure) = hop.ending.take() {
         return steps.push(Step::Break(index, failure.into()));
     }

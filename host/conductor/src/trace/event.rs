@@ -1,4 +1,4 @@
-//! What happened, as it is handed over: what costs little to keep. The line is made of it by who writes.
+//! Events as they are handed over, in a form that is cheap to keep. The writer makes lines of them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,10 +11,10 @@ use acp_chain_channel::Tally;
 use acp_chain_rpc::{Id, Kind, Message};
 use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION};
 
-/// How many letters tell connections apart.
+/// How many letters identify a connection.
 const LETTERS: usize = 8;
 
-/// What it takes to keep something, besides what it keeps.
+/// The cost of keeping an event, besides its contents.
 const ENTRY: usize = 256;
 
 /// What a line is about.
@@ -31,8 +31,8 @@ pub struct About {
 /// What happened.
 #[derive(Debug)]
 pub enum Event {
-    /// A message is on its way from the part of the chain that touched it last to the next that sees it. Parts that
-    /// it does not concern do not appear.
+    /// A message went from the part of the chain that touched it last to the next that sees it. Parts that do not see
+    /// it do not appear.
     Crossed {
         /// `client`, `agent`, the id of a proxy, or [`HOST`](super::HOST).
         from: String,
@@ -42,7 +42,7 @@ pub enum Event {
         id: Option<Id>,
         /// What it is about.
         about: About,
-        /// How long it waited for the proxy that it comes to.
+        /// How long it waited for its receiving proxy.
         waited: Option<Duration>,
         /// The message.
         message: Message,
@@ -59,37 +59,37 @@ pub enum Event {
         worked: Option<Duration>,
         /// How long it held the message.
         held: Option<Duration>,
-        /// Why the host did.
+        /// Why the host decided.
         why: Option<String>,
     },
-    /// What has become of a proxy.
+    /// A proxy changed its state.
     Became {
         /// The id of the proxy.
         proxy: String,
-        /// What.
+        /// The new state.
         state: State,
-        /// How often it was started anew so far.
+        /// How often it has been restarted so far.
         restarts: u64,
-        /// Where it is seen how much memory it has.
+        /// Where to read how much memory it has.
         memory: Option<Arc<AtomicUsize>>,
-        /// The number of its process, if it is a program that runs.
+        /// Its process id, if it is a running program.
         process: Option<u32>,
         /// Why it failed.
         why: Option<String>,
     },
-    /// What a proxy did that it had no right to, since that was said last.
+    /// A proxy's denied calls since the last report.
     Refused {
         /// The id of the proxy.
         proxy: String,
         /// How often.
         tally: Tally,
-        /// What it was called with, if it was.
+        /// The message that it was called with, if any.
         about: Option<About>,
     },
 }
 
 impl Event {
-    /// What it takes to keep it, in bytes.
+    /// What it costs to keep it, in bytes.
     pub fn cost(&self) -> usize {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
@@ -99,7 +99,7 @@ impl Event {
         }
     }
 
-    /// What is written of it.
+    /// The line for it.
     pub fn line(self) -> Line {
         match self {
             Self::Crossed {
@@ -176,7 +176,7 @@ impl Event {
 }
 
 impl About {
-    /// It may keep names that nobody else does any more.
+    /// It may be the last to keep these names.
     fn cost(&self) -> usize {
         let session = self.session.as_ref().map_or(0, |session| session.len());
         ENTRY + self.method.len() + session
@@ -192,19 +192,19 @@ impl About {
     }
 }
 
-/// Random letters, which tell connections apart.
+/// Random letters, which identify a connection.
 pub fn letters() -> String {
     let mut random = [0; LETTERS];
-    // Without chance, connections are not told apart, and all else is there.
+    // Without randomness, connections are not told apart, but the rest works.
     let _ = getrandom::fill(&mut random);
     let letter = |byte: &u8| char::from(b'a' + byte % 26);
     random.iter().map(letter).collect()
 }
 
-/// How a connection begins: what is told of its chain.
+/// How a connection begins: a description of its chain.
 #[derive(Clone, Debug)]
 pub struct Beginning {
-    /// What the chain is to its client.
+    /// The role of the chain for its client.
     pub role: Role,
     /// The ids of its proxies.
     pub proxies: Vec<String>,
@@ -235,7 +235,7 @@ pub fn in_use(memory: &AtomicUsize) -> u64 {
     memory.load(Ordering::Relaxed) as u64
 }
 
-/// A time as it is written.
+/// A time in its written form.
 pub fn stamp(time: SystemTime) -> String {
     format_rfc3339_micros(time).to_string()
 }
@@ -247,7 +247,7 @@ fn micros(time: Duration) -> Option<u64> {
 /// JSON text as it is, on one line.
 fn raw(text: &str) -> Option<Box<RawValue>> {
     let text = match text.contains(['\n', '\r']) {
-        // Between values only: in a text, they are escaped.
+        // Only between values: in strings they are escaped.
         true => text.replace(['\n', '\r'], " "),
         false => text.to_owned(),
     };

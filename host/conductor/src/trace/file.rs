@@ -1,8 +1,8 @@
-//! The file of a trace. Several of us may write to it at once: who does has it locked, so that lines are whole, and
-//! nobody writes while it begins anew.
+//! The file of a trace. Several of our processes may write to it at once: a writer locks it, so that lines stay whole
+//! and nobody writes while it starts anew.
 //!
-//! No name is looked up once it is open, for the right to do that is given up: what stood in it is copied into a
-//! file beside it, which is open too, and it is cut.
+//! No path is looked up once it is open, as the right to do so is given up: to start anew, its contents are copied
+//! into a file beside it, which is open too, and it is truncated.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,25 +12,25 @@ use std::path::Path;
 use acp_chain_system::files;
 use acp_chain_trace::{Line, Sink, kept};
 
-/// The file begins anew past so many bytes.
+/// The file starts anew past this many bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// A file with the traces of connections.
 #[derive(Debug)]
 pub struct TraceFile {
     file: File,
-    /// How the connections begin that are not over.
+    /// The headings of open connections.
     headings: HashMap<String, Heading>,
-    /// Where what stood in it is kept, if it can be cut.
+    /// The file that keeps its old contents, if it can be truncated.
     kept: Option<File>,
-    /// Whether it can be cut: a terminal or a pipe has no length.
+    /// Whether it can be truncated: a terminal or a pipe cannot.
     is_regular: bool,
-    /// Where we wrote last, if we did.
+    /// The end of our last write, if any.
     end: Option<u64>,
 }
 
-/// The line that says that a connection begins, and whether it is in the file. It is written with the first that
-/// happens, and where the file begins anew.
+/// The line that says that a connection begins, and whether it is in the file. It is written with the first event,
+/// and whenever the file starts anew.
 #[derive(Debug)]
 struct Heading {
     line: Vec<u8>,
@@ -38,12 +38,12 @@ struct Heading {
 }
 
 impl TraceFile {
-    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) what stood in it when it grows too
-    /// long. Where they are not there, they are made for their owner alone: they will hold what is said.
+    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) its old contents when it grows too
+    /// long. New ones are created for their owner only, as they will contain conversations.
     ///
     /// # Errors
     ///
-    /// When they cannot be.
+    /// If they cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = files::append_shared(path)?;
         let is_regular = file.metadata()?.is_file();
@@ -57,13 +57,13 @@ impl TraceFile {
         })
     }
 
-    /// Appends whole lines of these connections. If that fails, what is there stays as it was.
+    /// Appends whole lines of these connections. If that fails, the file stays as it was.
     fn append(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
         if !self.is_regular {
             let text = self.headed(lines, connections);
             return self.file.write_all(&text);
         }
-        // There are file systems without locks. Then two of us may begin it anew at once, and lose lines.
+        // Some file systems have no locks. Then two processes may start it anew at once, and lose lines.
         let is_locked = self.file.lock().is_ok();
         let written = self.append_here(lines, connections);
         if is_locked {
@@ -82,7 +82,7 @@ impl TraceFile {
             text.push(b'\n');
         }
         if self.end.is_some_and(|end| length < end) {
-            // What we wrote is gone.
+            // Our lines are gone.
             let headings = self.headings.values_mut();
             headings.for_each(|heading| heading.is_written = false);
         }
@@ -93,14 +93,14 @@ impl TraceFile {
                 Ok(())
             }
             Err(error) => {
-                // Lines that are there in part would be nobody's.
+                // Incomplete lines would be of no use.
                 let _ = self.file.set_len(length);
                 Err(error)
             }
         }
     }
 
-    /// The lines, behind the headings that are not written yet. What fails here is not tried again.
+    /// The lines, after the headings that are not written yet. A failure here is not retried.
     fn headed(&mut self, lines: &[u8], connections: &[&str]) -> Vec<u8> {
         let mut text = Vec::new();
         for connection in connections {
@@ -114,7 +114,7 @@ impl TraceFile {
         text
     }
 
-    /// Whether the last line is whole: another of us may have been killed.
+    /// Whether the last line is complete: another process may have been killed.
     fn ends_whole(&mut self) -> io::Result<bool> {
         self.file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
@@ -200,7 +200,7 @@ mod tests {
         file.write(&[line(of_x), line(of_y)]).unwrap();
         let all = fs::read_to_string(&path).unwrap();
         assert_eq!(all, text(&[y, of_y, x, of_x, of_y]));
-        // Another of us has begun it anew.
+        // Another process has started it anew.
         fs::write(&path, "").unwrap();
         file.write(&[line(of_y), line(of_x), line(of_y), line(over)])
             .unwrap();

@@ -1,4 +1,4 @@
-//! How much memory the proxies of a connection have, as it changes.
+//! Tracks how much memory the proxies of a connection have.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -8,7 +8,7 @@ use acp_chain_trace::{Line, State};
 use super::Event;
 use super::event::in_use;
 
-/// Where it is seen, and what was said of it last.
+/// Where to read it, and the last reported value.
 #[derive(Debug, Default)]
 pub struct Memories(Vec<Memory>);
 
@@ -21,7 +21,7 @@ struct Memory {
 }
 
 impl Memories {
-    /// Something became of a proxy.
+    /// Notes an event about a proxy.
     pub fn note(&mut self, event: &Event) {
         let Event::Became {
             proxy,
@@ -35,7 +35,7 @@ impl Memories {
         };
         self.0.retain(|known| known.proxy != *proxy);
         if let (State::Running, Some(memory)) = (state, memory) {
-            // Most chains have few, and of each server thousands are kept.
+            // Most chains have few proxies, and a server keeps thousands of chains.
             self.0.reserve_exact(1);
             self.0.push(Memory {
                 proxy: proxy.clone(),
@@ -55,7 +55,7 @@ impl Memories {
         }
     }
 
-    /// A line for each whose memory is not what was said last.
+    /// A line for each proxy whose memory has changed since the last report.
     pub fn changed(&mut self) -> impl Iterator<Item = Line> {
         self.0.iter_mut().filter_map(|known| {
             let memory = in_use(&known.gauge);

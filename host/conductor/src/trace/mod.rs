@@ -1,4 +1,4 @@
-//! What crossed which hop, and what the proxies decided: one JSON object a line, as `acp_chain_trace` reads them.
+//! The messages on each hop, and the decisions of proxies: one JSON object per line, as `acp_chain_trace` reads them.
 //!
 //! A process has one trace. Its connections join it, and leave it when they end.
 //!
@@ -10,10 +10,10 @@
 //! | `file` | the file: whole lines, whoever else writes to it, and no end of them |
 //! | `memories` | how much memory the proxies of a connection have, as it changes |
 //!
-//! What always holds: nobody waits for the trace. What happened is handed to a thread, which makes lines of it and
-//! writes them; what does not fit into its queue is counted, and the count is written in its place. While there is no
-//! file and nobody [listens](acp_chain_live), a message costs no more than it takes to see that. What is kept of a
-//! connection is forgotten when it ends.
+//! Invariants: nobody waits for the trace. Events are handed to a thread, which makes lines of them and writes them;
+//! events that do not fit into its queue are counted, and the count is written instead. Without a file, and while
+//! nobody [listens](acp_chain_live), a message costs only the check for that. Everything kept of a connection is
+//! dropped when it ends.
 
 mod event;
 mod file;
@@ -43,36 +43,36 @@ pub use mask::Masked;
 use event::letters;
 use writer::{Entry, Kept, Name, Writer};
 
-/// Who the host is in a trace.
+/// The name of the host in a trace.
 pub const HOST: &str = "acp-chain";
 
-/// How much may wait to be written, in bytes. Whatever its size, one message may always wait.
+/// How many bytes may wait to be written. One message may always wait, whatever its size.
 const WAITING: usize = 16 << 20;
 
-/// How long is waited for what has happened to be written.
+/// How long to wait for events to be written.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What the thread shares with all who hand over.
+/// The state shared by the thread and all recorders.
 #[derive(Debug, Default)]
 struct Shared {
     /// The bytes that wait.
     waiting: AtomicUsize,
     /// Whether something did not fit, of any connection.
     has_dropped: AtomicBool,
-    /// What the user is to be told: why something is not written any more.
+    /// What to tell the user: why something is no longer written.
     failed: Mutex<Vec<String>>,
     has_failed: AtomicBool,
-    /// How many sinks that always heard have failed of late. They count as if they heard until the user is told, which
-    /// happens when something is recorded.
+    /// How many permanent sinks have failed recently. They count as listening until the user is told, which happens
+    /// when something is recorded.
     silent: AtomicUsize,
 }
 
-/// Where a trace will go. Files are opened while there is the right to.
+/// The destinations of a trace. Files are opened while the process still has the right to.
 pub struct Trace {
     sinks: Vec<Kept>,
-    /// What is offered to who may listen.
+    /// The offer to listeners.
     offered: Option<Offered>,
-    /// How many hear what happens: sinks that always do, and who listens.
+    /// How many sinks there are: permanent ones and listeners.
     heard: Arc<AtomicUsize>,
     /// Whether agents are told of the spans of turns.
     propagates: bool,
@@ -80,19 +80,19 @@ pub struct Trace {
     entries: Receiver<Entry>,
 }
 
-/// Where others come in to listen, and the letters in its name.
+/// The socket for listeners, and the letters in its name.
 struct Offered {
     door: Option<Door>,
     folder: PathBuf,
     letters: String,
 }
 
-/// The trace of a process: connections join it. Whoever lets go of the last that knows it, of tracers and recorders,
-/// waits until all is written.
+/// The trace of a process: connections join it. Dropping the last of its tracers and recorders waits until everything
+/// is written.
 #[derive(Clone)]
 pub struct Tracer {
     process: Arc<Process>,
-    /// Whose connections join, if they are not of who runs the process; nobody's name is empty.
+    /// The user whose connections join, if not the one who runs the process; empty for anonymous users.
     user: Option<Arc<str>>,
 }
 
@@ -102,9 +102,9 @@ struct Process {
     propagates: bool,
     queue: Sender<Entry>,
     shared: Arc<Shared>,
-    /// The letters of the first connection, if they are settled.
+    /// The letters of the first connection, if already fixed.
     letters: Mutex<Option<String>>,
-    /// What its threads take over when they begin.
+    /// What its threads take when they start.
     ready: Mutex<Option<Ready>>,
 }
 
@@ -113,18 +113,18 @@ struct Ready {
     door: Option<Door>,
 }
 
-/// Hands over what happens on a connection, which is over when this is dropped.
+/// Hands over the events of a connection, which ends when this is dropped.
 pub struct Recorder {
     heard: Arc<AtomicUsize>,
     name: Name,
-    /// What did not fit since that was last written.
+    /// How many events did not fit since the last count was written.
     dropped: Arc<AtomicU64>,
-    /// Of the spans of turns, if the agent is told of them.
+    /// The ids of turns' spans, if the agent is told of them.
     ids: Option<Ids>,
     tracer: Tracer,
 }
 
-/// Waits for what is handed over to be given to all sinks.
+/// Waits until everything handed over has been given to all sinks.
 #[derive(Debug)]
 pub struct Flush(Sender<Entry>);
 
@@ -143,7 +143,7 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// It goes here, too.
+    /// Adds this destination.
     #[must_use]
     pub fn to(mut self, sink: impl Sink + 'static) -> Self {
         self.heard.fetch_add(1, Ordering::Relaxed);
@@ -154,7 +154,7 @@ impl Trace {
         self
     }
 
-    /// It also goes to who listens at this socket, without secrets. There is one.
+    /// Adds listeners at this socket, who get it without secrets. There is only one socket.
     #[must_use]
     pub fn offer(mut self, mut offer: Offer) -> Self {
         let heard = offer.heard();
@@ -172,20 +172,20 @@ impl Trace {
         self
     }
 
-    /// Agents are told of the spans that their turns will have, where clients do not say which they are part of.
+    /// Tells agents the spans of their turns, where clients do not name any.
     #[must_use]
     pub fn propagate(mut self) -> Self {
         self.propagates = true;
         self
     }
 
-    /// The folder in which something is to be removed in the end.
+    /// The folder in which something has to be removed at the end.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         Some(&self.offered.as_ref()?.folder)
     }
 
-    /// For one who reads what is written.
+    /// A trace for a reader of the lines.
     #[must_use]
     pub fn flush(&self) -> Flush {
         Flush(self.queue.clone())
@@ -216,8 +216,8 @@ impl Trace {
 }
 
 impl Tracer {
-    /// The same, for the connections of somebody whose process this is not. Nobody's name is empty. What is wrong with
-    /// the trace is not for him to hear.
+    /// The same, for the connections of a user other than the one who runs the process; empty for anonymous users.
+    /// Such users are not told of problems with the trace.
     #[must_use]
     pub fn of_user(&self, name: &str) -> Self {
         Self {
@@ -226,8 +226,8 @@ impl Tracer {
         }
     }
 
-    /// Begins, unless it has: from now on others can listen. It is to be done when rights were given up, for threads
-    /// that run before would keep them; the first connection does it, too.
+    /// Starts it, if it has not been: from now on others can listen. Call it once rights are given up, as threads
+    /// started before would keep them; the first connection does so, too.
     pub fn start(&self) {
         let Some(Ready { writer, door }) = lock(&self.process.ready).take() else {
             return;
@@ -239,7 +239,7 @@ impl Tracer {
         let Some(door) = door else { return };
         let queue = self.process.queue.clone();
         let thread = thread::Builder::new().name("live".to_owned());
-        // At the end nobody waits for the word.
+        // At the end nobody waits for this.
         let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
         if let Err(error) = thread.spawn(keep) {
             tracing::warn!("nobody can listen to this process: {error}");
@@ -255,12 +255,12 @@ impl Tracer {
             .unwrap_or_else(letters)
             .into();
         let user = self.user.as_deref().filter(|name| !name.is_empty());
-        // What a chain within a chain calls its agent is the other chain, whose the turns are.
+        // For a chain within a chain, the agent is the outer chain, which has the turns.
         let has_turns = beginning.role == Role::Agent;
         let line = beginning.line(&name, user);
         let ids = (has_turns && self.process.propagates).then(|| Ids::new(&name, &line.time));
         let dropped = Arc::<AtomicU64>::default();
-        // It is there before all else of it, whatever waits.
+        // It comes before everything else of the connection, whatever waits.
         let _ = self
             .process
             .queue
@@ -277,7 +277,7 @@ impl Tracer {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // What has not begun has nothing to write.
+        // If it has not started, it has nothing to write.
         if lock(&self.ready).is_none() {
             wait(&self.queue, Entry::End);
         }
@@ -285,18 +285,18 @@ impl Drop for Process {
 }
 
 impl Recorder {
-    /// Whether anybody hears what happens. What becomes of proxies is handed over anyway, for who listens later.
+    /// Whether anybody listens. States of proxies are handed over anyway, for later listeners.
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.heard.load(Ordering::Relaxed) > 0
     }
 
-    /// The span of the turn that this request begins, if the agent is told of it.
+    /// The span of the turn that this request begins, if the agent is to be told of it.
     pub(crate) fn traceparent(&self, request: u64) -> Option<String> {
         Some(self.ids.as_ref()?.traceparent(request))
     }
 
-    /// Something happened. What keeps a message costs what that does.
+    /// Records an event. Keeping a message costs the size of the message.
     pub(crate) fn record(&self, event: Event) {
         let process = &self.tracer.process;
         let cost = event.cost();
@@ -308,11 +308,11 @@ impl Recorder {
             return;
         }
         let happened = Entry::Happened(self.name.clone(), SystemTime::now(), cost, event);
-        // Who takes nothing any more has said why.
+        // A thread that takes nothing any more has reported why.
         let _ = process.queue.send(happened);
     }
 
-    /// Why something is not written any more, for the user to be told, once.
+    /// Why something is no longer written, to tell the user once.
     pub(crate) fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
         if !shared.has_failed.swap(false, Ordering::Acquire) {
@@ -322,7 +322,7 @@ impl Recorder {
         self.heard.fetch_sub(silent, Ordering::Relaxed);
         let failed = std::mem::take(&mut *lock(&shared.failed));
         match self.tracer.user {
-            // The log has it for who runs this process.
+            // The log has it, for the user who runs this process.
             Some(_) => Vec::new(),
             None => failed,
         }
@@ -337,7 +337,7 @@ impl Drop for Recorder {
 }
 
 impl Flush {
-    /// Waits until all sinks were given all that has happened, but not for ever.
+    /// Waits until all sinks have been given all events, but not for ever.
     pub fn wait(&self) {
         wait(&self.0, Entry::Flush);
     }

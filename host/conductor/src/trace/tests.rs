@@ -104,7 +104,7 @@ fn who_listens_later_is_told_why_proxies_failed_of_the_connections_that_are_not_
             .filter(|line| line.why.is_some())
             .count()
     };
-    // Nobody looks for secrets in reasons that nobody hears.
+    // Reasons that nobody reads are not searched for secrets.
     assert_eq!((book.lines().len(), reasons(&book)), (5, 0));
     tracer.process.heard.fetch_add(1, Ordering::Relaxed);
     written(&tracer);
@@ -113,12 +113,12 @@ fn who_listens_later_is_told_why_proxies_failed_of_the_connections_that_are_not_
     assert_eq!(reasons(&book), 1);
 }
 
-/// Takes nothing until it may.
+/// A sink that blocks until it is released.
 struct Slow(Book, Receiver<()>);
 
 impl Sink for Slow {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        // Once whoever holds it is gone, it goes on.
+        // It goes on once its holder is gone.
         let _ = self.1.recv();
         self.0.write(lines)
     }

@@ -1,6 +1,6 @@
-//! The thread that makes lines of what happened, and writes them to all sinks.
+//! The thread that makes lines of events, and writes them to all sinks.
 //!
-//! What always holds: what is kept of a connection is forgotten when it ends.
+//! Invariants: everything kept of a connection is dropped when it ends.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
@@ -16,75 +16,75 @@ use super::event::stamp;
 use super::memories::Memories;
 use super::{Event, Shared};
 
-/// About so much is written at once, in bytes.
+/// About how many bytes are written at once.
 const BATCH: usize = 1 << 20;
 
-/// The pause after each write: who hands over what happens meanwhile need not wake the thread.
+/// The pause after each write: events handed over during it need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// When so long nothing has happened on a connection, nothing of it is kept back any more.
+/// After this long without events on a connection, nothing of it is kept back any more.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How often is looked how much memory the proxies have, while somebody listens, or a sink is told.
+/// How often the memory of proxies is read, while somebody listens or a sink wants it.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The letters that tell a connection from others.
+/// The letters that identify a connection.
 pub type Name = Arc<str>;
 
-/// What is handed to the thread.
+/// An entry of the thread's queue.
 pub enum Entry {
-    /// A connection begins, with this line. What does not fit of it is counted here.
+    /// A connection begins, with this line and the counter of its dropped events.
     Began(Box<Line>, Arc<AtomicU64>),
     Happened(Name, SystemTime, usize, Event),
-    /// A connection is over.
+    /// A connection has ended.
     Ended(Name, SystemTime),
-    /// Somebody has come to listen.
+    /// A listener has joined.
     Joined,
-    /// All before it is to be written.
+    /// Write everything before it.
     Flush(SyncSender<()>),
-    /// The same, and nothing comes behind it.
+    /// The same, and nothing follows.
     End(SyncSender<()>),
 }
 
-/// A sink, and whether it always hears.
+/// A sink, and whether it is permanent.
 pub struct Kept {
     pub sink: Box<dyn Sink>,
     pub always: bool,
 }
 
-/// What the thread has.
+/// The state of the thread.
 pub struct Writer {
     sinks: Vec<Kept>,
     heard: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
     shared: Arc<Shared>,
     connections: HashMap<Name, Connection>,
-    /// Of which connections a sink may have kept something back, and since when.
+    /// The connections of which a sink may have kept something back, and since when.
     kept_back: BTreeSet<(Instant, Name)>,
     /// Whether there are [reasons](Connection::reasons) of any connection.
     has_reasons: bool,
-    /// When was looked last how much memory the proxies have.
+    /// When the memory of proxies was last read.
     looked: Instant,
 }
 
 /// What is known of a connection.
 #[derive(Default)]
 struct Connection {
-    /// What did not fit since that was last written.
+    /// How many events did not fit since the last count was written.
     dropped: Arc<AtomicU64>,
     kept_back: Option<Instant>,
     memories: Memories,
-    /// Why proxies are in their state, for who listens later. To look for secrets in that takes memory, which a chain
-    /// that nobody watches does without.
+    /// Why proxies are in their state, for later listeners. Searching these for secrets takes memory, which an
+    /// unwatched chain does not need.
     reasons: Vec<Line>,
 }
 
-/// What is written at once.
+/// A batch to be written.
 #[derive(Default)]
 struct Batch {
     lines: Vec<Line>,
     cost: usize,
-    /// Who waits for it.
+    /// Those that wait for it.
     waits: Vec<SyncSender<()>>,
     has_joined: bool,
     is_over: bool,
@@ -109,7 +109,7 @@ impl Writer {
         }
     }
 
-    /// Writes until the end, or until nobody takes it.
+    /// Writes until the end, or until there is no sink left.
     pub fn run(mut self) {
         while let Some(first) = self.wait() {
             let mut batch = Batch::default();
@@ -130,7 +130,7 @@ impl Writer {
             self.shared.waiting.fetch_sub(batch.cost, Ordering::Relaxed);
             if batch.is_over {
                 self.each_sink(|Kept { sink, .. }| sink.flush());
-                // Sockets are removed before anybody goes on.
+                // Sockets are removed before the waiters continue.
                 self.sinks.clear();
             }
             for done in batch.waits {
@@ -182,7 +182,7 @@ impl Writer {
         }
     }
 
-    /// What is there next; nothing when it is time to look, and no more at the end.
+    /// The next entry; `Some(None)` when it is time to read the memory, `None` at the end.
     #[allow(clippy::option_option, reason = "the end, and nothing for now")]
     fn wait(&mut self) -> Option<Option<Entry>> {
         loop {
@@ -211,7 +211,7 @@ impl Writer {
         self.heard.load(Ordering::Relaxed) > always + silent
     }
 
-    /// Says what did not fit.
+    /// Reports events that did not fit.
     fn tell_dropped(&mut self, lines: &mut Vec<Line>) {
         if self.shared.has_dropped.swap(false, Ordering::Relaxed) {
             let all = self.connections.iter();
@@ -219,7 +219,7 @@ impl Writer {
         }
     }
 
-    /// Says whose memory has changed.
+    /// Reports changes of memory.
     fn look(&mut self, lines: &mut Vec<Line>) {
         self.looked = Instant::now();
         for (name, known) in &mut self.connections {
@@ -241,7 +241,7 @@ impl Writer {
         });
     }
 
-    /// What who listens later is told first, without the reasons, which are kept here.
+    /// The lines that later listeners get first, without the reasons, which are kept here.
     fn keep(&mut self, lines: &[Line]) -> Vec<Line> {
         if self.sinks.iter().all(|kept| kept.always) {
             return Vec::new();
@@ -261,7 +261,7 @@ impl Writer {
         kept
     }
 
-    /// What was kept, once.
+    /// Takes the kept reasons.
     fn reasons(&mut self) -> Vec<Line> {
         if !std::mem::take(&mut self.has_reasons) {
             return Vec::new();
@@ -271,7 +271,7 @@ impl Writer {
             .collect()
     }
 
-    /// These were written: connections that ended are forgotten, and of the others something may be kept back.
+    /// These lines were written: connections that ended are dropped, and for the others something may be kept back.
     fn settle(&mut self, lines: &[Line]) {
         let now = Instant::now();
         for line in lines {
@@ -294,7 +294,7 @@ impl Writer {
         }
     }
 
-    /// Nothing is kept back any more of connections on which nothing has happened for a while.
+    /// Releases what is kept back of connections without recent events.
     fn rest(&mut self) {
         let now = Instant::now();
         while let Some((since, _)) = self.kept_back.first()
@@ -321,7 +321,7 @@ impl Writer {
     }
 }
 
-/// A line of a connection, at this time.
+/// A line of a connection, with this time.
 fn at(name: &Name, time: SystemTime, line: Line) -> Line {
     Line {
         time: stamp(time),
@@ -330,7 +330,7 @@ fn at(name: &Name, time: SystemTime, line: Line) -> Line {
     }
 }
 
-/// What did not fit of a connection.
+/// The line that counts a connection's dropped events.
 fn missing(name: &Name, known: &Connection) -> Option<Line> {
     let dropped = known.dropped.swap(0, Ordering::Relaxed);
     let line = || Line {

@@ -1,4 +1,4 @@
-//! What components ask the callers of calls: it goes to the seat by which they were called.
+//! Questions of components to their callers: they go to the seat through which the component was called.
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use acp_chain_mcp::seat::{Input, Question};
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
-    /// A component asks, each under a number of its own, and in a call. What it asks for one call at
-    /// once goes to the seat at once: a client that has to come again with the answers comes once.
+    /// A component asks, each question with its own number, and in a call. Questions for one call go to the seat
+    /// together, so that a client that has to return with the answers does so once.
     pub(in crate::router) fn component_asks(
         &mut self,
         core: &mut Core,
@@ -37,7 +37,7 @@ impl Mcp {
                 return;
             };
             let Some((server, question)) = called else {
-                // It has settled the call in the same breath.
+                // It has settled the call at the same time.
                 let at = position(&route, Provider::Component(index)).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
                 steps.answer_at(ask, at + 1, error);
@@ -53,7 +53,7 @@ impl Mcp {
         steps.extend(asks.map(Step::Mcp));
     }
 
-    /// What a component asks the caller in a call is at the seat.
+    /// The questions of a component to its caller have reached the seat.
     pub(super) fn give_asks(
         &mut self,
         server: ServerId,

@@ -1,4 +1,4 @@
-//! What callers say, until it is at the seat of the server that they say it to.
+//! Callers' messages, until they reach the seat of their server.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message, code as rpc_code};
 
 impl Mcp {
-    /// Where a message of a caller's goes: the seat of the server, or of the connection, that it names.
+    /// Where a caller's message goes: the seat of the server or connection that it names.
     pub(in crate::router) fn target(&self, message: &Message) -> Result<Target, Error> {
         let wrapped = Wrapped::read(message.body());
         let id = match (&wrapped.connection, wrapped.server.as_deref()) {
@@ -47,7 +47,7 @@ impl Mcp {
         }
     }
 
-    /// Sets a message of the agent's off on the way of the server that it is for.
+    /// Starts a message of the agent on the route of its server.
     pub(in crate::router) fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
         routed.target = target;
         let Target::Seat(id, _) = target else { return };
@@ -65,7 +65,7 @@ impl Mcp {
         }
     }
 
-    /// Takes a message off its way at the seat that it is for.
+    /// Takes in a message at its seat.
     pub(in crate::router) fn arrive(
         &mut self,
         core: &mut Core,
@@ -88,7 +88,7 @@ impl Mcp {
         let Some(number) = routed.exchange else {
             return self.arrive_notification(core, id, &routed, steps);
         };
-        // Whoever answers stands where the seat is.
+        // The answer comes from the seat's position.
         routed.from = routed.at;
         core.exchanges.stage(number, Stage::Seat(id));
         if let Err(error) = self.ask_seat(core, id, number, &routed, steps) {
@@ -177,7 +177,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// Enters a request that stands alone.
+    /// Registers a stateless request.
     fn stand_alone(
         &mut self,
         core: &mut Core,
@@ -205,7 +205,7 @@ impl Mcp {
         Ok(Caller::Request(request))
     }
 
-    /// The connection that a caller names, if it is one of its own to this server.
+    /// The connection that a caller names, if it is its own and to this server.
     fn own_connection(
         &self,
         id: ServerId,
@@ -221,7 +221,7 @@ impl Mcp {
         })
     }
 
-    /// Ends a connection, by this message if somebody says so. What is open on it is withdrawn.
+    /// Ends a connection, with this message if a caller sent it. Cancels the open requests on it.
     pub(super) fn disconnect(
         &mut self,
         connection: ConnectionId,
@@ -245,7 +245,7 @@ impl Mcp {
         }));
     }
 
-    /// Nothing is open any more on a connection that is over: its seat is told.
+    /// Nothing is open any more on a connection that has ended: tells its seat.
     pub(super) fn disconnected(
         &mut self,
         server: ServerId,
@@ -290,7 +290,7 @@ impl Mcp {
     }
 }
 
-/// The id by which whoever asks knows the request, if it may be kept.
+/// The caller's id of the request, if it may be kept.
 fn callers_id(core: &Core, ask: Asked, request: Option<&str>) -> Option<Id> {
     let origin = core.exchanges.get(ask).map(|exchange| &exchange.origin);
     match (origin?, request) {

@@ -1,7 +1,7 @@
 //! Servers end with their sessions.
 //!
-//! A server ends in four steps, for each of which what came of the one before is over: whoever asked it is
-//! told, its connections are closed, its seat says its last, and nothing is left of it.
+//! A server ends in four steps, each of which waits for the consequences of the one before: its callers are told, its
+//! connections are closed, its seat produces its last output, and the server is removed.
 
 use std::sync::Arc;
 
@@ -16,8 +16,7 @@ use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
-    /// A session's servers are known by its name from now on. Those that it had before are gone, if it
-    /// was loaded anew.
+    /// A session's servers are known by its name from now on. If it was reloaded, its earlier servers are gone.
     pub(in crate::router) fn begin_session(
         &mut self,
         setup: ExchangeId,
@@ -35,15 +34,15 @@ impl Mcp {
         }
     }
 
-    /// Closes the servers of a session, but for those of a request that is to set it up again.
+    /// Closes the servers of a session, except those of a request that sets it up again.
     pub(in crate::router) fn close_session(&self, session: &str, steps: &mut Steps) {
         self.close_servers(steps, |server| {
             server.setup.is_none() && server.session.as_deref() == Some(session)
         });
     }
 
-    /// A request to set up a session has its answer. Where that was none of the agent's, or an error,
-    /// the servers that it declared are nobody's.
+    /// A request to set up a session is answered. Unless the agent answered, and without an error, the servers that
+    /// it declared are unused.
     pub(in crate::router) fn setup_is_over(&mut self, number: ExchangeId, steps: &mut Steps) {
         self.servers.clients.remove(&number);
         self.close_servers(steps, |server| server.setup == Some(number));
@@ -54,7 +53,7 @@ impl Mcp {
         steps.extend(those.map(|(id, _)| Step::Mcp(Task::Close(*id))));
     }
 
-    /// Ends a server: whoever asked it is told, and nobody gets to it any more.
+    /// Ends a server: its callers are told, and nobody reaches it any more.
     pub(super) fn close_server(&mut self, core: &Core, id: ServerId, steps: &mut Steps) {
         let text = "acp-chain: the MCP server went with its session";
         let gone = Message::error(&Error::new(code::UNAVAILABLE, text));
@@ -80,7 +79,7 @@ impl Mcp {
         steps.extend(rest.map(Step::Mcp));
     }
 
-    /// So that the provider of a server that ends hears of it.
+    /// Closes the connections to a server that ends, so that its provider learns of it.
     pub(super) fn close_connections(&self, id: ServerId, steps: &mut Steps) {
         let connections = self.servers.connections_to(id).into_iter();
         steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));

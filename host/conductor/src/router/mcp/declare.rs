@@ -1,7 +1,7 @@
-//! Servers are declared: taken over on the way in, and made fit for the agent on the way out.
+//! Declarations of servers: adopted on the way in, and adapted to the agent on the way out.
 //!
-//! What always holds: no declaration reaches an agent by a transport that it does not have; of two
-//! servers with one name, the client's keeps it.
+//! Invariants: no declaration reaches an agent with a transport that it does not support; of two servers with one
+//! name, the client's keeps it.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,8 +24,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message};
 
 impl Mcp {
-    /// Takes over the servers over ACP that somebody declares: from here on they have ids of the
-    /// host's.
+    /// Adopts the servers over ACP that somebody declares: from here on they have ids of the host.
     pub(in crate::router) fn adopt(
         &mut self,
         core: &mut Core,
@@ -57,7 +56,7 @@ impl Mcp {
             let name = quote(&entry.name, MAX_QUOTE);
             tracing::debug!("took over the MCP server `{name}` of {provider:?}");
             let server = self.found(core, routed, provider, Some(dialect), own_id);
-            // One too many keeps an id that nobody has, and is told of when it is declared.
+            // One too many gets an id that nobody has; the user is told when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
         }
@@ -69,8 +68,7 @@ impl Mcp {
         Ok(())
     }
 
-    /// What the client calls its servers stays known when a native proxy asks for a session in its
-    /// turn.
+    /// Keeps the client's names of its servers when a native proxy requests a session in turn.
     fn keep_names(&mut self, core: &mut Core, index: HopIndex, number: ExchangeId) {
         let asked = self.servers.clients.iter().filter(|(setup, _)| {
             let exchange = core.exchanges.get(**setup);
@@ -82,8 +80,7 @@ impl Mcp {
         }
     }
 
-    /// Keeps what the client calls its servers, with the request that declares them. Says whether
-    /// there is room.
+    /// Keeps the client's names of its servers, with the request that declares them. Returns whether there is room.
     fn keep_clients(&mut self, core: &mut Core, number: ExchangeId, names: Vec<String>) -> bool {
         let bytes = names.iter().map(|name| size_of::<String>() + name.len());
         let bytes = bytes.sum();
@@ -95,8 +92,8 @@ impl Mcp {
         has_room
     }
 
-    /// Whether an entry was taken over already: in this very request, or in one that the proxy
-    /// has and that its own request stands for.
+    /// Whether an entry was adopted already: in this very request, or in the one that the proxy's own request stands
+    /// for.
     fn is_declared(
         &mut self,
         core: &Core,
@@ -156,8 +153,7 @@ impl Mcp {
         }
     }
 
-    /// Makes a new server of whoever has the request that declares it, unless its provider has too
-    /// many.
+    /// Makes a new server for the holder of the request that declares it, unless its provider has too many.
     fn found(
         &mut self,
         core: &mut Core,
@@ -195,7 +191,7 @@ impl Mcp {
             at: routed.at,
             setup: routed.exchange,
             session: match &*routed.method {
-                // The session that it names is the one that is forked.
+                // It names the session that is forked.
                 "session/fork" => None,
                 _ => Server::session(routed.session()),
             },
@@ -207,8 +203,7 @@ impl Mcp {
         Some(id)
     }
 
-    /// Makes the declarations of a session fit for the agent: by transports that it has, and under
-    /// names of which no two are alike.
+    /// Adapts the declarations of a session to the agent: with transports that it supports, and unique names.
     pub(in crate::router) fn declare(
         &mut self,
         core: &mut Core,
@@ -217,11 +212,11 @@ impl Mcp {
         let message = &routed.message;
         let mut entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
-            // Nobody could be told, for it is not a request.
+            // It is not a request, so nobody could be told.
             Err(DeclarationError::Draft(_)) => {
                 return Some(message.with_body(&declaration::write(message.body(), &[])));
             }
-            // What is not a list was never changed, and declares nothing.
+            // If it is not a list, it was never changed, and declares nothing.
             Err(_) => return None,
         };
         if entries.iter().all(|entry| !entry.over_acp) {
@@ -298,7 +293,7 @@ impl Mcp {
         Some(message.with_body(&declaration::write(message.body(), &declared)))
     }
 
-    /// The entry by which an agent without MCP over ACP reaches a server.
+    /// The entry through which an agent without MCP over ACP reaches a server.
     fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
         let agent = self.agent;
         let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
@@ -325,7 +320,7 @@ impl Mcp {
         );
     }
 
-    /// Tells the user something about a thing, if that is the first time.
+    /// Tells the user something about a thing, once.
     pub(super) fn tell_once(&mut self, core: &mut Core, thing: &str, text: &str) {
         /// How many things are remembered.
         const THINGS: usize = 256;
@@ -343,7 +338,7 @@ fn name_of(core: &Core, provider: Provider) -> String {
     }
 }
 
-/// What a component has that the host is the server of.
+/// What the component offers, if the host serves it.
 fn offers_of(core: &Core, provider: Provider) -> Offers {
     match provider {
         Provider::Component(index) => core.hops[index].offers(),

@@ -1,10 +1,9 @@
-//! What MCP clients of the agent's say that came by the bridge: it becomes `mcp/*` messages from the
-//! agent, and the other way round.
+//! Messages of the agent's MCP clients on the bridge: they become `mcp/*` messages from the agent, and vice versa.
 //!
-//! A client of MCP 2026-07-28 sends requests that stand alone, and so they travel. Any other has a
-//! connection, from its first message on; and so has one on a pipe whose server is connected to. Over
-//! HTTP each such request is a link of its own: with a connection each, a provider that starts a
-//! program for a connection would start one for a call.
+//! Requests of a client of MCP 2026-07-28 are stateless, and travel so. Any other client has a connection from its
+//! first message on; so has one on a pipe whose server requires connections. Over HTTP each stateless request is a
+//! link of its own: if each had a connection, a provider that starts a program per connection would start one per
+//! call.
 
 use std::collections::HashMap;
 
@@ -35,7 +34,7 @@ const OPEN: usize = 1024;
 const WAITING: usize = 256;
 
 impl Mcp {
-    /// Takes in what came by the bridge.
+    /// Takes in an arrival from the bridge.
     pub(in crate::router) fn receive_from_bridge(
         &mut self,
         core: &mut Core,
@@ -110,13 +109,13 @@ impl Mcp {
         }
     }
 
-    /// Answers a client's request with why it goes nowhere.
+    /// Rejects a client's request with this error.
     fn refuse(&mut self, link: LinkId, id: &Id, error: &Error) {
         let error = Message::error(error);
         self.bridge.send(link, &error, Some(id.as_str()));
     }
 
-    /// Whether headers say what a call says, as its client said it: proxies on the way may change it.
+    /// Whether the headers match the call as its client sent it: proxies on the way may change it.
     fn check_headers(
         &self,
         link: LinkId,
@@ -133,8 +132,8 @@ impl Mcp {
         }
     }
 
-    /// Whether a request needs no connection of its client's own. On one that it has, a provider that
-    /// is connected to says itself whether it knows the version.
+    /// Whether a request needs no connection of its own client. On an existing connection, the provider says itself
+    /// whether it knows the version.
     fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
         let Some(link) = self.servers.links.get(&link) else {
             return false;
@@ -145,7 +144,7 @@ impl Mcp {
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
         let version = protocol::meta(Some(message.body()), protocol::key::VERSION);
-        // Some that have introduced themselves go on to name the version that was agreed on.
+        // Some clients go on to name the negotiated version after their introduction.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {
                 matches!(link.state, LinkState::Idle)
@@ -184,7 +183,7 @@ impl Mcp {
         }
     }
 
-    /// What a client says, on its connection.
+    /// A client's message, wrapped for its connection.
     fn wrapped(&self, link: LinkId, message: &Message) -> Option<String> {
         let LinkState::Connected(connection) = self.servers.links.get(&link)?.state else {
             return None;
@@ -192,7 +191,7 @@ impl Mcp {
         Some(wire::on_own(connection, &Said::of(message)))
     }
 
-    /// The message, if there is a connection for it. Else it waits until there is.
+    /// The message, if there is a connection for it. Otherwise it waits for one.
     fn when_connected(
         &mut self,
         core: &mut Core,
@@ -233,7 +232,7 @@ impl Mcp {
         self.bridge.hang_up(link);
     }
 
-    /// A message of a client's to its server, as if the agent said it; `None` if that server is gone.
+    /// A client's message to its server, as if from the agent; `None` if that server is gone.
     fn to_server(&self, link: LinkId, message: Message) -> Option<Routed> {
         let id = self.servers.links.get(&link)?.server;
         let server = self.servers.all.get(&id)?;
@@ -244,7 +243,7 @@ impl Mcp {
         Some(routed)
     }
 
-    /// Sends off a request of a client's. Gives its number, if it has become one.
+    /// Sends a client's request. Returns its number, if it was opened.
     fn ask_from(
         &mut self,
         core: &mut Core,
@@ -261,7 +260,7 @@ impl Mcp {
         };
         let message = Message::request(method, params);
         let Some(mut routed) = self.to_server(link, message) else {
-            // It went with its session; the bridge is about to say so.
+            // It ended with its session; the bridge is about to report that.
             self.bridge.hang_up(link);
             return None;
         };
@@ -285,7 +284,7 @@ impl Mcp {
         let exchanges = &mut core.exchanges;
         let number = exchanges.open(origin, Peer::Client, route, &routed.message, charge);
         if let Some(exchange) = exchanges.get_mut(number) {
-            // Whoever answers, be it on the way, carries the outcome.
+            // Whoever answers, even on the way, carries the outcome in the answer.
             exchange.stands_alone = stands_alone;
         }
         if let Some((entry, id)) = self.servers.links.get_mut(&link).zip(own) {
@@ -300,7 +299,7 @@ impl Mcp {
         if &**message.method() == CANCELLED {
             let id = member(message.body(), "requestId").and_then(Id::parse);
             let entry = self.servers.links.get_mut(&link);
-            // A request that was withdrawn has no answer.
+            // A cancelled request gets no answer.
             let number = entry.and_then(|entry| entry.take(&id?));
             if let Some(number) = number {
                 steps.push(Step::Withdraw(number, new_cancel()));
@@ -323,7 +322,7 @@ impl Mcp {
         }
     }
 
-    /// Says what has waited for a client's connection.
+    /// Sends the messages that waited for a client's connection.
     pub(super) fn say_connected(
         &mut self,
         core: &mut Core,
@@ -337,7 +336,7 @@ impl Mcp {
         }
     }
 
-    /// Says good-bye for a client as the agent would, for whoever listens on the way.
+    /// Disconnects a client as the agent would, for proxies that listen on the way.
     pub(super) fn leave(
         &mut self,
         core: &mut Core,

@@ -1,8 +1,8 @@
-//! MCP over ACP in a chain: the servers of its sessions, those who provide them, and those who call them.
+//! MCP over ACP in a chain: the servers of its sessions, their providers, and their callers.
 //!
-//! A caller's message travels as any other, up to the [seat](acp_chain_mcp::seat) of the server, which is
-//! behind its provider. There it ends; what the seat makes of it goes on to the provider. What the
-//! provider says to its callers goes the other way.
+//! A caller's message travels like any other, up to the [seat](acp_chain_mcp::seat) of the server, behind its
+//! provider. There it ends, and the seat's messages go on to the provider. The provider's messages to its callers go
+//! the other way.
 
 mod asks;
 mod callers;
@@ -36,18 +36,18 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 pub(super) struct Mcp {
     /// The MCP servers of the sessions.
     pub servers: Servers,
-    /// By which an agent without MCP over ACP reaches them.
+    /// How an agent without MCP over ACP reaches them.
     pub bridge: Bridge,
-    /// What the agent can.
+    /// The capabilities of the agent.
     pub agent: Capabilities,
-    /// What seats want, in the order in which they said so.
+    /// The outputs of seats, in order.
     wanted: VecDeque<(ServerId, Output)>,
-    /// Whether the steps have it that this is to be done.
+    /// Whether a step to carry these out is pending.
     is_due: bool,
 }
 
 impl Mcp {
-    /// No servers, and a bridge that is closed; what will be kept is a part of this account.
+    /// No servers, and a closed bridge; its accounts will be parts of this one.
     pub fn new(kept: &Account) -> Self {
         Self {
             servers: Servers::new(kept),
@@ -58,7 +58,7 @@ impl Mcp {
         }
     }
 
-    /// Goes on with what was left to be done.
+    /// Continues with a task.
     pub fn go_on(&mut self, core: &mut Core, task: Task, steps: &mut Steps) {
         match task {
             Task::Wanted => self.carry_out_next(core, steps),
@@ -87,11 +87,11 @@ impl Mcp {
     }
 }
 
-/// A message of a server's.
+/// A message of a server.
 const MESSAGE: &str = "mcp/message";
 /// A caller connects.
 const CONNECT: &str = "mcp/connect";
-/// A caller says good-bye.
+/// A caller disconnects.
 const DISCONNECT: &str = "mcp/disconnect";
 
 /// Whether a method belongs to MCP over ACP.

@@ -1,4 +1,4 @@
-//! MCP over ACP by way of native proxies: there a caller's message ends, and sets out again.
+//! MCP over ACP through native proxies: there a caller's message ends, and starts again.
 
 use super::MESSAGE;
 use super::Mcp;
@@ -13,8 +13,7 @@ use acp_chain_mcp::{LinkId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
-    /// Takes a message of MCP's from a native proxy: one that it passes on, or that it says as the
-    /// provider of a server of its own.
+    /// Takes an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
     pub(in crate::router) fn native_speaks(
         &mut self,
         core: &mut Core,
@@ -56,8 +55,8 @@ impl Mcp {
         }
     }
 
-    /// The way of a message of MCP's that a native proxy says, and where on it the proxy stands: that of the
-    /// server which it is about, if that passes the proxy.
+    /// The route of an MCP message from a native proxy, and the proxy's position on it: the route of the server
+    /// concerned, if it passes the proxy.
     pub(in crate::router) fn way_of_native(
         &self,
         core: &Core,
@@ -77,7 +76,7 @@ impl Mcp {
         way.unwrap_or_else(|| core.home(index))
     }
 
-    /// By which way the caller speaks to whom a message belongs that a native proxy passes on.
+    /// The caller that a message passed on by a native proxy belongs to.
     fn via_of(&self, wrapped: &Wrapped) -> Option<Via> {
         if wrapped.connection.is_some() {
             return self.servers.connected(wrapped).map(|open| open.via);
@@ -88,14 +87,14 @@ impl Mcp {
         if known.is_some() {
             return known.copied();
         }
-        // It is on its way to the seat, under an id of the host's own making.
+        // It is on its way to the seat, under an id made by the host.
         let (link, _) = request?.split_once('-')?;
         let link: LinkId = link.parse().ok()?;
         let is_open = self.servers.links.contains_key(&link);
         Some(Via::Link(link)).filter(|_| is_open)
     }
 
-    /// A client's connection that a native proxy has made for it is the client's own.
+    /// A connection that a native proxy made for a client becomes the client's own.
     pub(super) fn claim(&mut self, core: &Core, connection: u64, link: LinkId) {
         let has_natives = !core.natives.is_empty();
         let server = self.servers.links.get(&link).map(|link| link.server);

@@ -1,4 +1,4 @@
-//! What seats want, carried out.
+//! Carries out the outputs of seats.
 
 use super::MESSAGE;
 use super::Mcp;
@@ -18,7 +18,7 @@ use acp_chain_mcp::{ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
-    /// Does what a seat wanted first, with all that comes of it; then what comes behind that.
+    /// Carries out the first output with all its consequences, then the next one.
     pub(super) fn carry_out_next(&mut self, core: &mut Core, steps: &mut Steps) {
         match self.wanted.pop_front() {
             Some((id, output)) => {
@@ -88,7 +88,7 @@ impl Mcp {
         }
     }
 
-    /// Whether a request stands alone, so that MCP's outcome is carried in its answer.
+    /// Whether a request is stateless, so that MCP's outcome is carried in its answer.
     fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
         let server = self.servers.all.get(&id);
         let caller = server.and_then(|server| server.asked.get(&ask));
@@ -155,7 +155,7 @@ impl Mcp {
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
                 return self.seat_is_answered(id, question, error, steps);
             }
-            // Nobody is there any more to be told.
+            // Nobody is left to be told.
             (None, None) => return,
         }
         if let Some(question) = question {
@@ -164,7 +164,7 @@ impl Mcp {
         steps.push(Step::Send(routed));
     }
 
-    /// Asks a component what it has, or calls something of it.
+    /// Asks a component for a list, or calls it.
     fn use_component(
         &mut self,
         core: &mut Core,
@@ -189,7 +189,7 @@ impl Mcp {
         core.enqueue(index, Item::Message(routed));
     }
 
-    /// Opens a request of a seat's.
+    /// Opens a request of a seat.
     fn ask(&mut self, core: &mut Core, id: ServerId, question: Question, routed: &mut Routed) {
         let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);

@@ -1,4 +1,4 @@
-//! What those say who provide servers, and what becomes of them.
+//! Messages and changes of providers.
 
 use super::Mcp;
 use super::servers::{Connection, Provider};
@@ -52,7 +52,7 @@ impl Mcp {
         }
     }
 
-    /// A component says how far a call has come.
+    /// A component reports the progress of a call.
     pub(in crate::router) fn call_progress(
         &mut self,
         core: &Core,
@@ -73,7 +73,7 @@ impl Mcp {
         self.give(id, Input::Component(says), steps);
     }
 
-    /// Something that a component has may be another now.
+    /// Something that a component offers may have changed.
     pub(in crate::router) fn component_changed(
         &mut self,
         index: HopIndex,
@@ -83,14 +83,14 @@ impl Mcp {
         self.tell_changed(index, change, ServerId::MIN, steps);
     }
 
-    /// A component was started again: all that it lists may be another now.
+    /// A component was restarted: all its lists may have changed.
     pub(in crate::router) fn component_restarted(index: HopIndex, steps: &mut Steps) {
         let changes =
             Offer::ALL.map(|offer| Task::Changed(index, Change::List(offer), ServerId::MIN));
         steps.extend(changes.map(Step::Mcp));
     }
 
-    /// Tells the seats of a component of a change, one after the other: those behind this one.
+    /// Tells the seats of a component after this one of a change, one by one.
     pub(super) fn tell_changed(
         &mut self,
         index: HopIndex,
@@ -105,12 +105,12 @@ impl Mcp {
         }
     }
 
-    /// A proxy that answers for servers of its own was started again, and knows of no connection.
+    /// A proxy that serves its own servers was restarted, and no longer knows any connection.
     pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
         steps.push(Step::Mcp(Task::ProviderLost(index, ServerId::MIN)));
     }
 
-    /// Tells the seats of such a proxy's servers, one after the other: those behind this one.
+    /// Tells the seats of such a proxy's servers after this one, one by one.
     pub(super) fn tell_provider_lost(
         &mut self,
         index: HopIndex,
@@ -119,7 +119,7 @@ impl Mcp {
     ) {
         if let Some(server) = self.servers.next_of(Provider::Proxy(index), after) {
             self.give(server, Input::ProviderLost, steps);
-            // By them it says its last.
+            // Its last output needs them.
             steps.push(Step::Mcp(Task::ForgetConnections(server)));
             steps.push(Step::Mcp(Task::ProviderLost(index, server)));
         }
@@ -139,7 +139,7 @@ impl Mcp {
     }
 }
 
-/// The server by which a component was called, and the server's number for the call.
+/// The server through which a component was called, and the server's number for the call.
 pub(super) fn called_by(
     core: &Core,
     index: HopIndex,

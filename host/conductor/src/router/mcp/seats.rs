@@ -1,4 +1,4 @@
-//! The seats of servers: what they take in, and what they are asked.
+//! The seats of servers: their inputs, and requests to them.
 
 use super::Mcp;
 use super::servers::Server;
@@ -16,8 +16,8 @@ use acp_chain_mcp::{ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 impl Mcp {
-    /// Lets a seat take something in. What it wants done is done after what seats wanted before, which this
-    /// may be a part of; so a handler gives one thing, and whoever has more says so by tasks.
+    /// Gives a seat an input. Its outputs are carried out after earlier ones, which this may be a part of; so a
+    /// handler gives one input, and leaves more to tasks.
     pub(super) fn give(&mut self, id: ServerId, input: Input, steps: &mut Steps) {
         let Some(server) = self.servers.all.get_mut(&id) else {
             return;
@@ -30,7 +30,7 @@ impl Mcp {
         }
     }
 
-    /// A question of a seat has an answer, which sets out to it.
+    /// Starts the answer to a question of a seat.
     pub(in crate::router) fn seat_answered(
         &mut self,
         core: &mut Core,
@@ -84,7 +84,7 @@ impl Mcp {
         }
     }
 
-    /// A request may have been withdrawn before it came to a seat.
+    /// A request may have been cancelled before it reached a seat.
     pub(super) fn catch_up_with_cancel(
         &mut self,
         core: &Core,
@@ -98,7 +98,7 @@ impl Mcp {
         }
     }
 
-    /// Tells a seat that nobody waits any more for an answer.
+    /// Tells a seat that nobody waits for an answer any more.
     pub(in crate::router) fn withdraw_from_seat(
         &mut self,
         id: ServerId,
@@ -109,7 +109,7 @@ impl Mcp {
         steps.push(Step::Mcp(Task::Withdrawn(id, number)));
     }
 
-    /// A seat was told that a request is withdrawn: if it has not answered, it is answered in its place.
+    /// A seat was told that a request is cancelled: answers in its place if it has not.
     pub(super) fn end_withdrawn(
         &mut self,
         core: &Core,
@@ -160,7 +160,7 @@ impl Mcp {
         self.answer_from_seat(core, ask, at, outcome, steps);
     }
 
-    /// Sends an answer off from a seat at a position, to whichever side asked.
+    /// Starts an answer from a seat at a position, to the side that asked.
     pub(super) fn answer_from_seat(
         &self,
         core: &Core,
@@ -183,7 +183,7 @@ impl Mcp {
         }
     }
 
-    /// The proxy that answers for what comes from a seat, if its provider is one.
+    /// The proxy responsible for a seat's answers, if its provider is one.
     fn maker_at(&self, exchange: &Exchange) -> Option<HopIndex> {
         let Stage::Seat(id) = exchange.stage else {
             return None;
@@ -192,8 +192,8 @@ impl Mcp {
     }
 }
 
-/// A question of a seat is answered whose server is gone. If its provider has made a connection all
-/// the same, that is closed again; the answer to this comes here too, and means nothing.
+/// A question was answered, but the server of its seat is gone. If the provider has made a connection all the same,
+/// closes it; the answer to that arrives here too, and is ignored.
 fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
     let (at, outcome) = (answer.at, answer.message);
     let Some(exchange) = core.exchanges.remove(answer.number) else {
@@ -219,7 +219,7 @@ fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
     steps.push(Step::Send(routed));
 }
 
-/// That seats keep as much as they may.
+/// The error that seats have reached their limit.
 pub(super) fn full() -> Error {
     let limit = Quantity::Size.show(MCP_KEPT_OF_ALL as u64);
     let text = format!("acp-chain: {limit} of requests wait for MCP servers already; try again");

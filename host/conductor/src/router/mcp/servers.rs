@@ -1,4 +1,4 @@
-//! The MCP servers of all sessions, and who is talking to them.
+//! The MCP servers of all sessions, and their callers.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -18,34 +18,34 @@ pub enum Provider {
     Client,
     /// A proxy that answers `mcp/*` itself.
     Proxy(HopIndex),
-    /// The host, with what a component has.
+    /// The host, for a component.
     Component(HopIndex),
 }
 
 /// One server, declared in one session.
 pub struct Server {
     pub provider: Provider,
-    /// How its provider speaks, by its declaration; the host speaks either.
+    /// The provider's dialect, by its declaration; the host speaks both.
     pub dialect: Option<Dialect>,
     /// The provider's own id.
     pub own_id: String,
     pub seat: Box<dyn Seat>,
-    /// The way of the request that declared it, and where on it the provider is.
+    /// The route of the request that declared it, and the provider's position on it.
     pub route: Route,
     pub at: usize,
-    /// The request that declared it, until that is answered.
+    /// The request that declared it, until it is answered.
     pub setup: Option<ExchangeId>,
     pub session: Option<Arc<str>>,
     /// The seat's own open requests.
     pub questions: HashMap<Question, ExchangeId>,
-    /// What the seat is asked, and by whom.
+    /// The open requests to the seat, and their callers.
     pub asked: HashMap<Asked, Option<Caller>>,
-    /// What its seat keeps.
+    /// The charge for what its seat keeps.
     pub charge: Charge,
 }
 
 impl Server {
-    /// A session by the name that its servers know it by. One that is longer than any id is not kept.
+    /// A session's name, as its servers know it. One longer than any id is not kept.
     pub fn session(name: Option<&Arc<str>>) -> Option<Arc<str>> {
         name.filter(|name| name.len() <= LONGEST_ID).cloned()
     }
@@ -69,32 +69,32 @@ pub struct Connection {
     pub open: HashSet<Asked>,
 }
 
-/// How far an MCP client of the agent's is connected.
+/// How far an MCP client of the agent is connected.
 #[derive(Debug, Default)]
 pub enum LinkState {
-    /// It has said nothing yet that needs a connection.
+    /// It has sent nothing yet that needs a connection.
     #[default]
     Idle,
-    /// What it says waits for the connection, which this request is to make.
+    /// Its messages wait for the connection that this request makes.
     Connecting(ExchangeId, Vec<(Message, Charge)>),
     Connected(ConnectionId),
 }
 
-/// An MCP client of the agent's that came by the bridge.
+/// An MCP client of the agent on the bridge.
 #[derive(Debug)]
 pub struct Link {
     pub server: ServerId,
-    /// Whether it is one request, which never needs a connection.
+    /// Whether it is a single request, which never needs a connection.
     pub stands_alone: bool,
     pub state: LinkState,
     /// Its requests that have no answer yet.
     pub open: HashMap<Id, ExchangeId>,
-    /// How many of its requests stood alone.
+    /// How many of its requests were stateless.
     pub alone: u64,
 }
 
 impl Link {
-    /// Whether an id belongs to something that it asked and that has no answer yet.
+    /// Whether an id belongs to one of its unanswered requests.
     pub fn has(&self, id: &Id) -> bool {
         let waits = match &self.state {
             LinkState::Connecting(_, waiting) => waiting
@@ -105,7 +105,7 @@ impl Link {
         waits || self.open.contains_key(id)
     }
 
-    /// Takes back what it asked under an id: the request, if that is on its way.
+    /// Takes out its request with an id, if that is on its way.
     pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
         if let LinkState::Connecting(_, waiting) = &mut self.state {
             waiting.retain(|(message, _)| message.id().as_ref() != Some(id));
@@ -113,7 +113,7 @@ impl Link {
         self.open.remove(id)
     }
 
-    /// The ids of all that it asked and that has no answer yet; nothing of it is open any more.
+    /// Gives up all its unanswered requests, and returns their ids.
     pub fn give_up(&mut self) -> Vec<Id> {
         let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
         if let LinkState::Connecting(_, waiting) = &mut self.state {
@@ -126,26 +126,26 @@ impl Link {
 /// All of them.
 pub struct Servers {
     last: u64,
-    /// How agents that do not reach servers over ACP are to get to them.
+    /// How agents without MCP over ACP reach servers.
     pub bridge: BridgeKind,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
-    /// Requests that stand alone, while they are open, and whose they are, as with a connection.
+    /// Open stateless requests, and their callers, as for connections.
     pub alone: HashMap<(ServerId, Arc<str>), Via>,
     pub links: HashMap<LinkId, Link>,
-    /// What waits for their connections.
+    /// The account of messages that wait for connections.
     pub connecting: Account,
-    /// What all seats keep.
+    /// The account of all seats.
     pub kept: Account,
-    /// What the client calls its servers that are not reached over ACP, by the request that declares
-    /// them, while that is open.
+    /// The client's names of its servers that are not reached over ACP, by the request that declares them, while it
+    /// is open.
     pub clients: HashMap<ExchangeId, Vec<String>>,
-    /// What the user was told of once.
+    /// The things that the user was told of.
     pub told: HashSet<String>,
 }
 
 impl Servers {
-    /// None yet; what will be kept for them is a part of this account.
+    /// None yet; their accounts will be parts of this one.
     pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
@@ -161,18 +161,18 @@ impl Servers {
         }
     }
 
-    /// Whether a seat may be given so many bytes, all of which it may keep.
+    /// Whether a seat may be given this many bytes, all of which it may keep.
     pub fn have_room(&self, bytes: usize) -> bool {
         self.kept.charge(bytes).is_some()
     }
 
-    /// A number that was never used, for a server or a connection.
+    /// An unused number, for a server or a connection.
     pub fn number(&mut self) -> u64 {
         self.last += 1;
         self.last
     }
 
-    /// The next server of a provider behind this one.
+    /// The next server of a provider after this one.
     pub fn next_of(&self, provider: Provider, after: ServerId) -> Option<ServerId> {
         let others = self.all.range(after + 1..);
         let mut theirs = others.filter(|(_, server)| server.provider == provider);
@@ -189,7 +189,7 @@ impl Servers {
         self.connections_of(|connection| connection.server == server)
     }
 
-    /// The connections of whoever speaks in this way.
+    /// The connections of this caller.
     pub fn connections_by(&self, via: Via) -> Vec<ConnectionId> {
         self.connections_of(|connection| connection.via == via)
     }
@@ -200,11 +200,11 @@ impl Servers {
         those.map(|(id, _)| *id).collect()
     }
 
-    /// The server that a message of its provider is about.
+    /// The server that its provider's message is about.
     pub fn of_provider(&self, provider: Provider, said: &Wrapped) -> Option<ServerId> {
         let (connection, own_id) = (said.connection.as_deref(), said.server.as_deref());
         let request = said.request.as_deref();
-        // A seat knows but one of them.
+        // A seat knows only one of them.
         let is_meant = |server: &Server| match (connection, own_id) {
             (Some(connection), _) => server.seat.has(Some(connection), None),
             (None, Some(id)) => server.own_id == id && server.seat.has(None, request),

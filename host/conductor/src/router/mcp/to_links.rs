@@ -1,4 +1,4 @@
-//! What MCP clients of the agent's that came by the bridge hear, and what becomes of those that leave.
+//! Messages to the agent's MCP clients on the bridge, and clients that leave.
 
 use super::Mcp;
 use super::servers::LinkState;
@@ -15,7 +15,7 @@ use acp_chain_mcp::wire::{self, Said, Wrapped};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 impl Mcp {
-    /// Lets a message leave to the client that it is for.
+    /// Sends a message to its client.
     pub(in crate::router) fn leave_to_link(
         &mut self,
         core: &mut Core,
@@ -24,7 +24,7 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let wrapped = Wrapped::read(routed.message.body());
-        // Proxies that it passed may have made anything of it.
+        // Proxies on the way may have turned it into anything.
         let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
         let (method, params) = (&*said.method, said.params().unwrap_or("null"));
         let Some(number) = routed.exchange else {
@@ -47,7 +47,7 @@ impl Mcp {
         }
     }
 
-    /// Tells a client that what it is asked is withdrawn.
+    /// Tells a client that a request to it is cancelled.
     pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = format!(r#"{{"requestId":{number}}}"#);
         self.bridge
@@ -65,7 +65,7 @@ impl Mcp {
     ) {
         let entry = self.servers.links.get_mut(&link);
         let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
-        // It may have withdrawn the request, and used its id again.
+        // It may have cancelled the request, and reused its id.
         let Some(entry) = open else { return };
         entry.open.remove(id);
         let outcome = match alone && message.kind() == Kind::Result {
@@ -78,7 +78,7 @@ impl Mcp {
         self.bridge.send(link, &outcome, Some(id.as_str()));
     }
 
-    /// Goes on with a client that is connected now, or is not.
+    /// Continues with a client that is now connected, or could not be.
     pub(in crate::router) fn link_connected(
         &mut self,
         core: &Core,
@@ -89,7 +89,7 @@ impl Mcp {
         if !self.servers.links.contains_key(&link) {
             return self.drop_connections(link, steps);
         }
-        // Proxies that the answer passed may have made anything of it.
+        // Proxies on the way may have turned the answer into anything.
         let connection = member(answer.body(), "connectionId");
         let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
         let connection = connection.and_then(|id| id.parse().ok());
@@ -120,7 +120,7 @@ impl Mcp {
         }
     }
 
-    /// A client has left: what it asked is withdrawn, and it says good-bye to its server.
+    /// A client has left: cancels its requests, and disconnects it from its server.
     pub(super) fn withdraw_all_of_link(&mut self, link: LinkId, steps: &mut Steps) {
         let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
@@ -138,14 +138,14 @@ impl Mcp {
         }));
     }
 
-    /// Ends what connections a client still has that is gone, whatever became of its good-bye.
+    /// Ends the remaining connections of a client that is gone, however its disconnect went.
     pub(in crate::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
         let connections = self.servers.connections_by(Via::Link(link)).into_iter();
         steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
     }
 }
 
-/// A client is gone: what it was asked is answered, then all else of it ends.
+/// A client is gone: answers the open requests to it, then ends everything else of it.
 pub(super) fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
     let asked = core.exchanges.iter();
     let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));

@@ -1,7 +1,7 @@
-//! How native proxies begin their work, break, and begin again.
+//! How native proxies start, break, and restart.
 //!
-//! A native proxy that was started again, or joins when the connection has long begun, is told what the client said first; to the parts behind it
-//! that is nothing new, and they do not hear of it.
+//! A native proxy that was restarted, or joins a connection that has begun, is sent the client's first message, which
+//! the parts behind it have had already, and do not get again.
 
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Life;
@@ -19,7 +19,7 @@ use acp_chain_channel::{Failure, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
 
-/// Tells a native proxy that it begins.
+/// Sends a native proxy its first message.
 pub(super) fn introduce(
     core: &mut Core,
     index: HopIndex,
@@ -48,7 +48,7 @@ pub(super) fn introduce(
     }
 }
 
-/// A native proxy has answered that it begins, or refused to.
+/// A native proxy has answered its first message, or refused it.
 pub(super) fn introduced(
     core: &mut Core,
     index: HopIndex,
@@ -65,7 +65,7 @@ pub(super) fn introduced(
         return;
     };
     let (due, is_repeated) = (introduction.due, introduction.is_repeated);
-    // What it has passed on, it has understood; then this is the answer of another.
+    // If it passed the message on, it understood it; then this is another part's answer.
     let has_begun = !is_repeated && introduction.routed.is_none();
     if message.kind() == Kind::Error && !has_begun {
         let tried = native.dialect;
@@ -109,7 +109,7 @@ pub(super) fn introduced(
     steps.extend(core.exchanges.answer_of_proxy(number, index, message));
 }
 
-/// A native proxy ought to have answered by now that it begins.
+/// A native proxy should have answered its first message by now.
 pub(in crate::router) fn introduction_is_due(core: &mut Core, index: HopIndex, steps: &mut Steps) {
     let now = core.now;
     let Some(native) = core.hops[index].native_mut() else {
@@ -123,12 +123,12 @@ pub(in crate::router) fn introduction_is_due(core: &mut Core, index: HopIndex, s
         let reason = format!("it did not answer `{method}` within {limit} s");
         return steps.push(Step::Break(index, Failure::new(reason).into()));
     }
-    // It is others that it waits for.
+    // It waits for others.
     introduction.due = now + START_UP;
     core.timers.set(now + START_UP, Timer::Introduction(index));
 }
 
-/// The program of a native proxy runs again, or does not.
+/// The program of a native proxy was restarted, or could not be.
 pub(in crate::router) fn launched(
     core: &mut Core,
     index: HopIndex,
@@ -141,7 +141,7 @@ pub(in crate::router) fn launched(
     let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
         return runs(core, index);
     };
-    // What waits for it goes on waiting until it has begun.
+    // Messages for it keep waiting until it has begun.
     let (route, _) = core.home(index);
     let number = core
         .exchanges
@@ -150,7 +150,7 @@ pub(in crate::router) fn launched(
     introduce(core, index, number, None);
 }
 
-/// The program of a native proxy runs as the process of this number, for who watches it.
+/// Notes the process id of a native proxy's program, for observers.
 pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Option<u32>) {
     if let Some(native) = core.hops[index].native_mut() {
         native.process = process;
@@ -160,7 +160,7 @@ pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Opti
     }
 }
 
-/// What waits for it is written to it from now on.
+/// Messages for it are written to it from now on.
 fn runs(core: &mut Core, index: HopIndex) {
     let hop = &mut core.hops[index];
     (hop.life, hop.has_begun) = (Life::Runs, true);
@@ -168,8 +168,8 @@ fn runs(core: &mut Core, index: HopIndex) {
     core.make_ready(index);
 }
 
-/// Cuts off a native proxy that broke: what it asked is withdrawn, and it hears nothing more. Gives the
-/// message that it began with, as long as the proxy may still be passed by.
+/// Cuts off a broken native proxy: its requests are cancelled, and nothing more is sent to it. Returns its first
+/// message, as long as the proxy may still be bypassed.
 pub(in crate::router) fn cut(
     core: &mut Core,
     index: HopIndex,
@@ -191,7 +191,7 @@ pub(in crate::router) fn cut(
     introduction.routed
 }
 
-/// Whether a message is an answer that its native proxy needs in order to begin again.
+/// Whether a message is an answer that its native proxy needs for its restart.
 pub(in crate::router) fn is_awaited_to_begin(
     core: &Core,
     index: HopIndex,

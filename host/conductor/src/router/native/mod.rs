@@ -1,4 +1,4 @@
-//! Native proxies: messages leave to them, and come in from them.
+//! Native proxies: messages to them, and from them.
 
 mod life;
 
@@ -21,7 +21,7 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
-/// Lets a message leave to a native proxy.
+/// Sends a message to a native proxy.
 pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut Steps) {
     core.trace(&routed);
     let Some(number) = routed.exchange else {
@@ -52,7 +52,7 @@ pub(super) fn take(core: &mut Core, index: HopIndex, routed: Routed, steps: &mut
     core.send_cancel(number);
 }
 
-/// Lets the answer to a native proxy's own request leave to it.
+/// Sends a native proxy the answer to its own request.
 pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed) {
     let Some(native) = core.hops[index].native_mut() else {
         return;
@@ -95,7 +95,7 @@ fn successor(core: &Core, index: HopIndex) -> &str {
     }
 }
 
-/// The way of what a native proxy says, and where on it the proxy stands; nothing if it may not say it there.
+/// The route of a native proxy's message, and the proxy's position on it; `None` if it may not send it there.
 fn stand(
     core: &Core,
     mcp: &Mcp,
@@ -137,7 +137,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
     if begins && let Some(native) = core.hops[index].native_mut() {
         match (&mut native.introduction, &core.sessions.begun[index].answer) {
-            // The others have begun their work long since.
+            // The others have long begun.
             (Some(introduction), Some(known)) if introduction.is_repeated => {
                 return known.write(Some(id.as_str()), &mut native.outbox);
             }
@@ -171,7 +171,7 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
         Err(error) => return note_discarded(core, index, &error.message),
     };
     if &**message.method() == CANCEL {
-        // Whichever way it was sent: the id is that of a request of its own.
+        // In either direction: the id is that of its own request.
         let Some(native) = core.hops[index].native() else {
             return;
         };
@@ -220,8 +220,8 @@ fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
     (exchange.stage == Stage::Native(index)).then_some(number)
 }
 
-/// A line of a native proxy is not a message. `answers` is the id of what it may have been the
-/// answer to, `own` that of a request which it may have been.
+/// A line of a native proxy is malformed. `answers` is the id of the request that it may have answered, `own` the id
+/// if it may have been a request.
 pub(super) fn take_malformed(
     core: &mut Core,
     index: HopIndex,
@@ -251,8 +251,7 @@ fn refuse(core: &mut Core, index: HopIndex, id: &Id, error: &Error) {
     }
 }
 
-/// Counts what a native proxy says to no effect; the log gets the first, and ever fewer of the
-/// others.
+/// Counts discarded messages of a native proxy; the log gets the first, and ever fewer of the others.
 fn note_discarded(core: &mut Core, index: HopIndex, what: &str) {
     let hop = &mut core.hops[index];
     let Some(native) = hop.native_mut() else {

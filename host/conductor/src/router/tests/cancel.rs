@@ -25,7 +25,7 @@ fn a_cancellation_names_the_id_of_the_hop_and_keeps_the_rest() {
         heard(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"x"}}"#]
     );
-    // It crosses its answer, names nothing, or names what never was: harmless.
+    // It crosses its answer, names nothing, or something that never existed: harmless.
     for params in [
         r#"{"requestId":"p"}"#,
         "{}",

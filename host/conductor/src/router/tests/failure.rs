@@ -1,4 +1,4 @@
-//! Proxies that fail, and an agent that is lost.
+//! Failing proxies, and a lost agent.
 
 use std::time::Duration;
 
@@ -106,7 +106,7 @@ fn when_a_proxy_dies_everything_that_it_had_is_answered() {
         heard(&mut router, Peer::Agent)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#
     );
-    // The answer to what it had asked comes too late for it.
+    // The answer to its request comes too late for it.
     agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":1}"#);
     assert!(heard(&mut router, Peer::Client).is_empty());
 }
@@ -446,7 +446,7 @@ async fn a_proxy_that_is_down_is_not_ended_once_more() {
     let mut router = Router::new(proxies, None);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
     let at = router.next_timer().expect("it is to be started");
-    // What it sent goes on to the next while it is down.
+    // Its message goes on to the next proxy while it is down.
     go.send(()).unwrap();
     let finished = router.split().2.await;
     router.finished(finished);
@@ -582,7 +582,7 @@ fn what_is_kept_of_a_proxys_own_requests_has_a_bound_also_when_it_is_started_aga
     };
     assert_eq!([(); 3].map(|()| own(&mut router)), [1, 1, 0]);
     for begun in 1..=3 {
-        // What it asked before it broke has no answer, and is kept still.
+        // Its request from before it broke has no answer, and is still kept.
         let again = router.next_timer().unwrap();
         router.advance(again);
         assert_eq!(starts.lock().unwrap().len(), begun);

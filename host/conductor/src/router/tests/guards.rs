@@ -1,4 +1,4 @@
-//! What a guard decided stays, and what readers could take for different things does not pass it.
+//! A guard's decisions stay, and ambiguous messages do not pass it.
 
 use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
 use crate::hop::Proxy;
@@ -11,7 +11,7 @@ pub(super) fn guard(mut proxy: Proxy) -> Proxy {
     proxy
 }
 
-/// Says that it was, in every message of that method.
+/// Writes its name into every message of that method.
 fn signs(name: &'static str, method: &str) -> Proxy {
     scripted(name, method, move |event, _| match event {
         Event::Message(_) => Says::Decided(Decision::Replace(format!(r#"{{"by":"{name}"}}"#))),
@@ -32,7 +32,7 @@ fn what_a_guard_changed_no_other_proxy_alters() {
     let mut router = Router::new(guards, None);
     agent(&mut router, NEWS);
     assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"one""#));
-    // What a guard lets pass as it was, is nobody's decision.
+    // Passing a message unchanged is no decision.
     let mut router = Router::new(vec![signs("front", "m"), guard(forwards("m"))], None);
     agent(&mut router, NEWS);
     assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"front""#));

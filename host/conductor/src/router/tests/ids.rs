@@ -1,4 +1,4 @@
-//! Ids, and who answers a request.
+//! Ids, and the answering of requests.
 
 use super::{PROMPT, Says, agent, client, forwards, heard, say, scripted};
 use crate::Proxy;
@@ -110,7 +110,7 @@ fn a_proxy_asks_and_settles_what_it_held() {
     });
     let mut router = Router::new(vec![forwards("*"), asks, forwards("*")], None);
     client(&mut router, PROMPT);
-    // What overtakes a held request does so by design: to stop its turn must never wait.
+    // Overtaking a held request is intended: stopping its turn must never wait.
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,

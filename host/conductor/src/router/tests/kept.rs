@@ -1,11 +1,11 @@
-//! What is kept for one connection, all together.
+//! Everything kept for one connection.
 
 use super::{Says, client, heard, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::KEPT;
 use acp_chain_channel::{Decision, Event, Peer};
 
-/// A request with so long a text.
+/// A request with a text of this length.
 fn request(id: u32, method: &str, length: usize) -> String {
     let text = "x".repeat(length);
     format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{{"x":"{text}"}}}}"#)

@@ -1,4 +1,4 @@
-//! What is kept of messages to MCP servers, and what becomes of their connections.
+//! The accounts of messages to MCP servers, and the fate of their connections.
 
 use super::{PROMPT, Says, agent, client, heard, scripted};
 use crate::router::Router;
@@ -11,7 +11,7 @@ use acp_chain_rpc::Message;
 
 const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"type":"acp","id":"i","name":"n"}]}}"#;
 
-/// A router in which the client provides a server, and a client of the agent's has come to it.
+/// A router in which the client provides a server, and a client of the agent has reached it.
 fn visited(link: LinkId) -> Router {
     let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
     let mut router = Router::new(vec![passes], None);
@@ -25,7 +25,7 @@ fn visited(link: LinkId) -> Router {
     router
 }
 
-/// What it says, of so many bytes.
+/// A message of it, of this many bytes.
 fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
     let params = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
     let message = Message::notification(method, &params);

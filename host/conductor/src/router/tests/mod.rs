@@ -1,4 +1,4 @@
-//! The router's promises, on exact lines. Proxies are scripts; the ends are their outboxes.
+//! The router's guarantees, on exact lines. Proxies are scripts; the ends are their outboxes.
 
 mod cancel;
 mod failure;
@@ -32,7 +32,7 @@ use acp_chain_channel::{
 };
 use acp_chain_rpc::Message;
 
-/// What a script says to an event.
+/// A script's reaction to an event.
 enum Says {
     Decided(Decision),
     Told,
@@ -98,10 +98,10 @@ impl Part for Scripted {
     }
 }
 
-/// With what a proxy was started again: the first number, and what was saved.
+/// What a proxy was restarted with: the first number, and the saved state.
 type Starts = Arc<Mutex<Vec<(MessageId, Option<String>)>>>;
 
-/// Where another instance of a script comes from; it says what it was started with.
+/// Makes further instances of a script, and records what they were started with.
 struct Again {
     script: Arc<Mutex<Script>>,
     method: String,
@@ -130,7 +130,7 @@ impl Source for Again {
     }
 }
 
-/// A proxy cannot be had again.
+/// A proxy that cannot be restarted.
 struct Once;
 
 impl Source for Once {
@@ -188,7 +188,7 @@ fn registration(method: &str) -> Registration {
     }
 }
 
-/// A proxy that may do everything, and is not started again.
+/// A proxy that may do everything, and is not restarted.
 fn scripted(
     name: &str,
     method: &str,
@@ -202,7 +202,7 @@ fn scripted(
     under(terms, name, method, script).0
 }
 
-/// A proxy under other terms; also tells with what it is started again.
+/// A proxy under other terms; also returns what it is restarted with.
 fn under(
     terms: Terms,
     name: &str,

@@ -36,7 +36,7 @@ pub(super) fn says(router: &mut Router, index: usize, line: &str) {
     router.pump(1000);
 }
 
-/// What a native proxy was told since the last time.
+/// The messages to a native proxy since the last call.
 pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
     let (.., mut natives) = router.split();
     let outbox = natives.outbox(index).unwrap();
@@ -45,7 +45,7 @@ pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// A router with one native proxy that has begun, as have the ends.
+/// A router with one native proxy; it and the ends have begun.
 pub(super) fn begun(on_failure: FailurePolicy) -> Router {
     let mut router = alone(on_failure);
     client(&mut router, INITIALIZE);
@@ -395,7 +395,7 @@ fn who_breaks_leaves_no_request_open_in_either_direction() {
             r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#
         );
         assert!(agent_heard[1].contains("the proxy `n` failed on asks: it exited"));
-        // Its own request is answered late, and to nobody.
+        // Its own request is answered late, when nobody waits.
         agent(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
         client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
         match later {

@@ -1,4 +1,4 @@
-//! What the host tells the user, and when.
+//! The host's notices for the user, and their time.
 
 use super::{PROMPT, agent, client, heard};
 use crate::Proxy;
@@ -52,7 +52,7 @@ fn request(method: &str, session: &str) -> String {
     )
 }
 
-/// The answer to the first prompt, which says in version 2 that the agent has it.
+/// The answer to the first prompt, which in version 2 means that the agent has it.
 const ACCEPTED: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#;
 
 fn notice(session: &str, text: &str) -> String {

@@ -9,8 +9,7 @@ use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::{Error, Id};
 
-/// A chain of components that has begun; what the parent was told of that is gone. The next id of
-/// the host's is 2.
+/// A chain of components that has begun, without the messages to the parent so far. The host's next id is 2.
 fn begun(dialect: Dialect, mut router: Router) -> Router {
     let (initialize, successor) = (dialect.initialize(), dialect.successor());
     router.set_parent(dialect);
@@ -238,7 +237,7 @@ fn with_the_parent_both_ends_are_lost() {
         parent(&mut router, call);
     }
     heard(&mut router, Peer::Client);
-    // An answer that nobody can read is one for whoever waits for it.
+    // A malformed answer still is one for whoever waits for it.
     assert!(router.fail_answer(
         Peer::Client,
         &Id::parse("2").unwrap(),

@@ -1,4 +1,4 @@
-//! Sessions with projects: they wait until those are found, and pass their proxies, and no others.
+//! Sessions with projects: they wait until those are found, and pass their proxies and no others.
 
 mod joining;
 mod natives;
@@ -13,7 +13,7 @@ use crate::Member;
 use crate::router::Router;
 use acp_chain_channel::{Failure, Peer};
 
-/// A router with these proxies of the user's, in which projects are looked for.
+/// A router with these proxies of the user, and lookups of projects.
 fn with<P: Into<Member>>(own: Vec<P>) -> Router {
     let mut router = Router::new(own, None);
     router.find_projects();
@@ -35,12 +35,12 @@ fn setup(id: u64, method: &str, session: Option<&str>, cwd: &str) -> String {
     )
 }
 
-/// What is looked for, by number.
+/// The lookups, by number.
 fn wanted(router: &mut Router) -> Vec<(u64, PathBuf)> {
     router.take_lookups()
 }
 
-/// What was looked for is a project of this name, with one proxy that is called like it if it has to join.
+/// The lookup finds a project of this name; if it has to join, it has one proxy of the same name.
 fn finds(router: &mut Router, number: u64, project: &str, member: impl Into<Member>) {
     finds_all(router, number, project, vec![member.into()]).unwrap();
 }
@@ -65,7 +65,7 @@ fn finds_none(router: &mut Router, number: u64) {
     router.pump(1000);
 }
 
-/// The agent answers what it was asked under this number: a session of this name.
+/// The agent answers the request with this number: a session of this name.
 fn begins(router: &mut Router, number: u64, session: &str) {
     agent(
         router,

@@ -33,7 +33,7 @@ fn a_question_about_a_request_of_somebody_elses_is_refused() {
     agent(&mut router, &question("8", "2"));
     let refused = r#"{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"acp-chain: the requestId names a request of somebody else's"}}"#;
     assert_eq!(heard(&mut router, Peer::Agent), [refused]);
-    // What names none that is open is for the client to judge.
+    // A name that is not open is up to the client.
     for (id, named) in [("9", "99"), ("10", r#""s""#), ("11", "{}"), ("12", "null")] {
         agent(&mut router, &question(id, named));
         let asked = &heard(&mut router, Peer::Client)[0];

@@ -1,4 +1,4 @@
-//! Sessions with ways of their own.
+//! Sessions with routes of their own.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use crate::router::Router;
 use acp_chain_channel::limits::KEPT;
 use acp_chain_channel::{Decision, Event, Peer};
 
-/// What proxies saw: which of them, and what.
+/// The messages that proxies saw, each with the proxy.
 pub(super) type Seen = Arc<Mutex<Vec<String>>>;
 
 pub(super) fn watches(name: &'static str, seen: &Seen) -> Proxy {
@@ -42,7 +42,7 @@ fn a_session_goes_the_way_of_the_request_that_set_it_up_until_it_is_closed() {
         &mut router,
         r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}"#,
     );
-    // As if it had been given this way when it came.
+    // As if it had been given this route when it came.
     router.core.exchanges.get_mut(1).unwrap().route = Route::new([1]);
     agent(
         &mut router,

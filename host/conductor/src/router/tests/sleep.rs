@@ -12,7 +12,7 @@ use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, Peer};
 const IDLE: Duration = Duration::from_mins(1);
 const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
-/// A proxy that may sleep, and sees this.
+/// A proxy that may sleep, and subscribes to this.
 fn drowsy(
     method: &str,
     script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
@@ -39,7 +39,7 @@ fn forward(_: &Event, _: &mut Ledger) -> Says {
     Says::Decided(Decision::Forward)
 }
 
-/// Saves how many messages it has seen.
+/// Saves the number of messages that it has seen.
 fn counts() -> impl FnMut(&Event, &mut Ledger) -> Says + Send {
     let mut seen = 0;
     move |_, ledger| {

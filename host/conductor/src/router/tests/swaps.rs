@@ -1,4 +1,4 @@
-//! Proxies of which newer versions take the place while messages pass.
+//! Proxies that are replaced by newer versions while messages pass.
 
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex};
@@ -40,7 +40,7 @@ fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
     (swap, is_done)
 }
 
-/// A newer version of the proxy `p`; also tells with what it is started.
+/// A newer version of the proxy `p`; also returns what it is started with.
 fn newer(
     method: &str,
     script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
@@ -50,7 +50,7 @@ fn newer(
     (swap, done, starts)
 }
 
-/// A version that writes its name behind what it sees.
+/// A version that appends its name to what it sees.
 fn marks(name: &'static str) -> impl FnMut(&Event, &mut Ledger) -> Says {
     move |_, _| {
         Says::Decided(Decision::Edit(vec![Edit {
@@ -71,7 +71,7 @@ fn why_not(done: &mut Done) -> String {
     }
 }
 
-/// A version that holds prompts, asks the client about them, and settles them by the answer.
+/// A version that holds prompts, asks the client about them, and settles them with the answer.
 fn asks() -> impl FnMut(&Event, &mut Ledger) -> Says {
     let mut held = None;
     move |event, ledger| match event {
@@ -408,7 +408,7 @@ fn who_stands_where_is_not_changed_by_a_newer_version() {
     let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
     router.swap(guard);
     assert!(why_not(&mut done).contains("it is a guard now"));
-    // Where it is alone, it stands everywhere.
+    // Alone, it may stand anywhere.
     let mut router = Router::new(vec![scripted("p", "*", marks("first"))], None);
     let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
     router.swap(guard);

@@ -13,7 +13,7 @@ const STOPPED: &str = r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cance
 const WITHDRAWN: &str =
     r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"Request cancelled"}}"#;
 
-/// A proxy that holds prompts, and settles them so when they are cancelled, or when somebody says `go`.
+/// A proxy that holds prompts, and settles them like this when they are cancelled, or on the message `go`.
 fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> Proxy {
     let mut held = Vec::<MessageId>::new();
     scripted("holds", "*", move |event, ledger| {
@@ -99,7 +99,7 @@ fn only_the_turn_of_that_session_is_stopped() {
         lines.iter().any(|line| line.contains("session/prompt")),
         "{lines:?}"
     );
-    // The next turn of a session that was stopped is another.
+    // The next turn of a stopped session is a new one.
     let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
     client(&mut router, PROMPT);
     client(&mut router, STOP);

@@ -1,4 +1,4 @@
-//! What a message says without its secrets. All else of it keeps its spelling.
+//! A message's body without its secrets. The rest keeps its spelling.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -8,10 +8,10 @@ use acp_chain_secrets::{Coding, Effort};
 use super::markers::{Edit, Markers};
 use super::strings::{Found, Step, each, leads};
 
-/// Members whose values are secrets whatever they look like: `[{ "name": …, "value": … }]`, or `{ NAME: VALUE }`.
+/// Members whose values are always secrets: `[{ "name": …, "value": … }]`, or `{ NAME: VALUE }`.
 const PAIRS: [&str; 2] = ["env", "headers"];
 
-/// The same for single members, whatever their case: headers that prove who asks.
+/// The same for single members, in any case: headers with credentials.
 const PROOFS: &[&str] = &[
     "api-key",
     "authorization",
@@ -22,40 +22,40 @@ const PROOFS: &[&str] = &[
     "x-auth-token",
 ];
 
-/// Where the text of a chunk is: a chunk of a message holds a block of content, one of a tool call holds the block
-/// wrapped once more.
+/// The path to the text of a chunk: a message chunk holds a content block, a tool call's chunk wraps the block once
+/// more.
 const TEXTS: [&[&str]; 2] = [
     &["update", "content", "text"],
     &["update", "content", "content", "text"],
 ];
 
-/// Where terminals have their output, as Base64: in a piece of it, and as a whole.
+/// The path to a terminal's output, in Base64: in a piece of it, and as a whole.
 const OUTPUT_CHUNK: &[&str] = &["update", "data"];
 const OUTPUT: &[&str] = &["update", "output", "data"];
 
-/// What a body comes to.
+/// The result of looking at a body.
 #[derive(Default)]
 pub struct Body {
-    /// For strings that have secrets, with their quotes.
+    /// The edits of strings with secrets, quotes included.
     pub edits: Vec<Edit>,
-    /// If it is a piece of a running text.
+    /// The chunk, if it is a piece of a continuing text.
     pub chunk: Option<Chunk>,
     /// The kind of an update.
     pub kind: String,
 }
 
-/// A piece of a running text, which is not looked at yet.
+/// A piece of a continuing text, not examined yet.
 pub struct Chunk {
-    /// What sets its running text apart from others: its kind and its ids.
+    /// Identifies its text: its kind and its ids.
     pub identity: String,
-    /// Where it stands, with its quotes.
+    /// Its range, quotes included.
     pub range: Range<usize>,
     pub text: String,
     pub coding: Coding,
 }
 
 impl Body {
-    /// Looks at a body; at that of an update of a session, a text that goes on is left to be looked at.
+    /// Examines a body; in a session update, a continuing text is left for later.
     pub fn of(json: &str, is_update: bool, markers: &mut Markers) -> Self {
         let mut body = Self::default();
         let mut effort = Effort::default();
@@ -79,7 +79,7 @@ impl Body {
                     None
                 };
                 if let Some((place, coding)) = place {
-                    // Of two the last one counts.
+                    // Of two, the last counts.
                     let other = place.replace((found.range, found.text));
                     if let Some((range, text)) = other {
                         body.look(range, text, coding, markers, &mut effort);
@@ -129,7 +129,7 @@ impl Body {
         body
     }
 
-    /// Looks at one string, as it is, and as what it stands for.
+    /// Examines one string, as it is and decoded.
     fn look(
         &mut self,
         range: Range<usize>,
@@ -149,7 +149,7 @@ impl Body {
         }
     }
 
-    /// Puts a text in the place of a string.
+    /// Replaces a string by a text.
     pub fn change(&mut self, range: Range<usize>, text: &str) {
         let quoted = serde_json::Value::from(text).to_string();
         self.edits.push((range, quoted));
@@ -161,7 +161,7 @@ pub fn encoded(coding: Coding, text: &str) -> Cow<'_, str> {
     coding.encoded(text)
 }
 
-/// The kind of secret that a string is by the names on the way to it.
+/// The kind of secret that a string is, by the names on its path.
 fn kind_by_name(found: &Found) -> Option<&'static str> {
     if found.is_name {
         return None;

@@ -1,4 +1,4 @@
-//! The lines of a connection, without its secrets. They leave in the order in which they came.
+//! The lines of a connection, without its secrets, in order of arrival.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::body::{self, Body, Chunk};
 use super::markers::{Edit, Finder, Markers, Numbers, applied};
 use super::texts::{self, Hop, Texts};
 
-/// What it takes to keep a line, besides its body.
+/// The cost of keeping a line, besides its body.
 const ENTRY: usize = 512;
 
 const UPDATE: &str = "session/update";
@@ -29,7 +29,7 @@ const ASIDE: &[&str] = &[
 pub struct Lines {
     numbers: Numbers,
     texts: Texts,
-    /// Of a connection on which nothing waits, next to nothing is kept: they are large.
+    /// Boxed, as they are large: a connection on which nothing waits keeps next to nothing.
     waiting: VecDeque<Box<Waiting>>,
     /// The number of the first of them.
     first: u64,
@@ -42,7 +42,7 @@ struct Waiting {
     cost: usize,
     /// The changes to its body.
     edits: Vec<Edit>,
-    /// What is not decided of it.
+    /// Its undecided chunk.
     chunk: Option<Chunk>,
     /// The changes to the text of the chunk.
     decided: Vec<Edit>,
@@ -50,7 +50,7 @@ struct Waiting {
 }
 
 impl Lines {
-    /// Those of a chain with these proxies, in their order.
+    /// For a chain with these proxies, in order.
     pub fn new(proxies: &[String]) -> Self {
         Self {
             texts: Texts::new(proxies),
@@ -58,7 +58,7 @@ impl Lines {
         }
     }
 
-    /// What those that wait take, in bytes.
+    /// The cost of the waiting lines, in bytes.
     pub fn cost(&self) -> usize {
         self.cost
     }
@@ -113,7 +113,7 @@ impl Lines {
         } else if let Some(last) = self.waiting.back_mut()
             && let Some(chunk) = &last.chunk
         {
-            // A piece of no text that is known.
+            // A piece of an unknown text.
             last.decided = markers.edits(&chunk.text, &mut effort);
             last.is_decided = true;
         }
@@ -122,13 +122,13 @@ impl Lines {
         }
     }
 
-    /// Nothing waits any more.
+    /// Decides everything that waits.
     pub fn give_up(&mut self) {
         let decided = self.texts.give_up();
         decide(&mut self.waiting, self.first, decided);
     }
 
-    /// The lines that are decided, up to the first that is not.
+    /// The decided lines, up to the first undecided one.
     pub fn decided(&mut self) -> impl Iterator<Item = Line> {
         std::iter::from_fn(|| {
             let waiting = self.waiting.pop_front_if(|waiting| waiting.is_decided)?;
@@ -139,7 +139,7 @@ impl Lines {
     }
 }
 
-/// It is known what becomes of these of the lines that wait.
+/// Applies decisions to the waiting lines.
 fn decide(waiting: &mut VecDeque<Box<Waiting>>, first: u64, decided: Vec<texts::Decided>) {
     for texts::Decided {
         line,
@@ -179,7 +179,7 @@ impl Waiting {
     }
 }
 
-/// Changes JSON. What would then be none says nothing.
+/// Edits JSON. If the result would be invalid, it becomes `null`.
 fn change(json: &mut Box<RawValue>, edits: &[Edit]) {
     if edits.is_empty() {
         return;

@@ -1,7 +1,7 @@
-//! What stands for secrets: their kind, and a number by which one is told from another.
+//! Markers for secrets: their kind, and a number that distinguishes them.
 //!
-//! The same secret has the same number within a connection, so that what was said on one hop can be found on the next.
-//! Numbers are given in the order in which secrets come, and nothing of a secret can be computed from its own.
+//! Within a connection, the same secret has the same number, so that a message on one hop can be recognized on the
+//! next. Numbers are given in order of appearance, and reveal nothing about the secret.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
@@ -10,19 +10,19 @@ use std::ops::Range;
 
 use acp_chain_secrets::{Detector, Effort, Secret, UNCLEAR, defaults};
 
-/// So many secrets are told apart. Those that come later are only told by their kind.
+/// This many secrets are distinguished. Later ones are marked only by kind.
 const MOST: usize = 1 << 16;
 
-/// Finds secrets, the same way on all connections. It takes some megabytes, so it is made when there is something to
-/// look into. None if there is no memory for it; then nothing goes out.
+/// Finds secrets, in the same way on all connections. It takes some megabytes, so it is made when it is first needed.
+/// `None` if there is no memory for it; then nothing is written.
 pub type Finder = LazyCell<Option<Detector>>;
 
-/// One that is made when it is needed.
+/// A finder that is made when it is first needed.
 pub fn finder() -> Finder {
     LazyCell::new(|| Detector::new(defaults().copied()).ok())
 }
 
-/// The numbers of the secrets of a connection: by the hash of each, which it takes the key of this process to compute.
+/// The numbers of the secrets of a connection, by hashes that depend on this process's key.
 #[derive(Default)]
 pub struct Numbers {
     known: HashMap<u64, usize>,
@@ -35,7 +35,7 @@ pub struct Markers<'m> {
     numbers: &'m mut Numbers,
 }
 
-/// Another text for a part of one.
+/// A replacement for a part of a text.
 pub type Edit = (Range<usize>, String);
 
 impl<'m> Markers<'m> {
@@ -47,7 +47,7 @@ impl<'m> Markers<'m> {
         self.finder.as_ref()
     }
 
-    /// What stands for a secret of this kind.
+    /// The marker for a secret of this kind.
     pub fn mark(&mut self, kind: &str, secret: &str) -> String {
         if kind == UNCLEAR {
             return unclear();
@@ -65,7 +65,7 @@ impl<'m> Markers<'m> {
         format!("[secret: {kind} {number}]")
     }
 
-    /// What stands for the secrets in a text.
+    /// The edits that mask the secrets in a text.
     pub fn edits(&mut self, text: &str, effort: &mut Effort) -> Vec<Edit> {
         let found = match self.detector() {
             Some(detector) => detector.find(text, effort),
@@ -86,19 +86,19 @@ impl<'m> Markers<'m> {
         (range, marker)
     }
 
-    /// A text without its secrets, if it has some.
+    /// A text without its secrets, if it has any.
     pub fn masked(&mut self, text: &str, effort: &mut Effort) -> Option<String> {
         let edits = self.edits(text, effort);
         (!edits.is_empty()).then(|| applied(text, &edits))
     }
 }
 
-/// What stands for text of which it is not known whether it has a secret.
+/// The marker for text that may contain a secret.
 pub fn unclear() -> String {
     format!("[secret: {UNCLEAR}]")
 }
 
-/// A text with changes, which are in order and apart.
+/// Applies edits to a text, which are in order and disjoint.
 pub fn applied(text: &str, edits: &[Edit]) -> String {
     let (mut out, mut copied) = (String::with_capacity(text.len()), 0);
     for (range, other) in edits {

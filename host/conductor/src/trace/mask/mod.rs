@@ -1,5 +1,5 @@
-//! Lines without secrets: what the default rules of `redact` find, and what is one by the name that it has. A marker
-//! stands for each.
+//! Masks secrets in lines: those that the default rules of `redact` find, and values that are secret by their name. A
+//! marker replaces each.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -9,10 +9,9 @@
 //! | `texts` | texts that come in pieces, of which a secret may have a part of each |
 //! | `lines` | the lines of a connection |
 //!
-//! What always holds: the lines of a connection leave in the order in which they came. One waits until it is known of its
-//! text whether a secret is in it, and so do all of the connection behind it; but what waits is bounded, and nothing
-//! waits when somebody waits for it. Then a marker stands for what is not known yet. No line leaves that was not looked
-//! at.
+//! Invariants: the lines of a connection leave in order of arrival. A line waits until it is known whether its text
+//! contains a secret, and so do all later lines of the connection; but the backlog is bounded, and is released when
+//! somebody waits for it. Then a marker replaces undecided text. No line leaves unexamined.
 
 mod body;
 mod lines;
@@ -30,7 +29,7 @@ use acp_chain_trace::{Line, Sink};
 use lines::Lines;
 use markers::{Finder, finder};
 
-/// What lines that wait may take, of all connections, in bytes.
+/// The maximum cost of waiting lines, of all connections, in bytes.
 const WAITING: usize = 8 << 20;
 
 /// Masks the lines for a sink.
@@ -38,7 +37,7 @@ pub struct Masked<S> {
     sink: S,
     finder: Finder,
     connections: HashMap<String, Known>,
-    /// What those that wait take.
+    /// The cost of the waiting lines.
     cost: usize,
 }
 
@@ -46,12 +45,12 @@ pub struct Masked<S> {
 #[derive(Default)]
 struct Known {
     proxies: Box<[String]>,
-    /// There are none until something is said: of a server that nobody watches, much else would be.
+    /// `None` until there is a message, to save memory on a server that nobody watches.
     lines: Option<Box<Lines>>,
 }
 
 impl<S: Sink> Masked<S> {
-    /// What this sink gets is masked.
+    /// Masks the lines for this sink.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -61,7 +60,7 @@ impl<S: Sink> Masked<S> {
         }
     }
 
-    /// Takes in a line, and adds those that are decided.
+    /// Takes in a line, and adds those that are now decided.
     fn take(&mut self, line: &Line, decided: &mut Vec<Line>) {
         if line.is_lasting() && line.why.is_none() && self.takes_standing(line) {
             decided.push(Line {
@@ -86,7 +85,7 @@ impl<S: Sink> Masked<S> {
         if line.is_end() {
             self.connections.remove(&line.connection);
         }
-        // A flood costs the connection whose it is.
+        // A flood is at the expense of its own connection.
         while self.cost > WAITING
             && let Some(longest) = self.lines().max_by_key(|lines| lines.cost())
         {
@@ -97,8 +96,8 @@ impl<S: Sink> Masked<S> {
         }
     }
 
-    /// Takes in a line that says how things stand on a connection, and has no text in which a secret could be. Whether it
-    /// can leave at once: something may wait that came before it.
+    /// Takes in a line about the state of a connection, without text that could contain a secret. Returns whether it
+    /// can leave at once: earlier lines may wait.
     fn takes_standing(&mut self, line: &Line) -> bool {
         let known = self.connections.get(&line.connection);
         if known.is_some_and(|known| known.lines.is_some()) {
@@ -116,7 +115,7 @@ impl<S: Sink> Masked<S> {
         true
     }
 
-    /// The lines of all connections on which something was said.
+    /// The lines of all connections with messages.
     fn lines(&mut self) -> impl Iterator<Item = &mut Box<Lines>> {
         let all = self.connections.values_mut();
         all.filter_map(|known| known.lines.as_mut())

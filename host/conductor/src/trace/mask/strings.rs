@@ -1,4 +1,4 @@
-//! The strings of a JSON text, and where they stand. The text is JSON: what makes a line has checked it.
+//! The strings of a JSON text, and their ranges. The text is known to be JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,17 +16,17 @@ pub enum Step<'j> {
 
 /// A string.
 pub struct Found<'s, 'j> {
-    /// The way to it; to the name of a member, that to the member.
+    /// Its path; for a member's name, the path to the member.
     pub path: &'s [Step<'j>],
-    /// Where it stands, with its quotes.
+    /// Its range, quotes included.
     pub range: Range<usize>,
-    /// What it says.
+    /// Its text.
     pub text: Cow<'j, str>,
     /// Whether it is the name of a member.
     pub is_name: bool,
 }
 
-/// Shows each string, names of members too, in the order in which they stand.
+/// Shows each string, member names included, in order.
 pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
     let bytes = json.as_bytes();
     let mut path: Vec<Step> = Vec::new();
@@ -66,7 +66,7 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
     }
 }
 
-/// Where a string ends whose quote is before this place, and whether it has escapes.
+/// The end of the string whose opening quote is before this place, and whether it has escapes.
 fn end(json: &[u8], mut at: usize) -> (usize, bool) {
     let mut is_escaped = false;
     while let Some(found) = json
@@ -83,12 +83,12 @@ fn end(json: &[u8], mut at: usize) -> (usize, bool) {
     (json.len(), is_escaped)
 }
 
-/// What a string says. Half of a surrogate pair, which no text has, is replaced.
+/// The text of a string. Lone surrogates are replaced.
 fn text(quoted: &str, is_escaped: bool) -> Cow<'_, str> {
     match is_escaped {
         false => quoted.trim_matches('"').into(),
         true => {
-            // Only as bytes can it have such halves.
+            // Only bytes can have lone surrogates.
             let read = serde_json::Deserializer::from_str(quoted).deserialize_bytes(Text);
             read.unwrap_or_default().into()
         }
@@ -113,7 +113,7 @@ impl Visitor<'_> for Text {
     }
 }
 
-/// Whether a way leads through members of these names alone.
+/// Whether a path consists of members with exactly these names.
 pub fn leads(path: &[Step], names: &[&str]) -> bool {
     path.len() == names.len()
         && path.iter().zip(names).all(|(step, name)| match step {

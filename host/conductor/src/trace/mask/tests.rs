@@ -39,7 +39,7 @@ impl Stage {
         self.masked.flush().unwrap();
     }
 
-    /// What was written so far, without the heading.
+    /// The lines written so far, without the heading.
     fn lines(&self) -> Vec<Line> {
         self.kept.0.lock().unwrap()[1..].to_vec()
     }
@@ -52,7 +52,7 @@ impl Stage {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// The texts of chunks on a hop, one after the other.
+    /// The concatenated texts of chunks on a hop.
     fn streamed(&self, from: &str) -> String {
         let lines = self.lines();
         let here = lines
@@ -261,7 +261,7 @@ fn the_output_of_a_terminal_is_masked_where_it_stands_as_base64() {
     );
 }
 
-/// A text with a secret of each shape that rules have, and the part of it that nobody may see.
+/// A text with a secret of each form in the rules, and the part of it that nobody may see.
 fn secrets() -> impl Strategy<Value = (String, String)> {
     let token = |beginning: &'static str, regex: &'static str, end: &'static str| {
         let token = proptest::string::string_regex(regex).unwrap();
@@ -270,7 +270,7 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
             .boxed()
     };
     prop_oneof![
-        // By what it begins with.
+        // Recognized by its prefix.
         token("", "ghp_[a-f0-9]{9}[A-Z0-9]{9}[a-z0-9]{9}[G-Z0-9]{9}", " "),
         token("", "glpat-[a-f0-9]{7}[A-Z0-9]{6}[a-z0-9]{7}", " "),
         // Of ours.

@@ -1,5 +1,4 @@
-//! Texts that come in pieces, each on a hop of its own. What is decided of one depends on the text alone, and not on how
-//! it was cut.
+//! Texts that arrive in pieces, each on one hop. The decisions depend only on the text, not on how it was cut.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter;
@@ -10,10 +9,10 @@ use acp_chain_trace::Line;
 use super::body::Chunk;
 use super::markers::{Edit, Markers, unclear};
 
-/// So many texts may go on at once.
+/// How many texts may be in progress at once.
 const MANY: usize = 256;
 
-/// Where a text passes.
+/// The hop of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hop {
     from: String,
@@ -21,12 +20,12 @@ pub struct Hop {
     session: Option<String>,
 }
 
-/// What becomes of a line.
+/// A decision about a line.
 pub struct Decided {
     pub line: u64,
     /// Changes to the text of its chunk.
     pub edits: Vec<Edit>,
-    /// Whether it is all that becomes of it.
+    /// Whether it is the last decision about it.
     pub is_last: bool,
 }
 
@@ -40,7 +39,7 @@ pub struct Texts {
 struct Text {
     identity: String,
     tail: Tail,
-    /// The pieces that are not decided, or not all of each.
+    /// The pieces that are not, or not fully, decided.
     pieces: VecDeque<Piece>,
     /// How much of the text came before the first piece.
     passed: usize,
@@ -69,7 +68,7 @@ impl Texts {
         self.going.len() > MANY
     }
 
-    /// Those of a chain with these proxies, in their order.
+    /// For a chain with these proxies, in order.
     pub fn new(proxies: &[String]) -> Self {
         let proxies = proxies.iter().map(|proxy| &**proxy);
         let parts = iter::once("client").chain(proxies).chain(["agent"]);
@@ -79,8 +78,8 @@ impl Texts {
         }
     }
 
-    /// The texts that are over when something passes a hop that is no piece of the text with this identity: whoever says
-    /// something else has said all of it. What passes several parts at once ends the texts between them.
+    /// The texts that end when something else than a piece of the text with this identity passes a hop: its sender
+    /// has completed the text. A message that skips several parts ends the texts between them.
     pub fn over(&self, hop: &Hop, identity: Option<&str>) -> Vec<Hop> {
         let way = self.way(hop);
         let texts = self.going.iter().filter(|(other, text)| {
@@ -98,7 +97,7 @@ impl Texts {
         texts.map(|(hop, _)| hop.clone()).collect()
     }
 
-    /// The places of both ends of a hop. The proxies of projects have none.
+    /// The positions of both ends of a hop. Proxies of projects have none.
     fn way(&self, hop: &Hop) -> Option<(usize, usize)> {
         let place = |name: &str| self.parts.iter().position(|part| part == name);
         Some((place(&hop.from)?, place(&hop.to)?))
@@ -121,13 +120,13 @@ impl Texts {
         text.look(&chunk.text, End::Open, markers)
     }
 
-    /// A text is over.
+    /// A text ends.
     pub fn end(&mut self, hop: &Hop, markers: &mut Markers) -> Vec<Decided> {
         let text = self.going.remove(hop);
         text.map_or_else(Vec::new, |mut text| text.look("", End::Here, markers))
     }
 
-    /// Markers stand for all that is not decided. The texts go on: a secret that has begun is found in what follows.
+    /// Masks everything undecided. The texts go on: a secret that has begun is found in the following pieces.
     pub fn give_up(&mut self) -> Vec<Decided> {
         let mut decided = Vec::new();
         let is_many = self.are_many();
@@ -166,7 +165,7 @@ impl Text {
         decided
     }
 
-    /// What stands here of the text, as far as it is still there.
+    /// This range of the text, as far as it is still kept.
     fn between(&self, start: usize, end: usize) -> String {
         let (mut at, mut out) = (self.passed, String::new());
         for Piece { text, .. } in &self.pieces {
@@ -178,7 +177,7 @@ impl Text {
         out
     }
 
-    /// A marker stands for this part. The pieces behind the first that has a part of it lose theirs.
+    /// Replaces this range by a marker, in the first piece that contains a part of it; later pieces lose their parts.
     fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<Decided>) {
         let mut at = self.passed;
         for Piece { line, text } in &self.pieces {

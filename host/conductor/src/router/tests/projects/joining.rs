@@ -50,7 +50,7 @@ fn proxies_stay_as_long_as_something_of_their_sessions_is_open() {
     client(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(taken(&seen), ["own: asked in s", "/one: asked in s"]);
     assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
-    // Its place is free for another's; what is left is where it was.
+    // Its place is free for another; the rest is where it was.
     opened(&mut router, 5, "u", "/three", &seen);
     assert_eq!(router.core.hops.len(), 3);
     for (session, project) in [("t", "/two"), ("u", "/three")] {

@@ -1,4 +1,4 @@
-//! Native proxies of projects, and those of the user's that sessions with projects pass.
+//! Native proxies of projects, and those of the user that sessions with projects pass.
 
 use super::super::native::{INITIALIZE, native, says, told};
 use super::super::sessions::{Seen, taken, watches};
@@ -39,7 +39,7 @@ fn a_program_that_joins_is_told_what_the_client_said_first_and_nobody_else_hears
         known[0].contains(r#""id":"i","result":{"protocolVersion":1"#),
         "{known:?}"
     );
-    // What is for it waits until it has begun.
+    // Messages for it wait until it has begun.
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     let asked = told(&mut router, 1);
     let expected = r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/p"}}"#;
@@ -120,7 +120,7 @@ fn a_program_that_joined_is_let_go_with_the_last_session() {
     assert_eq!(router.core.kept.kept(), 0);
 }
 
-/// What a program of the user's asks for a session, as it was asked for it.
+/// A program of the user repeats the request for a session.
 fn asks_anew(router: &mut Router, id: &str, cwd: &str) {
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":"{id}","method":"proxy/successor","params":{{"method":"session/new","params":{{"cwd":"{cwd}"}}}}}}"#
@@ -138,14 +138,14 @@ fn what_a_program_asks_in_the_place_of_the_client_goes_the_way_of_that() {
             wanted(&mut router);
             finds(&mut router, id, cwd, watches(cwd, &seen));
         }
-        // In whichever order it does.
+        // In either order.
         asks_anew(&mut router, "a", first);
         asks_anew(&mut router, "b", second);
         let passed = [first, second].map(|cwd| format!("{cwd}: session/new in none"));
         assert_eq!(taken(&seen), passed);
         assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
     }
-    // One that says another folder asks for one after the other.
+    // A program that names another folder repeats them one after the other.
     let seen = Seen::default();
     let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
     for (id, cwd) in [(1, "/one"), (2, "/two")] {

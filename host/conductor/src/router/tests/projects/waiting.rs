@@ -1,4 +1,4 @@
-//! What waits for a project, and for how long.
+//! Messages that wait for a project, and for how long.
 
 use super::super::PROMPT;
 use super::super::native::INITIALIZE;
@@ -166,7 +166,7 @@ fn what_waits_when_the_connection_ends_is_answered_once() {
     finds_none(&mut router, LOAD);
     assert!(heard(&mut router, Peer::Client).is_empty());
     assert!(heard(&mut router, Peer::Agent).is_empty());
-    // An agent that takes nothing any more is not asked.
+    // An agent that no longer reads is not asked.
     let mut router = loading();
     router.stop_writing(Peer::Agent, &error);
     finds_none(&mut router, LOAD);

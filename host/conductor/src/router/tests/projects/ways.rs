@@ -1,4 +1,4 @@
-//! Which way a session goes.
+//! The routes of sessions.
 
 use super::super::guards::guard;
 use super::super::sessions::{Seen, taken, watches};
@@ -34,7 +34,7 @@ fn a_session_passes_the_proxies_of_its_project_and_no_others() {
         agent(&mut router, &update(session, "x"));
         assert_eq!(taken(&seen), passed);
     }
-    // What names no session passes the user's own proxies.
+    // Messages without a session pass the user's own proxies.
     client(&mut router, r#"{"jsonrpc":"2.0","method":"m"}"#);
     assert_eq!(taken(&seen), ["own: m in none"]);
 }
@@ -199,7 +199,7 @@ fn what_the_agent_says_in_a_session_that_nobody_knows_belongs_to_the_setups_that
         "own: session/update in known",
     ];
     assert_eq!(taken(&seen), passed);
-    // One could not say which.
+    // It would be ambiguous.
     client(&mut router, &setup(4, "new", None, "/none"));
     wanted(&mut router);
     finds_none(&mut router, 4);
@@ -286,7 +286,7 @@ fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
     assert_eq!(refused.len(), 4, "{refused:?}");
     assert_eq!(of("the message names none"), 2, "{refused:?}");
     assert_eq!(of("does not pass this proxy"), 2, "{refused:?}");
-    // Nobody on other ways has seen any of it, but for what is in the session.
+    // Nobody on other routes has seen any of it, except for messages in the session.
     let others = taken(&seen);
     assert!(
         others.iter().all(|what| what.ends_with(" in s")),
