@@ -1,36 +1,35 @@
-//! Which MCP transports an agent has, and what the chain says of them.
+//! The MCP transports of an agent, and how the chain declares them.
 //!
-//! The chain reaches servers over ACP on behalf of any agent that reaches servers at all, so to the client
-//! and to the proxies it has that transport (RFD mcp-over-acp: bridging intermediaries).
+//! The chain reaches servers over ACP on behalf of any agent that can reach servers at all, so the client and the
+//! proxies see that transport (RFD mcp-over-acp: bridging intermediaries).
 
 use serde_json::value::RawValue;
 
 use super::bridge::BridgeKind;
 use acp_chain_rpc::{edit, member, resolve};
 
-/// What an agent says of itself.
+/// The declared transports of an agent.
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// It reaches servers over ACP.
     pub acp: bool,
-    /// It reaches servers by streamable HTTP.
+    /// It reaches servers over streamable HTTP.
     pub http: bool,
-    /// It starts servers, and speaks to them by stdio. In version 1 every agent has to.
+    /// It starts servers, and talks to them over stdio. In version 1 every agent must.
     pub stdio: bool,
-    /// Its version of the protocol tells transports apart by `type` throughout.
+    /// Its protocol version distinguishes all transports by `type`.
     pub typed: bool,
 }
 
-/// Where the capabilities are in the result of `initialize`, by the version of the protocol, and what
-/// is written there.
+/// The path of the capability in the result of `initialize`, by protocol version, and the value to write there.
 const PLACES: [(&[&str], &str); 2] = [
     (&["agentCapabilities", "mcpCapabilities", "acp"], "true"),
     (&["capabilities", "session", "mcp", "acp"], "{}"),
 ];
 
 impl Default for Capabilities {
-    /// Those of an agent that says nothing.
+    /// The defaults of an agent that declares nothing.
     fn default() -> Self {
         Self::read("{}")
     }
@@ -55,7 +54,7 @@ impl Capabilities {
         }
     }
 
-    /// How it is to get to a server by a bridge: as wanted if it can, else as it can.
+    /// How it reaches a server over a bridge: in the preferred way if it can, otherwise in the other.
     #[must_use]
     pub fn bridge(&self, wanted: BridgeKind) -> Option<BridgeKind> {
         let has = |transport: &BridgeKind| match transport {
@@ -74,8 +73,8 @@ fn is_typed(result: &str) -> bool {
         .is_some_and(|version: u64| version >= 2)
 }
 
-/// The result of `initialize` with the capability to reach servers over ACP; `None` if it is there
-/// already, the result has no place for it, or the agent has no transport for a bridge either.
+/// The result of `initialize` with the capability for MCP over ACP; `None` if it is there already, the result has no
+/// place for it, or the agent has no transport for a bridge either.
 #[must_use]
 pub fn with_acp(result: &str) -> Option<String> {
     let capabilities = Capabilities::read(result);
@@ -83,7 +82,7 @@ pub fn with_acp(result: &str) -> Option<String> {
         return None;
     }
     let (place, value) = PLACES[usize::from(capabilities.typed)];
-    // The deepest object that there is gets the rest.
+    // The deepest existing object gets the rest.
     for depth in (1..=place.len()).rev() {
         let parent = format!("/{}", place[..depth - 1].join("/"));
         let parent = parent.trim_end_matches('/');

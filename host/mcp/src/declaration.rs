@@ -1,10 +1,10 @@
 //! Entries of `mcpServers`: how a session's servers are declared to an agent.
 //!
-//! Within a chain every server that is reached over ACP has an id of the host's, as both `id` (RFD
-//! mcp-over-acp) and `serverId` (schema 1.15), so that whoever reads it finds the one it knows. Its
-//! provider's own id stays with the host. All else of an entry stays as it came.
+//! Within a chain every server over ACP has an id of the host, as both `id` (RFD mcp-over-acp) and `serverId` (schema
+//! 1.15), so that each reader finds the one it knows. The provider's own id stays with the host. The rest of an entry
+//! stays unchanged.
 //!
-//! The list is taken apart once and written once, whatever is changed in it.
+//! The list is parsed once and written once, however much is changed in it.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,7 +22,7 @@ use acp_chain_rpc::{edit, member};
 /// Where the servers of a session are declared.
 const SERVERS: &str = "mcpServers";
 
-/// The most servers that one session may have.
+/// The maximum number of servers of one session.
 pub const MAX_SERVERS: usize = limits::MCP_SERVERS;
 
 /// The longest name of a server over ACP, in bytes.
@@ -31,7 +31,7 @@ pub const LONGEST_NAME: usize = 128;
 /// The longest id that its provider may have for it, in bytes.
 pub const LONGEST_ID: usize = 1024;
 
-/// What begins every id of the host's.
+/// The prefix of every id of the host.
 const OURS: &str = "acp-chain-";
 
 /// Why a list of servers cannot be read.
@@ -40,31 +40,31 @@ pub enum DeclarationError {
     /// There are more than [`MAX_SERVERS`].
     #[error("a session may have {MAX_SERVERS} MCP servers")]
     TooMany,
-    /// It is something else.
+    /// It is not a list.
     #[error("`mcpServers` is no list")]
     NoList,
-    /// One is reached over ACP as in drafts of the RFD.
+    /// One is declared over ACP as in drafts of the RFD.
     #[error(
         "the MCP server `{0}` is declared by an `acp:` URL, as in a draft of MCP over ACP that is spoken no \
          more; it takes a newer version of what declares it, for entries of the type `acp`"
     )]
     Draft(String),
-    /// Their names cannot be kept beside what is kept of other requests that are open.
+    /// There is no room to keep their names beside those of other open requests.
     #[error("the names of the MCP servers are too long")]
     TooLong,
 }
 
-/// One entry, as far as anybody but the agent cares.
+/// One entry, as far as it matters to others than the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     text: String,
-    /// What the server is called; empty if that is no text.
+    /// The server's name; empty if it is not text.
     pub name: String,
-    /// Whether anybody could take it for a server that is reached over ACP.
+    /// Whether any reader could take it for a server over ACP.
     pub over_acp: bool,
-    /// Whether it is one as drafts had it.
+    /// Whether it has the form of drafts.
     is_draft: bool,
-    /// Its id then, if it has one that can be used, and the dialect of that.
+    /// Its id then, if it has a usable one, with the dialect.
     pub id: Option<(Dialect, String)>,
 }
 
@@ -77,7 +77,7 @@ pub fn is_setup(method: &str) -> bool {
     )
 }
 
-/// Takes apart what the params of a setup request declare; nothing where there is no list.
+/// Parses the declarations in the params of a setup request; empty if there is no list.
 pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     match member(params, SERVERS) {
         None | Some("null") => Ok(Vec::new()),
@@ -94,7 +94,7 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     }
 }
 
-/// The params with these entries in place of theirs. They are as they were if they are no object.
+/// The params with these entries instead of their own; unchanged if they are not an object.
 #[must_use]
 pub fn write(params: &str, entries: &[Entry]) -> String {
     let entries: Vec<_> = entries.iter().map(|entry| &*entry.text).collect();
@@ -123,7 +123,7 @@ impl<'de> Visitor<'de> for List {
     }
 }
 
-/// What an entry says of itself. Readers disagree about equal names, so each value counts.
+/// The members of an entry. Readers disagree about duplicate names, so each value counts.
 #[derive(Default)]
 struct Says<'a> {
     over_acp: bool,
@@ -166,7 +166,7 @@ fn text(value: &RawValue) -> Option<String> {
 impl Entry {
     fn new(entry: &str) -> Self {
         let mut reader = serde_json::Deserializer::from_str(entry);
-        // What is no object says nothing.
+        // Anything but an object has no members.
         let says = reader.deserialize_map(Says::default()).unwrap_or_default();
         let name = says.name.and_then(text).unwrap_or_default();
         // An entry of the host's has both.
@@ -191,7 +191,7 @@ impl Entry {
         Self::new(&entry.to_string())
     }
 
-    /// Gives the server the host's id.
+    /// Replaces the server's id by the host's.
     pub fn set_server(&mut self, server: ServerId) {
         let id = json!(chain_id(server)).to_string();
         for name in ["/id", "/serverId"] {
@@ -199,18 +199,18 @@ impl Entry {
         }
     }
 
-    /// Gives the server another name.
+    /// Renames the server.
     pub fn set_name(&mut self, name: &str) {
         self.put("/name", &json!(name).to_string());
     }
 
-    /// Declares the server by this entry instead.
+    /// Replaces the entry.
     pub fn set_text(&mut self, entry: &str) {
         *self = Self::new(entry);
     }
 
     fn put(&mut self, pointer: &str, value: &str) {
-        // Whoever has an id or a name is an object.
+        // An entry with an id or a name is an object.
         if let Ok(text) = edit(&self.text, pointer, Some(value)) {
             *self = Self::new(&text);
         }
@@ -223,7 +223,7 @@ impl Entry {
     }
 }
 
-/// The id within the chain of a server.
+/// The id of a server within the chain.
 #[must_use]
 pub fn chain_id(server: ServerId) -> String {
     format!("{OURS}{server}")
@@ -233,26 +233,26 @@ pub fn chain_id(server: ServerId) -> String {
 #[must_use]
 pub fn server_of(id: &str) -> Option<ServerId> {
     let number = id.strip_prefix(OURS)?;
-    // One spelling only.
+    // Only one spelling is valid.
     let server = number.parse().ok()?;
     (chain_id(server) == id).then_some(server)
 }
 
-/// The names of a session's servers, of which no two are alike.
+/// The names of a session's servers, which are unique.
 #[derive(Debug, Default)]
 pub struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// Takes a name, whoever else has it.
+    /// Takes a name, even if it is taken.
     pub fn take(&mut self, name: &str) {
         self.0.entry(likeness(name)).or_insert(2);
     }
 
-    /// Takes this name, or with the first number behind it that makes it one that nobody has.
+    /// Takes this name, or appends the first number that makes it unique.
     pub fn take_free(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.0.contains_key(&likeness(&free)) {
-            // It counts on from where it was last, or many servers of one name would take long.
+            // Continues counting from the last time, or many servers with the same name would take long.
             let next = self.0.entry(likeness(name)).or_insert(2);
             free = format!("{name}-{next}");
             *next += 1;
@@ -262,7 +262,7 @@ impl Names {
     }
 }
 
-/// What two names have in common that an agent may mix up: many make identifiers of them.
+/// The key that two names share if an agent may mix them up: many turn them into identifiers.
 fn likeness(name: &str) -> String {
     let letters = name.chars().map(|letter| match letter {
         'a'..='z' | '0'..='9' | '-' => letter,
@@ -272,7 +272,7 @@ fn likeness(name: &str) -> String {
     letters.collect()
 }
 
-/// The name of the server with the tools of a proxy: of letters that agents take in names.
+/// The name of the server with the tools of a proxy, of characters that agents accept in names.
 #[must_use]
 pub fn name_of_tools(proxy: &str) -> String {
     let letters = proxy.chars().map(|letter| match letter {

@@ -1,5 +1,5 @@
-//! Whatever callers and providers say, in whatever order: every request is answered once, nothing
-//! panics, and all that goes out is JSON and goes to somebody who is there.
+//! Whatever callers and providers send, in whatever order: every request is answered once, nothing panics, and all
+//! output is JSON and has a recipient.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ const METHODS: [&str; 23] = [
     "x\"y",
 ];
 
-/// What there is to know of a body of MCP, here and there.
+/// Bodies with members that matter to MCP somewhere.
 fn params() -> impl Strategy<Value = String> {
     let legacy = select(vec![
         "{}",
@@ -103,7 +103,7 @@ fn params() -> impl Strategy<Value = String> {
     prop_oneof![legacy.prop_map(str::to_owned), stateless.prop_map(alone),]
 }
 
-/// What a provider or a component may answer.
+/// Possible answers of a provider or a component.
 fn result() -> impl Strategy<Value = String> {
     let bare = select(vec![
         "{}",
@@ -135,7 +135,7 @@ fn result() -> impl Strategy<Value = String> {
     })
 }
 
-/// What a provider may send of its own.
+/// Possible messages that a provider initiates.
 fn sent() -> impl Strategy<Value = String> {
     let connection = select(vec!["\"p0\"", "\"\\u0070\\u0031\"", "\"p2\"", "7"]);
     let request = prop_oneof![
@@ -190,10 +190,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What stands beside every message.
+/// The `_meta` beside every message.
 const META: Option<&str> = Some(r#"{"x":1e400}"#);
 
-/// Who waits for what.
+/// The open requests of each side.
 #[derive(Default)]
 struct Ledger {
     asked: Asked,
@@ -202,9 +202,9 @@ struct Ledger {
     there: BTreeSet<ConnectionId>,
     known: BTreeSet<Question>,
     questions: Vec<Question>,
-    /// The questions that are calls, be they answered or not.
+    /// The questions that are calls, answered or not.
     calls: Vec<Question>,
-    /// What a client was last told to come again with.
+    /// The last `requestState` given to a client.
     state: Option<String>,
 }
 
@@ -298,7 +298,7 @@ impl Ledger {
         Some(Input::Answered { question, outcome })
     }
 
-    /// What a component asks in one of its calls.
+    /// Questions of a component in one of its calls.
     fn asks(&mut self, index: Index, count: u8) -> Option<Input<'static>> {
         let call = match &self.calls[..] {
             [] => return None,
@@ -313,7 +313,7 @@ impl Ledger {
         Some(Input::Component(FromComponent::Asks { call, asks }))
     }
 
-    /// One of the connections, or one that there never was.
+    /// One of the connections, or one that never existed.
     fn connection(&self, index: Index) -> ConnectionId {
         let mut all: Vec<_> = self.there.iter().copied().collect();
         all.push(999_999);
@@ -417,7 +417,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
     assert!(answers.values().all(|count| *count == 1), "{answers:?}");
 }
 
-/// A client comes again, with half of the answers.
+/// A client returns with half of the answers.
 fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
     let open = ledger.open();
     let given = open[open.len() / 2..].iter();
@@ -437,7 +437,7 @@ fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
     }))
 }
 
-/// In the end the provider answers nothing but errors, and nobody waits any more.
+/// At the end the provider answers only with errors, and nobody waits any more.
 fn end(seat: &mut dyn Seat, ledger: &mut Ledger) {
     for _ in 0..1000 {
         if let Some(question) = ledger.questions.pop() {

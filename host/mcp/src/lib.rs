@@ -1,14 +1,13 @@
-//! MCP over ACP: servers that the client, a proxy or the host itself provides, and agents that reach
-//! them by whatever they speak (RFD mcp-over-acp).
+//! MCP over ACP: servers that the client, a proxy or the host itself provides, and agents that reach them by any
+//! transport (RFD mcp-over-acp).
 //!
-//! Between the agent and whoever provides a server, what is said travels the chain as `mcp/*`
-//! messages, and proxies see it there if they subscribe to it. At the provider's place in the chain
-//! stands a [seat]: it takes what callers say, in either dialect, and turns it into what the provider
-//! understands. At the agent's end, an agent that does not know MCP over ACP comes by the [bridge].
+//! Between the agent and a server's provider, messages travel the chain as `mcp/*`, and proxies see them if they
+//! subscribe to them. At the provider's place in the chain is a [seat]: it takes the callers' messages, in either
+//! dialect, and translates them for the provider. An agent that does not support MCP over ACP uses the [bridge] at
+//! its end.
 //!
-//! Whatever carries it, what is said is a [`wire::Said`]: [`wire`] takes it out of the params of ACP and
-//! puts it there. A request of a caller's is a [`seat::CallerRequest`], and an adapter for each kind of
-//! provider says what becomes of it:
+//! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP, and writes
+//! it there. A caller's request is a [`seat::CallerRequest`], which an adapter for each kind of provider handles:
 //!
 //! | who asks | a [component] | a provider that is [connected] to | one of [stateless] requests |
 //! |---|---|---|---|
@@ -16,11 +15,10 @@
 //! | 2026-07-28, on a connection | is served | passes | passes, under a `requestId` of the seat's |
 //! | 2026-07-28, a request that stands alone | is served | passes on one connection, or is adapted: `own` | passes |
 //!
-//! A provider that declares itself in the stateless dialect may mean the other: it is [undecided] until
-//! it has answered. What versions say differently of one outcome is in `versions`, and
-//! `subscriptions/listen` in `listening`.
+//! A provider that declares itself in the stateless dialect may mean the other: it is [undecided] until it has
+//! answered. `versions` has the differences of outcomes between versions, `listening` has `subscriptions/listen`.
 //!
-//! The bridge is of use by itself: it lets MCP clients in, each to what it was given the secret of, and whoever has it
+//! The bridge can be used by itself: it lets MCP clients in, each to the server whose secret it has, and its owner
 //! answers them.
 //!
 //! ```
@@ -106,10 +104,10 @@ pub mod wire;
 /// A server that is declared in one session. Never used twice in a connection.
 pub type ServerId = u64;
 
-/// One conversation of an MCP client of the agent's that came by the bridge. Never used twice.
+/// One conversation of an MCP client of the agent on the bridge. Never used twice.
 pub type LinkId = u64;
 
-/// How a provider of a server speaks MCP over ACP.
+/// A provider's dialect of MCP over ACP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
     /// That of the RFD mcp-over-acp: callers connect.

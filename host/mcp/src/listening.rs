@@ -1,4 +1,4 @@
-//! `subscriptions/listen` of MCP 2026-07-28, where the host says it or answers it.
+//! `subscriptions/listen` of MCP 2026-07-28, where the host sends or answers it.
 
 use super::protocol::{self, LISTS, invalid, is_object, key, with, with_meta};
 use super::seat::{Caller, Outputs};
@@ -6,17 +6,17 @@ use super::uris::Uris;
 use super::wire::Said;
 use acp_chain_rpc::{Error, Id, member};
 
-/// What somebody is told without asking.
+/// The notifications that a client subscribes to.
 #[derive(Debug, Default)]
 pub struct Filter {
-    /// That these have changed, of [`LISTS`].
+    /// Changes of these [`LISTS`].
     pub lists: [bool; 3],
-    /// That one of these has.
+    /// Changes of these resources.
     pub resources: Uris,
 }
 
 impl Filter {
-    /// Reads what a caller wants to be told, of these lists and, if there are any, resources.
+    /// Reads a caller's filter, limited to these lists and, if supported, resources.
     fn read(params: Option<&str>, lists: [bool; 3], has_resources: bool) -> Result<Self, Error> {
         let filter = params.and_then(|params| member(params, "notifications"));
         let Some(filter) = filter.filter(|filter| is_object(filter)) else {
@@ -37,17 +37,17 @@ impl Filter {
         Ok(wanted)
     }
 
-    /// Whether there is nothing that anybody is told.
+    /// Whether it matches nothing.
     pub fn is_empty(&self) -> bool {
         !self.lists.contains(&true) && self.resources.is_empty()
     }
 
-    /// How many bytes are kept of it.
+    /// How many bytes are kept for it.
     pub fn weight(&self) -> usize {
         self.resources.weight()
     }
 
-    /// The JSON text of the object by which MCP says it.
+    /// The filter as MCP's JSON object.
     pub fn to_json(&self) -> String {
         let mut filter = String::from("{}");
         for ((_, name, _), is_told) in LISTS.into_iter().zip(self.lists) {
@@ -72,7 +72,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Reads the request of a caller, who may be told of so much.
+    /// Reads the request of a caller, limited to this much.
     pub fn read(
         caller: Caller,
         id: Option<Id>,
@@ -85,7 +85,7 @@ impl Listener {
         Ok(Self { caller, id, filter })
     }
 
-    /// Says to the caller that the subscription stands, and for what.
+    /// Acknowledges the subscription to the caller, with its filter.
     pub fn acknowledge(&self, out: &mut Outputs) {
         let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
         let accepted = self.filter.to_json();
@@ -94,13 +94,13 @@ impl Listener {
         out.tell_caller(self.caller.clone(), said);
     }
 
-    /// Tells the caller something, as a part of the subscription.
+    /// Sends the caller a notification of the subscription.
     pub fn tell(&self, method: &str, params: Option<&str>, out: &mut Outputs) {
         let params = with_meta(params, key::SUBSCRIPTION, Some(self.id.as_str()));
         out.tell_caller(self.caller.clone(), Said::made(method, params));
     }
 
-    /// The result of the request, when the subscription is over.
+    /// The result of the request, at the end of the subscription.
     pub fn result(&self) -> String {
         let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
         format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)

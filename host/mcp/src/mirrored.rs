@@ -1,5 +1,5 @@
-//! Headers that repeat what a request over HTTP says in its body, for those on the way who do not read
-//! bodies (MCP 2026-07-28, streamable HTTP, request metadata).
+//! Headers that repeat parts of a request's body over HTTP, for intermediaries that do not read bodies (MCP
+//! 2026-07-28, streamable HTTP, request metadata).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,24 +7,24 @@ use std::collections::HashMap;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// With what the headers begin that repeat arguments of tools, in small letters.
+/// The prefix of headers that repeat arguments of tools, in lower case.
 pub const PREFIX: &str = "mcp-param-";
 
-/// The headers of a request that repeat arguments, by what comes behind [`PREFIX`], in small letters.
+/// The headers of a request that repeat arguments, by the name after [`PREFIX`], in lower case.
 #[derive(Clone, Debug, Default)]
 pub struct Mirrored(HashMap<Box<str>, Header>);
 
-/// What a header says.
+/// The content of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Header {
     /// This text.
     Says(Box<str>),
-    /// Nothing that it may: what is no text, or two things.
+    /// Invalid: it is not text, or occurs twice.
     Malformed,
 }
 
 impl Mirrored {
-    /// Adds a header. `value` is its text, if it is one.
+    /// Adds a header. `value` is its text, if it is text.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         let header = match value.and_then(decode) {
             Some(text) if !self.0.contains_key(name) => Header::Says(text.into()),
@@ -33,7 +33,7 @@ impl Mirrored {
         self.0.insert(name.into(), header);
     }
 
-    /// What the header of this name says, if it is there.
+    /// The content of the header with this name, if present.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Header> {
         self.0.get(name)

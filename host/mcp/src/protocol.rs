@@ -1,8 +1,7 @@
-//! What of MCP the seats read and write themselves. All else passes as the text that it is.
+//! The parts of MCP that the seats read and write themselves. Everything else passes as text.
 //!
-//! There are two ways to speak MCP. Versions up to 2025-11-25 begin a connection with `initialize`
-//! and are called legacy here. With 2026-07-28 every request stands alone, and says in its `_meta`
-//! which version it is and what its sender can.
+//! There are two kinds of MCP. Versions up to 2025-11-25 begin a connection with `initialize`, and are called legacy
+//! here. In 2026-07-28 every request stands alone, and its `_meta` has the version and the sender's capabilities.
 
 use acp_chain_channel::limits;
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
@@ -10,7 +9,7 @@ use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 use super::seat::Caller;
 use super::wire::Said;
 
-/// The versions that the host speaks, by age.
+/// The versions that the host supports, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
     /// 2025-03-26.
@@ -32,7 +31,7 @@ impl Version {
         Self::V2025March,
     ];
 
-    /// As MCP spells it.
+    /// Its name in MCP.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,8 +42,8 @@ impl Version {
         }
     }
 
-    /// What a client gets that asks for this version in `initialize`: the same one if the host
-    /// speaks it, and else the newest that knows `initialize` (MCP lifecycle, version negotiation).
+    /// The answer to a client that asks for this version in `initialize`: the same if the host supports it, otherwise
+    /// the newest that has `initialize` (MCP lifecycle, version negotiation).
     #[must_use]
     pub fn negotiated(asked: &str) -> Self {
         let mut legacy = Self::ALL.into_iter().skip(1);
@@ -56,60 +55,60 @@ impl Version {
 
 /// Keys of `_meta` (MCP 2026-07-28, `RequestMetaObject` and its like).
 pub mod key {
-    /// Of a request: which version it is.
+    /// Of a request: its version.
     pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
     /// Of a request: the software that sends it.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Of a request: what its sender can.
+    /// Of a request: its sender's capabilities.
     pub use acp_chain_channel::CAPABILITIES;
-    /// Of a request: what the server is to log about it.
+    /// Of a request: the level of the server's log about it.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
     /// Of a notification and the last result: the request `subscriptions/listen` that it belongs to.
     pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
     /// Of a result: the software that gives it.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-    /// Of a request: what its progress notifications are told by.
+    /// Of a request: the token of its progress notifications.
     pub const PROGRESS: &str = "progressToken";
 }
 
 /// Error codes beside those of [`rpc::code`].
 pub mod code {
     pub use acp_chain_rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND};
-    /// What MCP called a resource that is not there, before 2026-07-28.
+    /// The code for an unknown resource before 2026-07-28.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// The headers of a request over HTTP do not say what its body says (MCP 2026-07-28).
+    /// The headers of a request over HTTP do not match its body (MCP 2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
-    /// The version of a request is none that the server speaks (MCP 2026-07-28).
+    /// The server does not support the version of a request (MCP 2026-07-28).
     pub const UNSUPPORTED_VERSION: i64 = -32022;
     /// Too much is open (schema 1.15, outer errors of `mcp/message`).
     pub const LIMIT: i64 = -33000;
-    /// There is no server of this id (schema 1.15).
+    /// There is no server with this id (schema 1.15).
     pub const UNAVAILABLE: i64 = -33001;
-    /// The provider gave no answer that could be one (schema 1.15).
+    /// The provider gave no valid answer (schema 1.15).
     pub const BACKEND: i64 = -33002;
 }
 
-/// How many requests may be open at one seat, in all.
+/// How many requests may be open at one seat in total.
 pub const OPEN: usize = limits::MCP_OPEN;
 
 /// How many connections one seat may have.
 pub const CONNECTIONS: usize = limits::MCP_OPEN;
 
-/// What a seat keeps at once of what others said, until it can be sent or no longer may be needed,
-/// in bytes. One text alone may be larger.
+/// How many bytes of others' messages a seat keeps at once, until they can be sent or cannot be needed any more. A
+/// single text may be larger.
 pub const KEPT: usize = limits::MCP_KEPT;
 
-/// The most that a client says of itself under one key, or a server in all, if it is kept to be said
-/// again, in bytes.
+/// The maximum size of a client's self-description under one key, or of a server's in total, that is kept to be
+/// repeated, in bytes.
 pub(super) const MAX_SAID: usize = 64 * 1024;
 
-/// The longest token or id that is carried for somebody, in bytes of JSON text.
+/// The longest token or id of a peer that is passed on, in bytes of JSON text.
 pub const TOKEN: usize = 1024;
 
 /// How much of a foreign text an error quotes, in bytes.
 const QUOTED: usize = 300;
 
-/// That too many requests are open at the server of this name.
+/// The error that too many requests are open at the server with this name.
 pub(super) fn full(server: &str) -> Error {
     Error::new(
         code::LIMIT,
@@ -117,7 +116,7 @@ pub(super) fn full(server: &str) -> Error {
     )
 }
 
-/// That the requests at the server of this name are too large together.
+/// The error that the requests at the server with this name are too large together.
 pub(super) fn heavy(server: &str) -> Error {
     let text = format!(
         "The requests that are open at the MCP server {server:?} are too much at once; wait for \
@@ -126,13 +125,13 @@ pub(super) fn heavy(server: &str) -> Error {
     Error::new(code::LIMIT, text)
 }
 
-/// That the server of this name is no longer there.
+/// The error that the server with this name is gone.
 pub(super) fn unavailable(server: &str) -> Error {
     let text = format!("The MCP server {server:?} went with its session");
     Error::new(code::UNAVAILABLE, text)
 }
 
-/// That the provider of this name forgot what was open with it.
+/// The error that the provider with this name lost its open requests.
 pub(super) fn lost(server: &str) -> Error {
     let text = format!("The provider of the MCP server {server:?} was started again; ask again");
     Error::new(code::BACKEND, text)
@@ -148,12 +147,12 @@ pub(super) fn is_carried(caller: &Caller) -> Result<(), Error> {
     }
 }
 
-/// Counts what comes to nothing at a seat, so that a flood of it is no flood in the log.
+/// Counts dropped messages at a seat, so that a flood of them does not flood the log.
 #[derive(Debug, Default)]
 pub(super) struct Dropped(u64);
 
 impl Dropped {
-    /// Logs why, the first time and then at powers of two.
+    /// Logs why, for the first and then at powers of two.
     pub fn note(&mut self, server: &str, reason: &str) {
         if self.is_told() {
             let (reason, count) = (clipped(reason), self.0);
@@ -167,12 +166,12 @@ impl Dropped {
     }
 }
 
-/// Whether a seat that keeps so many bytes may keep so many more.
+/// Whether a seat that keeps this many bytes may keep this many more.
 pub(super) fn keeps(kept: usize, more: usize) -> bool {
     kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
 }
 
-/// That there is no such method here.
+/// The error that there is no such method.
 pub(super) fn no_method(method: &str) -> Error {
     let method = clipped(method);
     Error::new(
@@ -181,7 +180,7 @@ pub(super) fn no_method(method: &str) -> Error {
     )
 }
 
-/// That the parameters are wrong.
+/// The error that the parameters are invalid.
 pub(super) fn invalid(reason: impl Into<String>) -> Error {
     Error::new(code::INVALID_PARAMS, reason)
 }
@@ -201,7 +200,7 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\""))
 }
 
-/// The JSON text of an object with those of these members that have a value, which is JSON text, too.
+/// The JSON text of an object with those of these members that have a value, also JSON text.
 pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
     let values = members.iter().filter_map(|(_, value)| *value);
     let mut text = String::with_capacity(values.map(str::len).sum::<usize>() + 128);
@@ -219,7 +218,7 @@ pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
     text
 }
 
-/// The JSON text of a number; `None` if it is none that JSON has.
+/// The JSON text of a number; `None` if JSON cannot represent it.
 pub(super) fn number(value: f64) -> Option<String> {
     let whole = value.fract() == 0.0 && value.abs() < 1e15;
     match whole {
@@ -235,7 +234,7 @@ pub(super) fn is_object(json: &str) -> bool {
     json.trim_ascii_start().starts_with('{')
 }
 
-/// The string that a member of an object is.
+/// The string value of an object's member.
 pub(super) fn string(json: Option<&str>, name: &str) -> Option<String> {
     serde_json::from_str(member(json?, name)?).ok()
 }
@@ -245,21 +244,19 @@ pub fn meta<'a>(body: Option<&'a str>, key: &str) -> Option<&'a str> {
     member(member(body?, "_meta")?, key)
 }
 
-/// What an id or token is that a peer chose, if it may be one (MCP `RequestId`, `ProgressToken`).
+/// An id or token chosen by a peer, if it is valid (MCP `RequestId`, `ProgressToken`).
 #[must_use]
 pub fn token(text: Option<&str>) -> Option<Id> {
     let text = text.filter(|text| text.len() <= TOKEN && *text != "null")?;
     Id::parse(text)
 }
 
-/// The same object with a member, in place of one that there may have been; `None` removes it. What
-/// is no object stays as it is.
+/// The object with this member set; `None` removes it. Anything but an object stays unchanged.
 pub(super) fn with(object: &str, pointer: &str, value: Option<&str>) -> String {
     rpc::edit(object, pointer, value).unwrap_or_else(|_| object.to_owned())
 }
 
-/// The same params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object
-/// where there is one.
+/// The params or result with a value in its `_meta`; `None` removes it. `_meta` must be an object if present.
 pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> String {
     let body = body.unwrap_or("{}");
     let pointer = format!("/_meta/{}", key.replace('/', "~1"));
@@ -272,13 +269,13 @@ pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> S
     }
 }
 
-/// What the host says that it is, under this name.
+/// The host's self-description, under this name.
 pub(super) fn software(name: &str) -> String {
     let (name, version) = (quoted(name), env!("CARGO_PKG_VERSION"));
     format!(r#"{{"name":{name},"version":"{version}"}}"#)
 }
 
-/// What a client says of itself in `initialize` under this name, an object, to be kept.
+/// The object under this name in a client's `initialize`, to be kept.
 pub(super) fn introduced<'p>(
     params: Option<&'p str>,
     name: &str,
@@ -294,14 +291,14 @@ pub(super) fn introduced<'p>(
     }
 }
 
-/// That a request is of a version which is not spoken.
+/// The error that a request's version is not supported.
 pub(super) fn unsupported(version: &str) -> Error {
     let supported = Version::ALL.map(Version::as_str);
     let data = serde_json::json!({"supported": supported, "requested": clipped(version)});
     Error::new(code::UNSUPPORTED_VERSION, "Unsupported protocol version").with_data(&data)
 }
 
-/// Checks what every request of 2026-07-28 says in its `_meta`.
+/// Checks the required `_meta` of a request of 2026-07-28.
 pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
     let version = meta(params, key::VERSION).and_then(|text| serde_json::from_str(text).ok());
     let Some(version): Option<String> = version else {
@@ -323,8 +320,8 @@ pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
     }
 }
 
-/// Which version a request on a connection is of. `negotiated` is that of the connection, which
-/// `initialize` sets. A request that names 2026-07-28 stands alone nevertheless.
+/// The version of a request on a connection. `negotiated` is that of the connection, which `initialize` sets. A
+/// request that names 2026-07-28 stands alone nevertheless.
 pub(super) fn connection_version(
     negotiated: &mut Option<Version>,
     said: &Said,
@@ -354,8 +351,7 @@ pub(super) fn connection_version(
     }
 }
 
-/// Whether the result of this method says how long it may be kept (MCP 2026-07-28,
-/// `CacheableResult`).
+/// Whether the result of this method says how long it may be cached (MCP 2026-07-28, `CacheableResult`).
 pub(super) fn is_cacheable(method: &str) -> bool {
     matches!(
         method,
@@ -368,8 +364,8 @@ pub(super) fn is_cacheable(method: &str) -> bool {
     )
 }
 
-/// The notifications that a list has changed: the capability whose `listChanged` offers it, the name
-/// it has in the filter of `subscriptions/listen`, and its method.
+/// The notifications that a list has changed: the capability whose `listChanged` offers it, its name in the filter of
+/// `subscriptions/listen`, and its method.
 pub(super) const LISTS: [(&str, &str, &str); 3] = [
     (
         "tools",
@@ -388,14 +384,14 @@ pub(super) const LISTS: [(&str, &str, &str); 3] = [
     ),
 ];
 
-/// What says that a subscription stands, and for what.
+/// The notification that acknowledges a subscription, with its filter.
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// What withdraws a request where MCP has a connection. It names an id.
+/// The notification that cancels a request on an MCP connection. It names an id.
 pub const CANCELLED: &str = "notifications/cancelled";
 
-/// The outcome of `subscriptions/listen`, under the id that it has for its caller. Any other passes
-/// as it is: there is no `subscription`.
+/// The outcome of `subscriptions/listen`, with the caller's id for it. Any other passes unchanged: there is no
+/// `subscription`.
 pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message {
     match subscription {
         Some(id)

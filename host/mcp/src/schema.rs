@@ -1,15 +1,13 @@
-//! JSON Schemas of components, of their tools and of their configuration, and what may be checked against
-//! them.
+//! JSON Schemas of components, for their tools and their configuration, and limits on validation.
 //!
-//! A component is hostile, and validation can be made to take for ever: by references that go in
-//! circles or multiply, by keywords that look at what others have looked at, by regular expressions.
-//! So a schema is *weighed* first: the values in it are counted, with each reference in place of what
-//! it refers to. Only one that comes out finite, light and not too deep is compiled, and what is
-//! checked against it may be the larger the lighter it is. Regular expressions run in linear time; a
-//! schema with one that cannot, such as one that looks ahead, is not compiled. `format` is not
-//! checked. Nothing is ever fetched. What is not checked is left to the tool.
+//! A component is hostile, and validation can be made to take for ever: by references that go in circles or multiply,
+//! by keywords that look at what others have looked at, by regular expressions. So a schema is *weighed* first: its
+//! values are counted, with each reference expanded. It is compiled only if it is finite, light and not too deep, and
+//! the lighter it is, the larger the values that are checked against it may be. Regular expressions run in linear
+//! time; a schema with one that cannot, such as one with look-ahead, is not compiled. `format` is not checked.
+//! Nothing is ever fetched. Values that are not checked are left to the tool.
 //!
-//! All that is checked in one go shares [`WORK`], which is some hundredths of a second at worst.
+//! All checks in one go share [`WORK`], some hundredths of a second at worst.
 
 use std::fmt;
 
@@ -22,72 +20,71 @@ use acp_chain_rpc::untrusted::quote;
 /// The largest schema, in bytes.
 pub const LARGEST: usize = 256 * 1024;
 
-/// The heaviest schema that is checked against, in values.
+/// The heaviest schema that is compiled, in values.
 const HEAVIEST: usize = 10_000;
 
-/// How deep a schema that is checked against may be, its references followed.
+/// The maximum depth of a compiled schema, references expanded.
 const DEEPEST: usize = 100;
 
-/// What a regular expression weighs, in values.
+/// The weight of a regular expression, in values.
 const PATTERN: usize = 500;
 
 /// The longest regular expression, and the longest reference, in bytes.
 const PATTERN_LENGTH: usize = 1024;
 
-/// How large a regular expression may become, compiled, in bytes.
+/// The maximum size of a compiled regular expression, in bytes.
 const PATTERN_SIZE: usize = 16 * 1024;
 
-/// What `multipleOf` weighs, in values: it calculates with numbers of any size.
+/// The weight of `multipleOf`, in values: it calculates with numbers of any size.
 const MULTIPLE: usize = 200;
 
-/// What may be checked in one go: the bytes of each text times what its schema weighs, and
-/// `PARSING`. A unit takes some nanoseconds.
+/// The work allowed in one go: the bytes of each text times the weight of its schema plus `PARSING`. A unit takes
+/// some nanoseconds.
 pub const WORK: usize = 1 << 23;
 
-/// What it weighs to parse a text, whatever it is checked against.
+/// The weight of parsing a text, whatever the schema.
 const PARSING: usize = 12;
 
-/// How much more it takes to tell why something does not match than to find that it does not. With
-/// alternatives, all that is wrong with each of them is gathered.
+/// How much more it costs to explain a mismatch than to find it. With alternatives, the errors of each are gathered.
 const TELLING: usize = 4;
 const TELLING_ALTERNATIVES: usize = 64;
 
-/// How many bytes of a schema weigh as much as one value when it is only looked through, and how many
-/// values that are only weighed as much as one that is compiled.
+/// How many bytes of a schema that is only scanned weigh as much as one value, and how many values that are only
+/// weighed as much as one compiled.
 const LOOKED_THROUGH: usize = 64;
 const WEIGHED: usize = 16;
 
-/// How much is told of what is wrong, in bytes.
+/// The maximum length of an explanation, in bytes.
 const TOLD: usize = 300;
 
 /// A schema.
 #[derive(Debug)]
 pub struct Schema {
-    /// `None` if the schema is not one to check against.
+    /// `None` if nothing is checked against the schema.
     validator: Option<Validator>,
     weight: usize,
     telling: usize,
 }
 
-/// Why something was not found to match.
+/// Why a check did not succeed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It does not.
+    /// It does not match.
     Mismatch(Mismatch),
-    /// There is no more [`WORK`] left to check it in this go.
+    /// There is not enough [`WORK`] left to check it in this go.
     Work,
 }
 
-/// What does not match: the first thing that was found. It is shown with its place.
+/// The first mismatch. It is displayed with its place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Where, as a JSON Pointer; nothing if it would take too long to tell.
+    /// Its JSON Pointer; `None` if finding it would take too long.
     pub place: Option<String>,
     /// Why.
     pub reason: String,
-    /// The members that must not be there, if it is for those.
+    /// The unknown members, if those are the reason.
     pub unknown: Vec<String>,
-    /// Where in the schema that is said, as a JSON Pointer.
+    /// The JSON Pointer to the violated part of the schema.
     pub said_at: String,
 }
 
@@ -103,8 +100,8 @@ impl fmt::Display for Mismatch {
 }
 
 impl Schema {
-    /// Reads a schema of objects. `left` is what all schemas of a catalog may still weigh together;
-    /// the ones for which it does not suffice are not checked against. The error says what is wrong.
+    /// Reads a schema of objects. `left` is the remaining weight for all schemas of a catalog; a schema that exceeds
+    /// it is not compiled. The error says what is wrong.
     pub fn read(text: &str, left: &mut usize) -> Result<Self, String> {
         if text.len() > LARGEST {
             return Err(format!("is larger than {} KiB", LARGEST / 1024));
@@ -116,7 +113,7 @@ impl Schema {
                 r#"is not a JSON Schema object with "type": "object""#,
             ));
         }
-        // What weighs too much is at least looked through.
+        // A schema that is too heavy is at least scanned.
         let looked_through = text.len() / LOOKED_THROUGH;
         if *left > looked_through {
             *left -= looked_through;
@@ -161,8 +158,8 @@ impl Schema {
         })
     }
 
-    /// Checks a JSON text. `left` is what is left of [`WORK`]; a text that takes more than all of it
-    /// is left to the tool.
+    /// Checks a JSON text. `left` is the remaining [`WORK`]; a text that takes more than all of it is left to the
+    /// tool.
     pub fn check(&self, json: &str, left: &mut usize) -> Result<(), Refused> {
         let Some(validator) = &self.validator else {
             return Ok(());
@@ -172,7 +169,7 @@ impl Schema {
             return Ok(());
         }
         *left = left.checked_sub(work).ok_or(Refused::Work)?;
-        // What is nested too deep, or has a number that is too large to be held, is left to the tool.
+        // A text that is nested too deep, or has a number too large to represent, is left to the tool.
         let Ok(value) = serde_json::from_str(json) else {
             return Ok(());
         };
@@ -221,18 +218,18 @@ fn wrong(error: &jsonschema::ValidationError) -> String {
     }
 }
 
-/// What weighs a schema.
+/// Weighs a schema.
 struct Scales<'s> {
     schema: &'s Value,
-    /// How many values it may still have.
+    /// The remaining number of values.
     left: usize,
     /// Whether any of them has alternatives.
     alternatives: bool,
 }
 
 impl<'s> Scales<'s> {
-    /// Counts the values in a part of the schema, references followed. `None` if they are too many or
-    /// too deep, or if there is no telling.
+    /// Counts the values in a part of the schema, references expanded. `None` if they are too many or too deep, or
+    /// cannot be counted.
     fn weigh(&mut self, part: &'s Value, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
@@ -255,15 +252,14 @@ impl<'s> Scales<'s> {
         Some(())
     }
 
-    /// Weighs what a member weighs beside its value.
+    /// Adds the weight of a member beside its value.
     fn keyword(&mut self, name: &str, value: &'s Value, depth: usize) -> Option<()> {
         match (name, value) {
             ("$ref", Value::String(to)) => {
                 let target = refers_to(self.schema, to)?;
                 self.weigh(target, depth + 1)?;
             }
-            // These refer to who knows what, change what others refer to, or look again at what was
-            // looked at.
+            // These refer to anything, change what others refer to, or visit values again.
             (
                 "$dynamicRef"
                 | "$recursiveRef"
@@ -301,7 +297,7 @@ impl<'s> Scales<'s> {
     }
 }
 
-/// What a reference into the same schema refers to; `None` for any other.
+/// The target of a reference into the same schema; `None` for any other.
 fn refers_to<'s>(schema: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
     match pointer.contains('%') || pointer.len() > PATTERN_LENGTH {
@@ -310,8 +306,7 @@ fn refers_to<'s>(schema: &'s Value, reference: &str) -> Option<&'s Value> {
     }
 }
 
-/// How a schema of this draft is told from what is none. There are drafts of which nothing is known
-/// here.
+/// Validates a schema of this draft. Some drafts are unknown here.
 type Validate = for<'s> fn(&'s Value) -> Result<(), jsonschema::ValidationError<'s>>;
 
 fn validate_of(draft: Option<&Value>) -> Option<Validate> {
@@ -444,7 +439,7 @@ mod tests {
         assert_eq!(schema.check(&arguments, &mut left), Ok(()));
         assert_eq!(schema.check(&arguments, &mut left), Err(Refused::Work));
         assert_eq!(schema.check(r#"{"a":[]}"#, &mut left), Ok(()));
-        // What would never fit is left to the tool.
+        // A text that would never fit is left to the tool.
         let larger = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(WORK));
         assert_eq!(schema.check(&larger, &mut left), Ok(()));
     }
@@ -509,7 +504,7 @@ mod tests {
         }
     }
 
-    /// Something like a schema, and something like what is checked against it.
+    /// Something like a schema, and something like a value to check.
     fn wild() -> impl Strategy<Value = String> {
         let keywords = vec![
             "$ref",

@@ -1,16 +1,14 @@
-//! What stands between the callers of one MCP server and whoever provides it.
+//! The part between the callers of one MCP server and its provider.
 //!
-//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. What always
-//! holds: every [`Asked`] gets exactly one [`Output::Answer`], unless it was
-//! [withdrawn](Input::Withdrawn), and then at most one; every [`Question`] gets exactly one
-//! [`Input::Answered`], also when it was withdrawn or the provider is gone (an error then).
+//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. Invariants: every [`Asked`] gets
+//! exactly one [`Output::Answer`], unless it was [withdrawn](Input::Withdrawn), and then at most one; every [`Question`]
+//! gets exactly one [`Input::Answered`], even when it was withdrawn or the provider is gone (an error then).
 //!
-//! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects
-//! (`mcp/connect` → `connectionId`), and requests and notifications flow both ways on the connection.
-//! In the stateless one (schema 1.15) a caller sends requests that stand alone, each with a
-//! `requestId`, and the provider may send notifications that belong to an open request. In either, what
-//! a caller says comes here as one thing, a [`CallerRequest`] or a notification on a connection; what
-//! becomes of it is the business of the adapter to the provider.
+//! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`), and
+//! requests and notifications flow both ways on the connection. In the stateless one (schema 1.15) a caller sends
+//! requests that stand alone, each with a `requestId`, and the provider may send notifications that belong to an open
+//! request. In both, a caller's message arrives here in one form, a [`CallerRequest`] or a notification on a
+//! connection; the adapter to the provider decides how to handle it.
 
 use std::sync::Arc;
 
@@ -19,7 +17,7 @@ use super::protocol::{self, no_method};
 use super::wire::Said;
 use acp_chain_rpc::{Error, Id, Message, member};
 
-/// The number of a request that came in and is to be answered.
+/// The number of an incoming request that must be answered.
 pub type Asked = u64;
 
 /// The number that a seat gives to a request of its own. Never used twice by one seat.
@@ -28,7 +26,7 @@ pub type Question = u64;
 /// The host's number of a connection. Never used twice.
 pub type ConnectionId = u64;
 
-/// Which MCP client of the agent's speaks.
+/// The MCP client of the agent that sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// One that has connected.
@@ -44,13 +42,13 @@ pub struct CallerRequest<'a> {
     pub ask: Asked,
     /// Who asks.
     pub caller: Caller,
-    /// The id that the request has for its caller, if that is one and not too long. It is what MCP
-    /// calls the `subscriptionId`, and what `notifications/cancelled` names.
+    /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`, and
+    /// `notifications/cancelled` names it.
     pub id: Option<Id>,
-    /// What is asked.
+    /// The MCP request.
     pub said: Said<'a>,
-    /// Whether who asks can begin with `initialize` instead. Then it hears itself from a provider
-    /// that does not know its version.
+    /// Whether the caller can begin with `initialize` instead. Then it gets the error of a provider that does not
+    /// support its version.
     pub falls_back: bool,
 }
 
@@ -67,14 +65,14 @@ impl CallerRequest<'_> {
     }
 }
 
-/// What comes to a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
+/// An input of a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
     /// A caller wants to connect. The answer has the `connectionId`, or is an error.
     Connect {
         /// To be answered.
         ask: Asked,
-        /// The connection that it will be.
+        /// Its future connection.
         connection: ConnectionId,
         /// Of the ACP message.
         meta: Option<&'a str>,
@@ -83,7 +81,7 @@ pub enum Input<'a> {
     Disconnect {
         /// To be answered with `{}`, if somebody waits for it.
         ask: Option<Asked>,
-        /// The connection that is over.
+        /// The ended connection.
         connection: ConnectionId,
         /// Of the ACP message.
         meta: Option<&'a str>,
@@ -92,17 +90,17 @@ pub enum Input<'a> {
     Request(CallerRequest<'a>),
     /// An MCP notification of a caller that has connected.
     Notification {
-        /// Who tells.
+        /// The caller.
         connection: ConnectionId,
-        /// What is told.
+        /// The MCP notification.
         said: Said<'a>,
     },
-    /// Nobody waits any more for the answer to a request.
+    /// Nobody waits for the answer to a request any more.
     Withdrawn {
         /// The request.
         ask: Asked,
     },
-    /// The answer to a question of the seat's own.
+    /// The answer to a question of the seat.
     Answered {
         /// The question.
         question: Question,
@@ -122,19 +120,18 @@ pub enum Input<'a> {
         /// The params of the ACP notification.
         params: &'a str,
     },
-    /// The server went with its session, and whoever asked it was told: connections that the seat made
-    /// for itself are to be closed.
+    /// The server ended with its session, and its callers were told: connections that the seat made for itself must
+    /// be closed.
     Over,
-    /// The provider was started again, and knows nothing any more of what it had: connections, and
-    /// requests of either side. Whatever is open with it fails with -33002, and it is told nothing
-    /// of that. For a component it means nothing: its calls are answered as it breaks, and its lists
-    /// are asked for again after [`FromComponent::Changed`].
+    /// The provider was restarted, and lost its connections, and the requests of both sides. Whatever is open with it
+    /// fails with -33002, without telling it. For a component this does nothing: its calls are answered when it
+    /// breaks, and its lists are requested again after [`FromComponent::Changed`].
     ProviderLost,
-    /// The component says something, if one is the provider.
+    /// A message from the component, if one is the provider.
     Component(FromComponent<'a>),
 }
 
-/// What a seat wants to be done. Texts are JSON.
+/// An output of a seat. Texts are JSON.
 #[derive(Clone, Debug)]
 pub enum Output {
     /// The answer to a request.
@@ -143,9 +140,9 @@ pub enum Output {
         ask: Asked,
         /// A result or an error.
         outcome: Message,
-        /// What the provider's ACP answer had as `_meta` around MCP's outcome (stateless dialect).
+        /// The `_meta` of the provider's ACP answer, around MCP's outcome (stateless dialect).
         meta: Option<String>,
-        /// Whether that answer was itself this error, and carried no outcome of MCP's.
+        /// Whether that answer was itself this error, and carried no MCP outcome.
         outer: bool,
     },
     /// Sends the provider an ACP request.
@@ -166,16 +163,16 @@ pub enum Output {
     AskCaller {
         /// The seat's number for it.
         question: Question,
-        /// Whom.
+        /// The caller's connection.
         connection: ConnectionId,
-        /// What it is asked.
+        /// The request.
         said: Said<'static>,
     },
-    /// Sends an MCP notification to a caller. One of a [`Caller::Request`] has to be open.
+    /// Sends an MCP notification to a caller. If it is a [`Caller::Request`], it must be open.
     TellCaller {
-        /// Whom.
+        /// The caller's connection.
         caller: Caller,
-        /// What it is told.
+        /// The notification.
         said: Said<'static>,
     },
     /// Withdraws a question. Its answer still comes.
@@ -183,26 +180,26 @@ pub enum Output {
         /// The question.
         question: Question,
     },
-    /// Tells the user something, if it was not told before.
+    /// Tells the user something, once.
     Notice {
-        /// A sentence.
+        /// The sentence.
         text: String,
     },
     /// Asks the component, if one is the provider.
     Component {
         /// The seat's number for it.
         question: Question,
-        /// What it is asked.
+        /// The request.
         asks: ToComponent,
     },
 }
 
-/// What a seat wants to be done, in order.
+/// The outputs of a seat, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Outputs(Vec<Output>);
 
 impl Outputs {
-    /// All that there is; none of it is left.
+    /// Takes all of them.
     pub fn take(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.0)
     }
@@ -231,14 +228,14 @@ impl Outputs {
         self.answer(ask, Message::error(error));
     }
 
-    /// Answers a request with why it failed, if it did. Else its answer came or will come.
+    /// Fails a request if it failed. Otherwise its answer has come or will come.
     pub fn settle(&mut self, ask: Asked, done: Result<(), Error>) {
         if let Err(error) = done {
             self.fail(ask, &error);
         }
     }
 
-    /// All is well, if somebody waits to hear it.
+    /// Answers with success, if somebody waits for it.
     pub fn done(&mut self, ask: Option<Asked>) {
         if let Some(ask) = ask {
             self.result(ask, "{}");
@@ -275,12 +272,12 @@ impl Outputs {
     }
 }
 
-/// What stands between the callers of one server and its provider.
+/// The part between the callers of one server and its provider.
 pub trait Seat: Send {
-    /// Takes something in, and says what is to be done, in order.
+    /// Handles an input, and returns the outputs, in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
 
-    /// What it keeps of what others said, in bytes.
+    /// How many bytes of others' messages it keeps.
     fn weight(&self) -> usize;
 
     /// The server of a component, if it is one.
@@ -288,17 +285,17 @@ pub trait Seat: Send {
         None
     }
 
-    /// Whether the provider knows by these ids something that is open here: a connection, or a
-    /// request that stands alone. Of both a seat knows but one.
+    /// Whether the provider's ids belong to something open here: a connection, or a request that stands alone. A seat
+    /// has only one of the two.
     fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
         let _ = (connection, request);
         false
     }
 }
 
-/// What a kind of provider makes of each input. An error is the answer to the request.
+/// Handles inputs for one kind of provider. An error is the answer to the request.
 pub(crate) trait Adapter {
-    /// Where it says what is to be done.
+    /// Where its outputs go.
     fn outputs(&mut self) -> &mut Outputs;
 
     fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error>;
@@ -307,10 +304,10 @@ pub(crate) trait Adapter {
 
     fn request(&mut self, request: CallerRequest) -> Result<(), Error>;
 
-    /// A notification, but for `notifications/cancelled`.
+    /// A notification other than `notifications/cancelled`.
     fn notification(&mut self, connection: ConnectionId, said: Said);
 
-    /// The open request that has this id for the caller on a connection.
+    /// The open request with this id of the caller on a connection.
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
 
     fn withdraw(&mut self, ask: Asked);
@@ -330,7 +327,7 @@ pub(crate) trait Adapter {
     fn component(&mut self, _says: FromComponent) {}
 }
 
-/// Hands an input to an adapter, and gives what that wants to be done.
+/// Hands an input to an adapter, and returns its outputs.
 pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> {
     match input {
         Input::Connect {

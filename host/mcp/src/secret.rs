@@ -1,5 +1,5 @@
-//! Random texts that nobody can guess, and that are never shown: what opens the bridge, and what a call that
-//! waits for its client is found again by.
+//! Random texts that nobody can guess, and that are never shown: the secrets of the bridge, and the state by which a
+//! call that waits for its client is found.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 pub struct Secret(Box<str>);
 
 impl Secret {
-    /// A new one. An error if the system has no randomness to give.
+    /// A new one. An error if the system provides no randomness.
     pub fn new() -> io::Result<Self> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| {
@@ -27,7 +27,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether this is it. How long that takes tells nothing but the length.
+    /// Whether they are equal. The time taken reveals only the length.
     pub fn is(&self, offered: &str) -> bool {
         self.0.as_bytes().ct_eq(offered.as_bytes()).into()
     }

@@ -1,4 +1,4 @@
-//! A seat under test: what goes in by number and name, and what comes out as lines.
+//! A seat under test: inputs by number and name, outputs as lines.
 
 use super::component::{FromComponent, ToComponent};
 use super::protocol;
@@ -7,13 +7,13 @@ use super::wire::Said;
 use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 
-/// A seat, and a count of what it is asked.
+/// A seat, and a count of requests.
 pub struct Table<S> {
     pub seat: S,
     asked: Asked,
 }
 
-/// What a request of 2026-07-28 says of itself.
+/// The `_meta` of a request of 2026-07-28.
 pub const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}"#;
 
 impl<S: Seat> Table<S> {
@@ -58,13 +58,13 @@ impl<S: Seat> Table<S> {
         self.take(request(ask, caller, id, method, params, falls_back))
     }
 
-    /// A request on a connection. Its id is the number by which it is asked, with an `m` before.
+    /// A request on a connection. Its id is its number, prefixed with `m`.
     pub fn on(&mut self, connection: ConnectionId, method: &str, params: &str) -> Vec<String> {
         let id = format!(r#""m{}""#, self.asked + 1);
         self.request(Caller::Connection(connection), &id, method, params, false)
     }
 
-    /// A request that stands alone. `params` lack the braces, and `_meta` what all have.
+    /// A request that stands alone. `params` are without braces, and `_meta` without the common members.
     pub fn alone(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
         let params = alone(params);
         let text = format!(r#""{id}""#);
@@ -141,7 +141,7 @@ fn said<'a>(method: &'a str, params: &'a str) -> Said<'a> {
     Said::new(method, Some(params).filter(|params| *params != "null"))
 }
 
-/// The same with this beside it.
+/// The same with this `_meta`.
 pub fn beside<'a>(meta: Option<&'a str>, said: Said<'a>) -> Said<'a> {
     let meta = meta.map(Into::into);
     Said { meta, ..said }
@@ -203,7 +203,7 @@ fn line(output: &Output) -> String {
         Output::Component { question, asks } => match asks {
             ToComponent::List(offer) => format!("list {} {question}", offer.as_str()),
             ToComponent::Call { method, params } => {
-                // What is in it has a test of its own.
+                // Its contents have a test of their own.
                 let params = edit(params, "/_meta", None).unwrap();
                 format!("call {question}: {method} {params}")
             }

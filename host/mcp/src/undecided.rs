@@ -1,9 +1,9 @@
-//! A provider whose declaration has a `serverId`, which is of either dialect: by most it means that
-//! requests stand alone, but by schema 1.4 to 1.9 that it is connected to, under that name.
+//! A provider whose declaration has a `serverId`, which may be of either dialect: mostly it means that requests stand
+//! alone, but in schema 1.4 to 1.9 that callers connect to it by that name.
 //!
-//! Its first answer decides. Up to then it is spoken to in the stateless dialect. If it answers that
-//! it misses a connection, it is [connected](super::connected) to, and whatever was said by then is said
-//! again; a result means that it is [stateless](super::stateless), and so does more than can be kept.
+//! Its first answer decides. Until then it is addressed in the stateless dialect. If it answers that a connection is
+//! missing, it is [connected](super::connected), and all messages so far are repeated; a result means that it is
+//! [stateless](super::stateless), and so do more messages than can be kept.
 
 use std::collections::HashSet;
 
@@ -18,28 +18,28 @@ use acp_chain_rpc::{Kind, Message, code, member};
 pub struct Undecided {
     id: String,
     stateless: StatelessProvider,
-    /// As soon as it wants that.
+    /// Once it demands that.
     connected: Option<Switched>,
     /// Until it has answered.
     trial: Option<Trial>,
-    /// What was answered before it was connected to.
+    /// Requests answered before the switch to connections.
     answered: HashSet<Asked>,
 }
 
-/// The other dialect, and what is left of the first.
+/// The other dialect, and the rest of the first.
 #[derive(Debug)]
 struct Switched {
     seat: ConnectedProvider,
-    /// What is answered in the other dialect.
+    /// Requests answered in the other dialect.
     again: HashSet<Asked>,
     /// The last question in the first one.
     last: Question,
 }
 
-/// What there is to say again: not what was withdrawn, nor on a connection that is over.
+/// The messages to repeat, except cancelled ones, and those on ended connections.
 #[derive(Debug, Default)]
 struct Trial {
-    /// The connections that were made, and what was said beside that.
+    /// The connections that were made, with their `_meta`.
     connects: Vec<(Asked, ConnectionId, Option<String>)>,
     requests: Vec<CallerRequest<'static>>,
     weight: usize,
@@ -61,7 +61,7 @@ impl Undecided {
         }
     }
 
-    /// Connects to the provider, and says again what was said.
+    /// Connects to the provider, and repeats the messages so far.
     fn connect(&mut self, trial: Trial) -> Vec<Output> {
         let last = trial.last;
         let mut seat = ConnectedProvider::by_server_id(&self.id, last);
@@ -84,14 +84,14 @@ impl Undecided {
         self.without(out)
     }
 
-    /// Without answers to what has one.
+    /// Removes answers to requests that have been answered.
     fn without(&self, mut out: Vec<Output>) -> Vec<Output> {
         let has_one = |output: &Output| matches!(output, Output::Answer { ask, .. } if self.answered.contains(ask));
         out.retain(|output| !has_one(output));
         out
     }
 
-    /// What the first dialect still has to say: answers to what is not said again.
+    /// The rest of the first dialect: answers to requests that are not repeated.
     fn rest(&mut self, input: Input) -> Vec<Output> {
         let mut out = self.stateless.take(input);
         let again = self.connected.as_ref().map(|switched| &switched.again);
@@ -158,7 +158,7 @@ impl Seat for Undecided {
 }
 
 impl Trial {
-    /// Keeps what is said, if there is room for it.
+    /// Keeps a message, if there is room for it.
     fn hear(&mut self, input: &Input) -> bool {
         let weight = match input {
             Input::Connect {
@@ -276,7 +276,7 @@ mod tests {
         );
         table.alone("r", "tools/list", "");
         assert_eq!(table.result(2, r#"{"result":{}}"#), ["answer 2: result {}"]);
-        // It is known by now.
+        // The dialect is known by now.
         table.alone("r", "tools/list", "");
         assert_eq!(table.error(3, WANTS), [format!("answer 3: error {WANTS}")]);
     }

@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use super::protocol::{code, invalid, quoted};
 use acp_chain_rpc::Error;
 
-/// How many there may be.
+/// The maximum number of URIs.
 const MAX_URIS: usize = 1024;
 
 pub use acp_chain_channel::limits::LONGEST_URI as LONGEST;
 
-/// How long they may be together, in bytes.
+/// The maximum total length, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
 /// A set of URIs.
 #[derive(Debug, Default)]
 pub struct Uris {
     uris: BTreeSet<String>,
-    /// How long they are together, in bytes.
+    /// The total length, in bytes.
     length: usize,
 }
 
@@ -30,7 +30,7 @@ pub fn check(uri: &str) -> Result<(), Error> {
 }
 
 impl Uris {
-    /// Adds one. Says whether it is new.
+    /// Adds one. Returns whether it is new.
     pub fn add(&mut self, uri: &str) -> Result<bool, Error> {
         check(uri)?;
         if self.uris.contains(uri) {
@@ -47,7 +47,7 @@ impl Uris {
         Ok(self.uris.insert(uri.to_owned()))
     }
 
-    /// Takes one out. Says whether it was there.
+    /// Removes one. Returns whether it was present.
     pub fn remove(&mut self, uri: &str) -> bool {
         let removed = self.uris.remove(uri);
         if removed {
@@ -56,7 +56,7 @@ impl Uris {
         removed
     }
 
-    /// Whether it is there.
+    /// Whether it is present.
     pub fn has(&self, uri: &str) -> bool {
         self.uris.contains(uri)
     }
@@ -66,7 +66,7 @@ impl Uris {
         self.uris.is_empty()
     }
 
-    /// What is kept of them, in bytes.
+    /// How many bytes are kept for them.
     pub fn weight(&self) -> usize {
         self.length
     }

@@ -1,17 +1,17 @@
-//! What 2026-07-28 says of outcomes that older versions of MCP do not, or say otherwise.
+//! The differences between outcomes of 2026-07-28 and of older versions of MCP.
 
 use std::borrow::Cow;
 
 use super::protocol::{Version, code, with};
 use acp_chain_rpc::{Error, Kind, Message, member};
 
-/// The type of a result that is all.
+/// The type of a complete result.
 const COMPLETE: &str = r#""complete""#;
 
-/// How long a result may be kept, and for whom: what the host says where nobody says it.
+/// How long a result may be cached, and for whom: the host's defaults.
 const KEPT: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", r#""private""#)];
 
-/// A result as 2026-07-28 has it.
+/// A result in the form of 2026-07-28.
 pub fn newer(result: &str, cacheable: bool) -> Cow<'_, str> {
     let mut newer = Cow::Borrowed(result);
     if member(result, "resultType") != Some(COMPLETE) {
@@ -25,7 +25,7 @@ pub fn newer(result: &str, cacheable: bool) -> Cow<'_, str> {
     newer
 }
 
-/// A result as it was before 2026-07-28.
+/// A result in the form before 2026-07-28.
 pub fn older(result: &str, cacheable: bool) -> Cow<'_, str> {
     let kept = KEPT.into_iter().filter(|_| cacheable);
     let names = [("resultType", COMPLETE)].into_iter().chain(kept);
@@ -38,7 +38,7 @@ pub fn older(result: &str, cacheable: bool) -> Cow<'_, str> {
     older
 }
 
-/// An outcome as 2026-07-28 has it, which has another code for a resource that is not there.
+/// An outcome in the form of 2026-07-28, which has another code for unknown resources.
 pub fn newer_error(outcome: Message) -> Message {
     let gone = code::RESOURCE_NOT_FOUND.to_string();
     if outcome.kind() == Kind::Error
@@ -51,7 +51,7 @@ pub fn newer_error(outcome: Message) -> Message {
     outcome
 }
 
-/// Whether a server that answered `server/discover` so speaks 2026-07-28, if it says what it speaks.
+/// Whether a server with this answer to `server/discover` speaks 2026-07-28, if it names its versions.
 pub fn speaks_stateless(discovered: &str) -> Option<bool> {
     let spoken: Vec<String> =
         serde_json::from_str(member(discovered, "supportedVersions")?).ok()?;

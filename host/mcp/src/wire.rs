@@ -1,4 +1,4 @@
-//! What is said in MCP, and what carries it: the params of `mcp/message` and its kin, in both dialects.
+//! MCP messages and their carriers: the params of `mcp/message` and its kin, in both dialects.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use super::protocol::{code, object, quoted};
 use super::seat::ConnectionId;
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
-/// A request or a notification of MCP's, whatever carries it. Texts are JSON, but for the method.
+/// An MCP request or notification, whatever carries it. Texts are JSON, except for the method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
     /// MCP's method.
     pub method: Cow<'a, str>,
-    /// MCP's params; `None` where there are none or `null`.
+    /// MCP's params; `None` if missing or `null`.
     pub params: Option<Cow<'a, str>>,
-    /// What whoever carries it says beside it: the `_meta` of the ACP message, an object.
+    /// The `_meta` of the ACP message that carries it, an object.
     pub meta: Option<Cow<'a, str>>,
 }
 
 impl<'a> Said<'a> {
-    /// A message as it came, with nothing beside it.
+    /// A message as it arrived, without `_meta` beside it.
     #[must_use]
     pub fn new(method: &'a str, params: Option<&'a str>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// What an MCP message says that came by itself.
+    /// Reads an MCP message that arrived by itself.
     #[must_use]
     pub fn of(message: &'a Message) -> Self {
         let params = Some(message.body()).filter(|params| *params != "null");
@@ -52,7 +52,7 @@ impl<'a> Said<'a> {
         self.params.as_deref()
     }
 
-    /// What is said beside it.
+    /// The `_meta` beside it.
     pub(crate) fn meta(&self) -> Option<&str> {
         self.meta.as_deref()
     }
@@ -74,21 +74,21 @@ impl<'a> Said<'a> {
     }
 }
 
-/// What a message of MCP's is wrapped in.
+/// The wrapper of an MCP message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrapped<'a> {
     /// The connection (RFD mcp-over-acp).
     pub connection: Option<Cow<'a, str>>,
-    /// The server, by whatever name the dialect has for it.
+    /// The server, by either dialect's name for it.
     pub server: Option<Cow<'a, str>>,
-    /// The request that it is or belongs to (stateless dialect).
+    /// The id of its request (stateless dialect).
     pub request: Option<Cow<'a, str>>,
-    /// What it carries, if it has a method.
+    /// The message that it carries, if it has a method.
     pub said: Option<Said<'a>>,
 }
 
 impl<'a> Wrapped<'a> {
-    /// Takes apart the params of an ACP message.
+    /// Parses the params of an ACP message.
     #[must_use]
     pub fn read(params: &'a str) -> Self {
         let text = |name| member(params, name).and_then(text);
@@ -100,14 +100,14 @@ impl<'a> Wrapped<'a> {
         }
     }
 
-    /// The host's number of the connection, if it names one in that way.
+    /// The host's number of the connection, if it names one of the host's ids.
     #[must_use]
     pub fn own_connection(&self) -> Option<ConnectionId> {
         self.connection.as_deref()?.parse().ok()
     }
 }
 
-/// The text that a JSON text spells, if it is one.
+/// The string that a JSON text represents, if it is a string.
 fn text(json: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -115,7 +115,7 @@ fn text(json: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str(json).ok().map(|Text(text)| text)
 }
 
-/// What the params of an ACP message carry, if that has a method.
+/// The message in the params of an ACP message, if it has a method.
 pub(crate) fn said(params: &str) -> Option<Said<'_>> {
     Some(Said {
         method: text(member(params, "method")?)?,
@@ -169,7 +169,7 @@ pub fn own(connection: ConnectionId) -> String {
     format!("\"{connection}\"")
 }
 
-/// The params of `mcp/message` for a request that stands alone, or for what belongs to it.
+/// The params of `mcp/message` for a request that stands alone, or a message that belongs to it.
 #[must_use]
 pub fn alone(server: &str, request: &str, said: &Said) -> String {
     object(&[
@@ -189,8 +189,7 @@ const OWN: [i64; 4] = [
     rpc_code::REQUEST_CANCELLED,
 ];
 
-/// MCP's outcome as the stateless dialect carries it: inside of a result, but for errors of the dialect
-/// itself.
+/// MCP's outcome as the stateless dialect carries it: inside a result, except for errors of the dialect itself.
 #[must_use]
 pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
     let body = outcome.body();
@@ -211,7 +210,7 @@ pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
 /// MCP's outcome in a result that carries it, if there is one.
 #[must_use]
 pub fn carried(answer: &Message) -> Option<Message> {
-    /// What an error has at least.
+    /// The required members of an error.
     #[derive(Deserialize)]
     struct Told {
         #[serde(rename = "code")]
@@ -225,7 +224,7 @@ pub fn carried(answer: &Message) -> Option<Message> {
     }
     let error = member(answer.body(), "error")?;
     serde_json::from_str::<Told>(error).ok()?;
-    // As text, so that what else it says passes too.
+    // As text, so that its other members pass, too.
     let line = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
     Message::parse(line.into()).ok()
 }

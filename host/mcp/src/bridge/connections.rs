@@ -1,7 +1,7 @@
-//! The connections by one way in, of which there are [`MCP_CONNECTIONS`] at most.
+//! The connections through one entrance, at most [`MCP_CONNECTIONS`].
 //!
-//! Whoever has not shown a secret makes room for the next, the oldest first: a flood of strangers
-//! keeps nobody out.
+//! Connections that have not shown a secret make room for new ones, the oldest first: a flood of strangers keeps
+//! nobody out.
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::task::{AbortHandle, JoinSet};
 use super::registry::Registry;
 use acp_chain_channel::limits::MCP_CONNECTIONS;
 
-/// How long nobody is let in when the system has no more to give.
+/// How long to stop accepting when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Whether somebody has shown a secret.
@@ -38,7 +38,7 @@ impl Known {
     }
 }
 
-/// All connections by one way in. They end when it is dropped.
+/// All connections through one entrance. They end when it is dropped.
 #[derive(Default)]
 pub struct Connections {
     open: JoinSet<()>,
@@ -68,8 +68,8 @@ impl Connections {
         self.strangers.push_back((known, task));
         true
     }
-    /// Serves whoever came, but for one that is of another user, of whom there is nothing. Where the system
-    /// has no more to give, it waits for a while.
+    /// Serves a new connection, unless it belongs to another user, in which case there is none. Waits for a while if
+    /// the system is out of resources.
     pub async fn welcome<S, F>(
         &mut self,
         registry: &Registry,

@@ -1,6 +1,6 @@
-//! What a client says in one text: a message, or a batch of them.
+//! A text from a client: a message, or a batch of them.
 //!
-//! A message that comes out of here is one line, however it was written.
+//! Parsed messages are one line, however they were written.
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
@@ -10,7 +10,7 @@ use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
 /// The longest batch, in messages.
 const LONGEST_BATCH: usize = 1000;
 
-/// What was said.
+/// The parsed text.
 #[derive(Debug)]
 pub enum Inbound {
     /// One message.
@@ -41,7 +41,7 @@ impl Inbound {
             )));
         }
         let messages = elements.into_iter().map(|element| {
-            // A line of its own, which keeps nothing of the rest.
+            // Copied, so that it does not keep the rest alive.
             let line = Bytes::copy_from_slice(element.get().as_bytes());
             let message = Message::parse(line);
             has_id(message.map_err(|malformed| malformed.to_error())?)
@@ -49,7 +49,7 @@ impl Inbound {
         messages.collect::<Result<_, _>>().map(Self::Batch)
     }
 
-    /// That there are no batches, for a client that may not say any.
+    /// The error for a client that may not send batches.
     pub fn no_batches() -> Error {
         let why = "only MCP 2025-03-26 has batches; send one message";
         Error::new(code::INVALID_REQUEST, why)
@@ -64,7 +64,7 @@ impl Inbound {
     }
 }
 
-/// Lets pass what is no request, or one whose id is not null: in MCP that is none.
+/// Rejects a request whose id is null: MCP has no such id.
 fn has_id(message: Message) -> Result<Message, Error> {
     let is_null = message.id().is_some_and(|id| id == Id::null());
     match message.kind() == Kind::Request && is_null {
@@ -76,7 +76,7 @@ fn has_id(message: Message) -> Result<Message, Error> {
     }
 }
 
-/// A line break in JSON is only white space.
+/// Line breaks in JSON are only white space.
 pub fn one_line(text: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &text).is_none() {
         return text;

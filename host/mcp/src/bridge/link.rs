@@ -1,9 +1,8 @@
-//! One link: the conversation of an MCP client with a server, and the streams on which the client
-//! listens at the moment.
+//! One link: the conversation of an MCP client with a server, and the streams on which the client currently listens.
 //!
-//! It decides on which stream a message leaves: an answer on that of its request; what belongs to a
-//! request, by its progress token, with that; what tells of changes, and so belongs to none, on the
-//! stream that is for such; all else on the newest that is open, or it waits.
+//! It chooses the stream for each message: an answer goes to that of its request, and so does a message that belongs
+//! to the request by its progress token; a notification of a change, which belongs to no request, goes to the
+//! listening stream; everything else goes to the newest open stream, or waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -23,13 +22,13 @@ const WITH_BATCHES: &str = r#""2025-03-26""#;
 /// How a client is connected.
 #[derive(Debug)]
 pub enum Shape {
-    /// By one stream that goes both ways, and with which the link ends.
+    /// By one bidirectional stream, with which the link ends.
     Pipe,
     /// By an HTTP session, in which every request has a stream of its own.
     Session {
         /// `Mcp-Session-Id`.
         key: Box<str>,
-        /// Whether the server has taken up the session.
+        /// Whether the server has accepted the session.
         settled: bool,
         /// When it was last used, on the bridge's clock.
         used: u64,
@@ -43,18 +42,18 @@ pub enum Shape {
 pub enum Role {
     /// Everything.
     Pipe,
-    /// The answers to these requests; and else, if it is a stream of events.
+    /// The answers to these requests; and other messages, if it is a stream of events.
     Answers {
-        /// Requests without an answer yet.
+        /// Unanswered requests.
         asked: Vec<Asked>,
-        /// Whether more than answers can go there.
+        /// Whether it takes more than answers.
         events: bool,
     },
-    /// What belongs to no request.
+    /// Messages that belong to no request.
     Listening,
 }
 
-/// A request without an answer yet.
+/// An unanswered request.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asked {
     id: Id,
@@ -72,12 +71,12 @@ impl Asked {
     }
 }
 
-/// What ends the connection that carries a stream. It is there for as long as the stream is.
+/// Ends the connection that carries a stream. Lives as long as the stream.
 #[derive(Debug)]
 pub struct Cut(pub Arc<Notify>);
 
 impl Cut {
-    /// Ends the connection, whatever is on the way there.
+    /// Ends the connection, whatever is still on the way.
     pub fn now(&self) {
         self.0.notify_one();
     }
@@ -86,31 +85,31 @@ impl Cut {
 #[derive(Debug)]
 struct Stream {
     role: Role,
-    /// None when all is said, or the client is gone.
+    /// `None` when everything is sent, or the client is gone.
     outbound: Option<Outbound>,
     cut: Weak<Cut>,
-    /// Whether its client knows an event of it, behind which it can come back.
+    /// Whether its client knows an event of it, after which it can resume.
     begun: bool,
-    /// Whether its connection is gone, and the client may come back.
+    /// Whether its connection is gone, and the client may resume it.
     lost: bool,
 }
 
 impl Stream {
-    /// Whether more than answers can go there.
+    /// Whether it takes more than answers.
     fn takes_all(&self) -> bool {
         !matches!(self.role, Role::Answers { events: false, .. })
     }
 
-    /// Whether the answer to such a request goes there.
+    /// Whether it takes the answer to such a request.
     fn answers(&self, wanted: impl Fn(&Asked) -> bool) -> bool {
         matches!(&self.role, Role::Answers { asked, .. } if asked.iter().any(wanted))
     }
 }
 
-/// So many streams of a session are kept that their clients lost.
+/// How many lost streams of a session are kept.
 const LOST: usize = 8;
 
-/// The version of MCP in which the beginning of a stream is an event.
+/// The version of MCP in which a stream begins with an event.
 const BEGINS_WITH_EVENT: &str = r#""2025-11-25""#;
 
 /// Why a stream cannot be opened.
@@ -122,19 +121,19 @@ pub enum NotOpened {
     IdInUse,
 }
 
-/// Whether a notification tells of a change, which no request is about.
+/// Whether a notification reports a change, and so belongs to no request.
 fn is_of_no_request(method: &str) -> bool {
     method.ends_with("/list_changed") || method == "notifications/resources/updated"
 }
 
-/// What becomes of a link with what was sent to it.
+/// The state of a link after a message was sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It goes on.
     GoesOn,
-    /// All is said.
+    /// Everything is sent.
     Over,
-    /// Its client does not take what waits for it.
+    /// Its client does not read its backlog.
     Flooded,
 }
 
@@ -145,28 +144,28 @@ pub struct Link {
     pub server: ServerId,
     /// How the client is connected.
     pub shape: Shape,
-    /// The `initialize` that is not answered yet.
+    /// The unanswered `initialize`.
     begins: Option<Id>,
-    /// Whether the version that was agreed on has batches.
+    /// Whether the negotiated version has batches.
     batches: bool,
-    /// Whether in that version the beginning of a stream is an event.
+    /// Whether a stream begins with an event in that version.
     primes: bool,
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
-    /// What came while no stream was open.
+    /// Messages that arrived while no stream was open.
     backlog: VecDeque<Sent>,
-    /// What was sent in a session, for a client that comes back.
+    /// The messages sent in a session, for a client that resumes.
     window: Window,
     /// The streams that the client lost, the oldest first.
     lost: VecDeque<StreamId>,
-    /// What waits for the client, on all its queues.
+    /// The account of messages that wait for the client, in all its queues.
     waiting: Account,
-    /// What waits for all clients, past the first bytes of each.
+    /// The account of messages that wait for all clients, past the first bytes of each.
     unread: Account,
 }
 
 impl Link {
-    /// A link without streams. What waits for its client is kept on this account with that of others.
+    /// A link without streams. Messages for its client are kept on this account, with those for others.
     pub fn new(server: ServerId, shape: Shape, unread: Account) -> Self {
         Self {
             server,
@@ -184,17 +183,17 @@ impl Link {
         }
     }
 
-    /// Whether it is a client's, and not only one request.
+    /// Whether it belongs to a client, and is not only one request.
     pub fn is_client(&self) -> bool {
         !matches!(self.shape, Shape::Single)
     }
 
-    /// Whether the client is there at the moment.
+    /// Whether the client is currently absent.
     pub fn is_idle(&self) -> bool {
         self.streams.values().all(|stream| stream.lost)
     }
 
-    /// Whether the client may say several messages at once: in one version it may.
+    /// Whether the client may send batches, which one version allows.
     pub fn takes_batches(&self) -> bool {
         self.batches
     }
@@ -239,14 +238,14 @@ impl Link {
         Ok((id, end))
     }
 
-    /// The event that a stream begins with.
+    /// The first event of a stream.
     pub fn beginning(&self, stream: StreamId) -> Option<Event> {
         let number = 0;
         self.primes.then_some(Event { stream, number })
     }
 
-    /// A client comes back to a stream that it lost, behind this event: what it missed is sent again,
-    /// and the stream goes on. `None` if it cannot.
+    /// A client resumes a stream that it lost, after this event: the missed messages are sent again, and the stream
+    /// goes on. `None` if it cannot.
     pub fn resume(&mut self, last: Event, cut: &Arc<Cut>) -> Option<OutboundEnd> {
         let stream = self.streams.get_mut(&last.stream)?;
         let missed = self.window.behind(last).filter(|_| stream.takes_all())?;
@@ -265,13 +264,13 @@ impl Link {
         Some(end)
     }
 
-    /// Whether a stream is carried by this connection, and not by one on which its client came back.
+    /// Whether a stream is carried by this connection, and not by one on which its client resumed it.
     pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Cut>) -> bool {
         let stream = self.streams.get(&stream);
         stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
     }
 
-    /// A stream's connection is gone. Whether the link ends with it.
+    /// A stream's connection is gone. Returns whether the link ends with it.
     pub fn gone(&mut self, id: StreamId) -> bool {
         if !matches!(self.shape, Shape::Session { .. }) {
             self.streams.remove(&id);
@@ -295,13 +294,13 @@ impl Link {
         false
     }
 
-    /// Nobody comes back to a stream.
+    /// A stream will not be resumed.
     fn forget(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
         self.window.close(stream);
     }
 
-    /// What waited on a stream that is gone goes elsewhere, but for answers, which belong there.
+    /// Moves a message from a stream that is gone to another, unless it is an answer, which belongs there.
     pub fn move_on(&mut self, outgoing: Sent) {
         if outgoing.message.kind().is_response() {
             return;
@@ -312,7 +311,7 @@ impl Link {
         self.pass_on(outgoing);
     }
 
-    /// The client does not wait for an answer any more, and there may be none.
+    /// The client no longer waits for an answer, and there may be none.
     pub fn withdrawn(&mut self, id: &Id) {
         if let Some(stream) = self.asking(|asked| asked.id == *id) {
             self.answered(stream, id);
@@ -321,7 +320,7 @@ impl Link {
 
     /// Sends a message on the stream that it belongs to.
     pub fn send(&mut self, outgoing: OutboundMessage) -> Fate {
-        // Whatever its size, one message may always wait, if there is room for it beside others'.
+        // One message may always wait, whatever its size, if there is room beside those of other clients.
         if self.waiting.is_full() {
             return Fate::Flooded;
         }
@@ -352,7 +351,7 @@ impl Link {
         let answered = self.send_answer(outgoing);
         match &mut self.shape {
             Shape::Single if answered => Fate::Over,
-            // The server did not want it.
+            // The server refused it.
             Shape::Session { settled: false, .. } if kind == Kind::Error => Fate::Over,
             Shape::Session { settled, .. } => {
                 *settled = true;
@@ -362,13 +361,13 @@ impl Link {
         }
     }
 
-    /// Lets a request or a notification leave on the stream that it belongs to.
+    /// Sends a request or a notification on the stream that it belongs to.
     pub fn pass_on(&mut self, outgoing: Sent) {
         let stream = self.place(&outgoing.message);
         self.put(stream, outgoing);
     }
 
-    /// What ends the connections of the streams.
+    /// The handles that end the connections of the streams.
     pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
         self.streams.values().map(|stream| stream.cut.clone())
     }
@@ -383,7 +382,7 @@ impl Link {
         let Some(id) = outgoing.id() else {
             return false;
         };
-        // Who asked may be gone.
+        // The requester may be gone.
         let open = self.asking(|asked| asked.id == id);
         let Some(stream) = open.or_else(|| self.lost_with(&id)) else {
             return false;
@@ -405,7 +404,7 @@ impl Link {
         }
     }
 
-    /// Where a request or a notification leaves.
+    /// The stream for a request or a notification.
     fn place(&self, message: &Message) -> Option<StreamId> {
         if message.kind() == Kind::Notification
             && let Some(token) = rpc::member(message.body(), "progressToken").and_then(Id::parse)
@@ -425,7 +424,7 @@ impl Link {
             .or_else(|| self.newest(|stream| matches!(stream.role, Role::Pipe)))
     }
 
-    /// It is lost if nobody will ever take it.
+    /// Queues a message on a stream. It is lost if nobody will ever take it.
     fn put(&mut self, stream: Option<StreamId>, mut outgoing: Sent) {
         outgoing.waits(&self.waiting);
         outgoing.event = None;
@@ -453,7 +452,7 @@ impl Link {
             .copied()
     }
 
-    /// The newest stream that is open, of those that are wanted.
+    /// The newest open stream of those that match.
     fn newest(&self, wanted: impl Fn(&Stream) -> bool) -> Option<StreamId> {
         let open = self.streams.iter().rev();
         let mut open = open.filter(|(_, stream)| stream.outbound.is_some());
@@ -487,7 +486,7 @@ mod tests {
         }
     }
 
-    /// A link that lives over HTTP, and streams of it.
+    /// A link over HTTP, and its streams.
     struct Client(Link, Vec<OutboundEnd>, Arc<Cut>);
 
     impl Client {
@@ -521,7 +520,7 @@ mod tests {
             self.open(Role::Answers { asked, events })
         }
 
-        /// What came on each stream since, and whether it is over.
+        /// How many messages arrived on each stream since, and whether it has ended.
         fn came(&mut self) -> Vec<(usize, bool)> {
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             let ends = self.1.iter_mut();
@@ -671,7 +670,7 @@ mod tests {
         let back = client.0.resume(event(20), &cut).expect("it is kept");
         client.1 = vec![back];
         assert_eq!(client.came(), [(1, true)]);
-        // What it still waits for comes when it is there.
+        // The answer that it still waits for comes when it is ready.
         let back = client.0.resume(event(19), &cut).expect("it is kept");
         client.1 = vec![back];
         assert_eq!(client.came(), [(0, false)]);

@@ -1,13 +1,12 @@
-//! What there is, on one connection, of messages that were not taken in yet: halves of them, and whole
-//! ones that wait outside.
+//! The bytes of messages on one connection that were not taken in yet: incomplete ones, and complete ones that wait
+//! outside.
 
 use acp_chain_channel::limits::{Account, Charge, MCP_FREE};
 
-/// Why somebody is turned away whose load has no room.
+/// Why a client without room for its load is turned away.
 pub const FULL: &str = "what MCP clients say takes too much before it is taken in";
 
-/// What there is on one connection. It may be of [`MCP_FREE`] bytes; what is past them is kept on one
-/// account with that of all others.
+/// The load of one connection. [`MCP_FREE`] bytes are free; those past them are kept on one account with all others.
 pub struct Load(Charge);
 
 impl Load {
@@ -16,7 +15,7 @@ impl Load {
         Self(all.charge_anyway(0))
     }
 
-    /// Notes that there are so many bytes now. Says whether there is room for them.
+    /// Sets the current number of bytes. Returns whether there is room for them.
     pub fn holds(&mut self, bytes: usize) -> bool {
         self.0.resize(bytes.saturating_sub(MCP_FREE))
     }

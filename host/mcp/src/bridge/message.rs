@@ -3,7 +3,7 @@
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Id, Message};
 
-/// What a message costs beside its bytes.
+/// The cost of a message beside its bytes.
 const OVERHEAD: usize = 256;
 
 /// A message to a client, and the id that it has there.
@@ -29,7 +29,7 @@ impl OutboundMessage {
         self.message.write(self.id.as_deref(), out);
     }
 
-    /// What it takes while it waits, in bytes.
+    /// What it costs while it waits, in bytes.
     pub fn cost(&self) -> usize {
         self.message.cost() + OVERHEAD
     }

@@ -1,8 +1,7 @@
-//! The guarded bridge by which the agent's own MCP clients reach servers that live in the chain.
+//! The guarded bridge through which the agent's own MCP clients reach servers in the chain.
 //!
-//! It does all the input and output of these bridges, and reads no more of a message than its
-//! envelope, and what tells where its answers go. Nobody gets in who was not given the secret of the
-//! server that they ask for; see `docs/security.md`.
+//! It does all input and output of these bridges, and reads only a message's envelope and the members that route its
+//! answers. Nobody gets in without the secret of the server that they ask for; see `docs/security.md`.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -44,7 +43,7 @@ use acp_chain_channel::limits::Account;
 use acp_chain_rpc::Message;
 use acp_chain_system::Supervisor;
 
-/// How an agent's MCP client gets to a server.
+/// How an agent's MCP client reaches a server.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum BridgeKind {
@@ -64,19 +63,19 @@ pub enum Arrival {
         link: LinkId,
         /// The server that it is with.
         server: ServerId,
-        /// Whether it is only one request, by a client of MCP 2026-07-28 over HTTP.
+        /// Whether it is a single request, by a client of MCP 2026-07-28 over HTTP.
         stands_alone: bool,
     },
-    /// A client said something: a JSON-RPC request, notification or response, in one line.
+    /// A client sent a message: a JSON-RPC request, notification or response, in one line.
     Message {
         /// The conversation.
         link: LinkId,
-        /// What was said.
+        /// The parsed text.
         message: Message,
-        /// What headers repeat of it.
+        /// The parts of it that headers repeat.
         mirrored: Mirrored,
     },
-    /// A conversation is over, whoever ended it. Once for each that was opened, and last.
+    /// A conversation has ended, on either side. Once for each that was opened, and last.
     Closed {
         /// The conversation.
         link: LinkId,
@@ -95,8 +94,8 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A bridge that is closed. `shim` is this program's own executable; what will be kept of messages is
-    /// a part of this account.
+    /// A bridge that is closed. `shim` is this program's own executable; messages will be kept on a part of this
+    /// account.
     #[must_use]
     pub fn new(shim: PathBuf, kept: &Account) -> Self {
         Self {
@@ -115,12 +114,11 @@ impl Bridge {
         Self { supervisor, ..self }
     }
 
-    /// Lets MCP clients in to a server. Gives the entry of ACP's `mcpServers` by which an agent gets
-    /// there: for HTTP an object with `type`, `name`, `url` and `headers`; for stdio with `name`,
-    /// `command`, `args` and `env`. It holds the server's secret. The same is offered when it is
-    /// called again.
+    /// Lets MCP clients in to a server. Returns the entry of ACP's `mcpServers` through which an agent reaches it:
+    /// for HTTP an object with `type`, `name`, `url` and `headers`; for stdio with `name`, `command`, `args` and
+    /// `env`. It holds the server's secret. Calling it again returns the same entry.
     ///
-    /// Call it within a tokio runtime: what is not open yet is opened. An error if that fails.
+    /// Must be called within a tokio runtime, as it opens the port or socket if needed. An error if that fails.
     pub fn offer(
         &mut self,
         server: ServerId,
@@ -170,15 +168,14 @@ impl Bridge {
         }
     }
 
-    /// Nobody gets in to this server any more, and its links are closed.
+    /// Lets nobody in to this server any more, and closes its links.
     pub fn close(&mut self, server: ServerId) {
         if let Some(registry) = &self.registry {
             registry.withdraw(server);
         }
     }
 
-    /// What happens next. Cancel safe; while nothing is offered, nothing happens. While nobody calls
-    /// it, clients wait.
+    /// The next event. Cancel safe; pending while nothing is offered. While nobody calls it, clients wait.
     pub async fn next(&mut self) -> Arrival {
         match &self.registry {
             Some(registry) => registry.next().await,
@@ -186,9 +183,9 @@ impl Bridge {
         }
     }
 
-    /// Sends a client a message, with `id` (JSON text) in place of its own. Over HTTP an answer goes
-    /// to whoever asked. Where more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait
-    /// for the client, its link is closed. Nothing happens if it is closed already.
+    /// Sends a client a message, with `id` (JSON text) in place of its own. Over HTTP an answer goes to its request.
+    /// If more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait for the client, its link
+    /// is closed. Does nothing if it is closed already.
     pub fn send(&mut self, link: LinkId, message: &Message, id: Option<&str>) {
         if let Some(registry) = &self.registry {
             let (message, id) = (message.clone(), id.map(Box::from));

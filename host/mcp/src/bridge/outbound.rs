@@ -1,8 +1,7 @@
 //! The way of messages out to one client.
 //!
-//! What is put into an [`Outbound`] comes out of its [`OutboundEnd`], in order, and then its end, once the former
-//! is dropped. Bytes that are on the way count for the link, also while nobody takes them; and for all links,
-//! until they are written.
+//! Messages put into an [`Outbound`] come out of its [`OutboundEnd`] in order, followed by the end once the former is
+//! dropped. Bytes on the way are charged to the link until they are taken, and to all links until they are written.
 
 use std::ops::Deref;
 use std::task::{Context, Poll};
@@ -17,7 +16,7 @@ use acp_chain_channel::limits::{Account, Charge};
 #[derive(Debug)]
 pub struct Sent {
     outgoing: OutboundMessage,
-    /// The name of the event that it is, where its client may come back for it.
+    /// The name of its event, if its client may resume after it.
     pub event: Option<Event>,
     /// On the account of its link, until somebody takes it.
     waiting: Option<Charge>,
@@ -26,7 +25,7 @@ pub struct Sent {
 }
 
 impl Sent {
-    /// A message, with what it is charged for on the account of all links.
+    /// A message, with its charge on the account of all links.
     pub fn new(outgoing: OutboundMessage, unread: Option<Charge>) -> Self {
         Self {
             outgoing,
@@ -36,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// It waits, on this account.
+    /// Charges it to this account while it waits.
     pub fn waits(&mut self, account: &Account) {
         self.waiting = Some(account.charge_anyway(self.outgoing.cost()));
     }

@@ -1,7 +1,7 @@
-//! Clients that speak lines (MCP stdio), each by a connection of `acp-chain mcp-shim`.
+//! Clients that speak lines (MCP stdio), each through a connection of `acp-chain mcp-shim`.
 //!
-//! A connection begins with one line from the client: the secret of the server that it wants. Behind
-//! the answer, `welcome`, both sides send nothing but MCP, until either goes.
+//! A connection begins with one line from the client: the secret of the server that it wants. After the answer,
+//! `welcome`, both sides send only MCP, until either leaves.
 
 use std::io;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub const SOCKET: &str = "ACP_CHAIN_MCP_SOCKET";
 /// The variable that holds the secret.
 pub const SECRET: &str = "ACP_CHAIN_MCP_SECRET";
 
-/// The line that lets a client in. Any other says why it is not.
+/// The line that lets a client in. Any other says why it is rejected.
 const WELCOME: &str = "welcome";
 
 /// The longest of these lines, in bytes.
@@ -37,7 +37,7 @@ const HELLO: usize = 256;
 /// How long either side waits for such a line.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// So much is written at once.
+/// How much is written at once.
 const BURST: usize = 64 * 1024;
 
 /// The client's side: asks to be let in.
@@ -48,7 +48,7 @@ where
     stream.write_all(format!("{secret}\n").as_bytes()).await?;
     let mut answer = Vec::new();
     let answered = async {
-        // What comes behind the line is not ours to read.
+        // Do not read past the line.
         while answer.last() != Some(&b'\n') && answer.len() < HELLO {
             answer.push(stream.read_u8().await?);
         }
@@ -74,7 +74,7 @@ where
     let (input, mut output) = tokio::io::split(stream);
     let mut input = BufReader::new(input);
     let let_in = async {
-        // Another host, which clears up, only looks whether anybody is here.
+        // Another host, which cleans up, only checks whether anybody is here.
         match input.fill_buf().await.is_ok_and(<[u8]>::is_empty) {
             true => Err(None),
             false => let_in(&registry, &mut input).await.map_err(Some),
@@ -104,7 +104,7 @@ where
     }
 }
 
-/// Reads the secret, and opens a link; gives the place at it, and what ends the connection.
+/// Reads the secret, and opens a link; returns the attachment to it, and the handle that ends the connection.
 async fn let_in(
     registry: &Arc<Registry>,
     input: &mut (impl AsyncBufReadExt + Unpin),
@@ -131,18 +131,18 @@ async fn let_in(
     Ok((link, place, cut))
 }
 
-/// Takes in what the client says.
+/// Takes in the client's messages.
 async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin) {
     let mut lines = LineReader::new(input, limits::MCP_MESSAGE);
     let mut load = registry.load();
-    // What is left at the end is no whole line.
+    // The rest is an incomplete line.
     while matches!(lines.fill().await, Ok(true)) {
         if !load.holds(lines.room()) {
             return registry.turned_away(FULL);
         }
         while let Some(frame) = lines.next_frame() {
             let Some(text) = frame.into_line() else {
-                // Of an answer that is lost, the server would wait for ever.
+                // The server would wait for ever for a lost answer.
                 return registry.turned_away("it sent too much in one line, or half a line");
             };
             let heard = match Inbound::read(text) {
@@ -155,7 +155,7 @@ async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin
                 Ok(heard) => {
                     for message in heard.into_messages() {
                         if !registry.hear(link, message).await {
-                            // What was said to it before is still on the way.
+                            // Earlier messages to it are still on the way.
                             return std::future::pending().await;
                         }
                     }
@@ -170,12 +170,12 @@ async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin
     }
 }
 
-/// Lets the client in, and sends it what there is.
+/// Lets the client in, and sends it its messages.
 async fn speak(outbound: &mut OutboundEnd, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     let mut out = Outbox::default();
     out.push_str(WELCOME);
     out.push_str("\n");
-    // They count until they are written.
+    // They are charged until they are written.
     let mut messages = Vec::new();
     loop {
         output.write_all_buf(&mut out).await?;

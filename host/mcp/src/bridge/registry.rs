@@ -1,9 +1,7 @@
-//! What is behind the bridge: the servers that one may ask for, the links that are open, and what
-//! came in and waits to be taken.
+//! The state behind the bridge: the servers on offer, the open links, and the arrivals that wait to be taken.
 //!
-//! All tasks of the bridge share it. What always holds: news of a link come in the order in which they
-//! happened, [`Arrival::Opened`] first and [`Arrival::Closed`] last, each once; messages wait outside
-//! while [`limits::MCP_HEARD`] bytes are in.
+//! All tasks of the bridge share it. Invariants: the arrivals of a link come in order, [`Arrival::Opened`] first and
+//! [`Arrival::Closed`] last, each once; messages wait outside while [`limits::MCP_HEARD`] bytes are inside.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -26,18 +24,18 @@ use crate::{LinkId, ServerId};
 use acp_chain_channel::limits::{self, Account, Charge};
 use acp_chain_rpc::{Id, Message};
 
-/// How long a client whose link was closed has to take what is on the way to it.
+/// How long a client whose link was closed has to read the messages on the way to it.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// The unit in which what was heard is counted, in bytes.
+/// The unit in which received bytes are counted.
 const UNIT: usize = 1024;
 
 const UNITS: usize = limits::MCP_HEARD / UNIT;
 
-/// So many refusals are logged: anybody can be refused as often as they like.
+/// How many refusals are logged: anybody can cause as many as they like.
 const LOGGED: usize = 100;
 
-/// A server that one may ask for.
+/// A server on offer.
 #[derive(Debug)]
 struct Offered {
     /// Its place in URLs.
@@ -66,31 +64,31 @@ struct Table {
     links: HashMap<LinkId, Link>,
     sessions: HashMap<Box<str>, LinkId>,
     admitted: LinkId,
-    /// Links that are closed, which nobody has been told yet.
+    /// How many links are closed but not yet reported.
     closing: usize,
     clock: u64,
     news: VecDeque<News>,
 }
 
-/// What all tasks of the bridge share.
+/// The state shared by all tasks of the bridge.
 pub struct Registry {
     table: Mutex<Table>,
     came: Notify,
     room: Arc<Semaphore>,
-    /// What was heard.
+    /// The account of messages inside.
     heard: Account,
-    /// What was not taken in yet.
+    /// The account of messages not taken in yet.
     loads: Account,
-    /// What waits for clients.
+    /// The account of messages that wait for clients.
     unread: Account,
-    /// Looks like that of a server, and is of none.
+    /// Like the token of a server, but of none.
     decoy: Secret,
     refusals: AtomicUsize,
 }
 
-/// A client's place at a stream. Dropping it tells the link that the stream is gone.
+/// A client's attachment to a stream. Dropping it tells the link that the stream is gone.
 pub struct Attachment {
-    /// Where what is sent to the client comes out.
+    /// The end from which messages for the client come.
     pub outbound: OutboundEnd,
     registry: Arc<Registry>,
     link: LinkId,
@@ -106,14 +104,14 @@ impl Drop for Attachment {
         let Some(link) = table.links.get_mut(&self.link) else {
             return;
         };
-        // The client may have come back on another connection.
+        // The client may have resumed it on another connection.
         if !link.is_carried_by(self.stream, &self.cut) {
             return;
         }
         if link.gone(self.stream) {
             return self.registry.end(&mut table, self.link);
         }
-        // What the server asks is not lost with the stream that it was to go by.
+        // The server's requests are not lost with their stream.
         while let Some(outgoing) = self.outbound.try_next() {
             link.move_on(outgoing);
         }
@@ -121,7 +119,7 @@ impl Drop for Attachment {
 }
 
 impl Registry {
-    /// A registry that nobody is in; what will be kept of messages is a part of this account.
+    /// An empty registry; messages will be kept on a part of this account.
     pub fn new(kept: &Account) -> io::Result<Self> {
         Ok(Self {
             table: Mutex::default(),
@@ -139,7 +137,7 @@ impl Registry {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets clients in to a server; gives its place in URLs and what opens it.
+    /// Lets clients in to a server; returns its place in URLs, and its secret.
     pub fn offer(&self, server: ServerId, transport: BridgeKind) -> io::Result<(Secret, Secret)> {
         let mut table = self.table();
         let (token, secret) = (Secret::new()?, Secret::new()?);
@@ -154,7 +152,7 @@ impl Registry {
         Ok((server.token.clone(), server.secret.clone()))
     }
 
-    /// Nobody gets in to a server any more.
+    /// Lets nobody in to a server any more.
     pub fn withdraw(&self, server: ServerId) {
         let mut table = self.table();
         table.servers.remove(&server);
@@ -176,7 +174,7 @@ impl Registry {
             .map(|(id, _)| *id)
     }
 
-    /// The server at a place in URLs, if the secret opens it. Whether there is one cannot be told.
+    /// The server at a place in URLs, if the secret opens it. Timing does not reveal whether there is one.
     pub fn opened_at(&self, token: &str, secret: &str) -> Option<ServerId> {
         let table = self.table();
         let mut offered = table.servers.iter();
@@ -195,7 +193,7 @@ impl Registry {
             return Err(NotAdmitted::Gone);
         }
         let stands_alone = matches!(shape, Shape::Single);
-        // It has a connection of its own as long as it is open, and those are counted.
+        // While it is open it has a connection of its own, and those are limited.
         if !stands_alone {
             let clients = || table.links.values().filter(|link| link.is_client());
             let of_server = clients().filter(|link| link.server == server).count();
@@ -227,7 +225,7 @@ impl Registry {
         Ok(link)
     }
 
-    /// Closes the HTTP session that was not used for the longest time, and at which nobody is.
+    /// Closes the least recently used HTTP session without a client.
     fn make_room(&self, table: &mut Table, of: Option<ServerId>) -> Result<(), NotAdmitted> {
         let links = table.links.iter();
         let idle = links.filter_map(|(id, link)| match link.shape {
@@ -275,7 +273,7 @@ impl Registry {
         })
     }
 
-    /// Takes a client back to a stream of its link that it lost, if that can be.
+    /// Lets a client resume a stream of its link that it lost, if possible.
     pub fn resume(
         self: &Arc<Self>,
         id: LinkId,
@@ -295,17 +293,17 @@ impl Registry {
         })
     }
 
-    /// For what there is on a connection before it is taken in.
+    /// A load for the messages of a connection that are not taken in yet.
     pub fn load(&self) -> Load {
         Load::new(&self.loads)
     }
 
-    /// Takes in what a client says, as soon as there is room. False if its link is over.
+    /// Takes in a client's message, as soon as there is room. `false` if its link has ended.
     pub async fn hear(&self, link: LinkId, message: Message) -> bool {
         self.hear_mirrored(link, message, Mirrored::default()).await
     }
 
-    /// The same with headers that repeat a part of it.
+    /// The same, with headers that repeat parts of it.
     pub async fn hear_mirrored(&self, link: LinkId, message: Message, mirrored: Mirrored) -> bool {
         let units = (message.len() / UNIT + 1).min(UNITS);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
@@ -327,13 +325,13 @@ impl Registry {
         open
     }
 
-    /// Whether a client may say several messages at once.
+    /// Whether a client may send batches.
     pub fn takes_batches(&self, link: LinkId) -> bool {
         let table = self.table();
         table.links.get(&link).is_some_and(Link::takes_batches)
     }
 
-    /// A client does not wait for an answer any more.
+    /// A client no longer waits for an answer.
     pub fn withdrawn(&self, link: LinkId, id: &Id) {
         if let Some(link) = self.table().links.get_mut(&link) {
             link.withdrawn(id);
@@ -399,7 +397,7 @@ impl Registry {
         self.came.notify_one();
     }
 
-    /// What happened next. Cancel safe.
+    /// The next arrival. Cancel safe.
     pub async fn next(&self) -> Arrival {
         loop {
             let news = {
@@ -416,7 +414,7 @@ impl Registry {
         }
     }
 
-    /// Logs that somebody was turned away.
+    /// Logs that a client was turned away.
     pub fn turned_away(&self, why: &str) {
         match self.refusals.fetch_add(1, Ordering::Relaxed) {
             ..LOGGED => tracing::warn!("the bridge for MCP clients turned somebody away: {why}"),

@@ -1,4 +1,4 @@
-//! Where `acp-chain mcp-shim` connects: a socket, or what the system has in its place.
+//! The socket that `acp-chain mcp-shim` connects to, or the system's equivalent.
 
 use std::io;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::secret::Secret;
 use acp_chain_system::Supervisor;
 pub use acp_chain_system::local::{Address, Listener};
 
-/// So much of a random text tells sockets apart. Paths of sockets are short.
+/// How much of a random text makes a socket's name unique. Paths of sockets must be short.
 const NAME: usize = 16;
 
 /// The socket.
@@ -24,7 +24,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Makes it, and lets clients in.
+    /// Creates it, and accepts clients.
     pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
         let random = Secret::new()?;
         let (address, listener) = Listener::open(&random.reveal()[..NAME], by)?;
@@ -45,7 +45,7 @@ impl Socket {
     }
 }
 
-/// Lets clients in; ends with all of them when it is dropped.
+/// Accepts clients; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, mut listener: Listener) {
     let mut connections = Connections::default();
     loop {

@@ -1,7 +1,7 @@
-//! What was last sent on the streams of an HTTP session, for a client that lost one and comes back (MCP
-//! 2025-03-26 to 2025-11-25, streamable HTTP, resumability).
+//! The last messages on the streams of an HTTP session, for a client that resumes a lost one (MCP 2025-03-26 to
+//! 2025-11-25, streamable HTTP, resumability).
 //!
-//! Bounded in number and in bytes for all streams of a session together: the oldest goes first.
+//! Their number and bytes are bounded for all streams of a session together: the oldest is evicted first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -16,8 +16,8 @@ pub type StreamId = u64;
 /// The most events that are kept.
 const EVENTS: usize = 256;
 
-/// The name of an event: its stream, and its number among all events of the session. With 0 it is the
-/// beginning of the stream.
+/// The name of an event: its stream, and its number among all events of the session. 0 is the beginning of the
+/// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     pub stream: StreamId,
@@ -42,7 +42,7 @@ impl FromStr for Event {
     }
 }
 
-/// What was last sent.
+/// The last messages.
 #[derive(Debug)]
 pub struct Window {
     kept: VecDeque<Kept>,
@@ -70,7 +70,7 @@ impl Window {
         }
     }
 
-    /// Keeps what is sent on a stream, and names it.
+    /// Keeps a message sent on a stream, and names its event.
     pub fn keep(&mut self, stream: StreamId, outgoing: &OutboundMessage) -> Event {
         self.last += 1;
         let event = Event {
@@ -98,8 +98,8 @@ impl Window {
         event
     }
 
-    /// What was sent on a stream behind this event; `None` if there never was such an event, or not all
-    /// of that is kept.
+    /// The messages on a stream after this event; `None` if there never was such an event, or not all of them are
+    /// kept.
     pub fn behind(&self, last: Event) -> Option<Vec<(Event, OutboundMessage)>> {
         let evicted = self.evicted.get(&last.stream).copied().unwrap_or(0);
         if !(evicted..=self.last).contains(&last.number) {
@@ -113,12 +113,12 @@ impl Window {
         Some(missed.collect())
     }
 
-    /// An event goes elsewhere, since nobody has taken it.
+    /// Takes out an event that goes elsewhere, as nobody has read it.
     pub fn take_back(&mut self, event: Event) {
         self.kept.retain(|kept| kept.event != event);
     }
 
-    /// Nobody comes back to a stream.
+    /// A stream will not be resumed.
     pub fn close(&mut self, stream: StreamId) {
         self.kept.retain(|kept| kept.event.stream != stream);
         self.evicted.remove(&stream);

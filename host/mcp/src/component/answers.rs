@@ -1,4 +1,4 @@
-//! What clients are answered, from a list or from why there is none.
+//! Answers to clients, from a list or from the reason why there is none.
 
 use super::catalog::Catalog;
 use super::wants::Wants;
@@ -8,8 +8,8 @@ use crate::schema::WORK;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 
-/// What may still be done in one go, for all that waited. What does not fit is refused, so that a
-/// burst costs no more than some of its requests.
+/// The remaining work allowed in one go, for all waiting requests. Requests past it are refused, so that a burst
+/// costs no more than some of its requests.
 pub(super) struct Budget {
     /// Of [`WORK`].
     pub checks: usize,
@@ -18,7 +18,7 @@ pub(super) struct Budget {
 }
 
 impl ComponentProvider {
-    /// Serves everything that waits for a list, from that or from why there is none.
+    /// Serves everything that waits for a list, from it or from the reason why there is none.
     pub(super) fn serve(&mut self, list: Offer, catalog: Result<&Catalog, &str>) {
         let mut budget = Budget {
             checks: WORK,
@@ -60,7 +60,7 @@ impl ComponentProvider {
         }
     }
 
-    /// Serves what takes no list.
+    /// Serves a request that needs no list.
     pub(super) fn serve_now(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
         match wants {
             Wants::Hello(said) => {
@@ -80,7 +80,7 @@ impl ComponentProvider {
         Error::new(code::INTERNAL_ERROR, text)
     }
 
-    /// What the server can.
+    /// The capabilities of the server.
     fn capable(&self) -> String {
         let all = Offer::ALL.into_iter();
         let all = all.filter(|offer| self.offers.has(*offer));
@@ -119,7 +119,7 @@ impl ComponentProvider {
         ])
     }
 
-    /// A result of these members that may be kept, as 2026-07-28 has it.
+    /// A cacheable result with these members, in the form of 2026-07-28.
     fn stateless(&self, members: &[(&str, Option<&str>)]) -> String {
         let software = software(&self.name);
         let meta = object(&[(key::SERVER_INFO, Some(&software))]);

@@ -1,17 +1,16 @@
-//! What a component asks the client in the middle of a call.
+//! Questions of a component to the client during a call.
 //!
-//! Where the client has a connection, it is asked there. In 2026-07-28 the server asks nothing: it ends
-//! the request with what it wants to know, and the client makes the request again with the answers
-//! (multi round-trip requests). The component's call stays open meanwhile, and goes on with the new
-//! request; so to the component both are the same.
+//! A client with a connection is asked there. In 2026-07-28 the server sends no requests: it ends the client's
+//! request with its questions, and the client repeats the request with the answers (multi round-trip requests). The
+//! component's call stays open meanwhile, and continues with the new request; so to the component both are the same.
 //!
 //! What always holds:
 //!
-//! - A call that waits for its client is found again by its `requestState`, which nobody can guess, and
-//!   which is new each time; and only where it was made: on its connection, or by a request that
-//!   stands alone, for the same tool, prompt or resource.
-//! - The component is answered each request once: by the client, or with -32800 when the call ends.
-//! - A call whose client never comes again ends with the component's hold time, or its connection.
+//! - A call that waits for its client is found by its `requestState`, which is unguessable and new each time; and
+//!   only where it was made: on its connection, or by a request that stands alone, for the same tool, prompt or
+//!   resource.
+//! - Each request of the component is answered once: by the client, or with -32800 when the call ends.
+//! - A call whose client never returns ends with the component's hold time, or its connection.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ use crate::secret::Secret;
 use crate::wire::Said;
 use acp_chain_rpc::{Error, Message, code, member};
 
-/// Something that the component asked, and has no answer to yet.
+/// An unanswered question of the component.
 #[derive(Debug)]
 pub(super) struct Open {
     call: Question,
@@ -37,12 +36,12 @@ pub(super) struct Open {
 enum With {
     /// On its connection, under this number.
     Connection(Question),
-    /// When it comes again: this it was told, or will be.
+    /// When it repeats the request: this is the question that it gets.
     Retry(Message),
 }
 
 impl Open {
-    /// How many bytes are kept of it.
+    /// How many bytes are kept for it.
     pub fn weight(&self) -> usize {
         match &self.with {
             With::Connection(_) => 0,
@@ -84,7 +83,7 @@ impl ComponentProvider {
         self.require(of);
     }
 
-    /// Ends the request of a call with what its client is to come again with, if there is something.
+    /// Ends the request of a call with the questions that its client has to answer, if there are any.
     fn require(&mut self, of: Question) {
         let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
             return;
@@ -124,12 +123,12 @@ impl ComponentProvider {
             state.reveal()
         );
         self.out.result(call.request.ask, &required);
-        // Nobody is there to be told how far it is.
+        // Nobody is there to get its progress.
         call.token = None;
         call.state = Some(state);
     }
 
-    /// A client comes again with what it was asked for: its call goes on.
+    /// A client repeats its request with the answers: its call continues.
     pub(super) fn resume(
         &mut self,
         request: Request,
@@ -163,12 +162,12 @@ impl ComponentProvider {
                 self.out.result(ask, answer.get());
             }
         }
-        // What it did not give, it is asked for again.
+        // It is asked again for missing answers.
         self.require(of);
         Ok(())
     }
 
-    /// The client has answered on its connection. Says whether this was something that it was asked.
+    /// The client has answered on its connection. Returns whether it had been asked.
     pub(super) fn client_answered(&mut self, question: Question, outcome: &Message) -> bool {
         let mut asks = self.asks.iter();
         let is_it = |open: &Open| matches!(open.with, With::Connection(of) if of == question);
@@ -180,7 +179,7 @@ impl ComponentProvider {
         true
     }
 
-    /// The component no longer wants to know. Says whether this was something that it asked.
+    /// The component cancels a question. Returns whether it had asked it.
     pub(super) fn withdraw_ask(&mut self, ask: Asked) -> bool {
         match self.asks.get(&ask).map(|open| &open.with) {
             Some(With::Connection(question)) => self.out.withdraw(*question),
@@ -193,7 +192,7 @@ impl ComponentProvider {
         true
     }
 
-    /// A call is over, and with it what its client was asked.
+    /// A call has ended, and with it the questions to its client.
     pub(super) fn end_asks(&mut self, of: Question) {
         let asks = self.asks.iter().filter(|(_, open)| open.call == of);
         for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
@@ -203,7 +202,7 @@ impl ComponentProvider {
 }
 
 impl Call {
-    /// Whether a caller may go on with it.
+    /// Whether a caller may continue it.
     fn is_by(&self, caller: &Caller) -> bool {
         match (&self.request.caller, caller) {
             (Caller::Connection(own), Caller::Connection(other)) => own == other,

@@ -1,8 +1,8 @@
-//! What is called of a component.
+//! The targets of calls to a component.
 
 use crate::protocol::{clipped, string};
 
-/// What is called.
+/// The target of the call.
 #[derive(Debug)]
 pub enum Called {
     /// A tool, by its name.
@@ -15,7 +15,7 @@ pub enum Called {
 }
 
 impl Called {
-    /// By which method.
+    /// Its method.
     pub fn method(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tools/call",
@@ -35,7 +35,7 @@ impl Called {
         self.method() == method && string(params, member).as_ref() == Some(name)
     }
 
-    /// Which result is to be what MCP has for it.
+    /// Names the result that MCP defines for it.
     pub fn gave(&self) -> String {
         match self {
             Self::Tool(name) => format!("its tool {name:?} gave is no CallToolResult"),

@@ -1,4 +1,4 @@
-//! Calls of what a component has: checked, made, told how far they are, and answered.
+//! Calls to a component: checked, made, their progress reported, and answered.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::versions;
 use crate::wire::Said;
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
-/// A call that the component has.
+/// A call at the component.
 #[derive(Debug)]
 pub(super) struct Call {
     pub request: Request,
@@ -27,14 +27,14 @@ pub(super) struct Call {
     tool: Option<Arc<Tool>>,
     pub token: Option<Id>,
     progress: Option<f64>,
-    /// By what its client finds it again that is to come again, and whom nobody answers until then.
+    /// How its client finds it when it repeats the request; until then nobody waits for an answer.
     pub state: Option<Secret>,
     /// Whether nobody waits for it any more.
     pub withdrawn: bool,
 }
 
 impl Call {
-    /// What its caller is told of how far it is, if it wants to know, and if it is further than before.
+    /// The progress notification for its caller, if it wants any and there is progress.
     pub fn progressed(
         &mut self,
         progress: f64,
@@ -58,8 +58,7 @@ impl Call {
 }
 
 impl ComponentProvider {
-    /// Calls a tool or a prompt, if that is listed and the arguments are right. What is wrong with
-    /// those may be the result.
+    /// Calls a tool or a prompt, if it is listed and the arguments match. A mismatch may be the result.
     pub(super) fn call(
         &mut self,
         request: Request,
@@ -104,7 +103,7 @@ impl ComponentProvider {
         Ok(())
     }
 
-    /// Makes a call that is checked: of this tool, if it is one.
+    /// Makes a checked call, of this tool if any.
     pub(super) fn make(&mut self, request: Request, wanted: Use, tool: Option<Arc<Tool>>) {
         let question = self.number();
         let method = wanted.of.method();
@@ -123,7 +122,7 @@ impl ComponentProvider {
         self.out.push(Output::Component { question, asks });
     }
 
-    /// Answers a call with what came of it.
+    /// Answers a call with its outcome.
     pub(super) fn called(&mut self, call: &Call, outcome: Message) {
         let (ask, version) = (call.request.ask, call.request.version);
         if outcome.kind() != Kind::Result {

@@ -1,8 +1,7 @@
-//! What a component says it has, of tools, of resources, or of prompts.
+//! A component's list of tools, resources or prompts.
 //!
-//! What is in a catalog is checked: everything has a key of its own, and tools have schemas that are
-//! ones. What is not so is left out, and the rest stays. The text of each goes to the clients as the
-//! component wrote it.
+//! The items of a catalog are checked: each has a unique key, and tools have valid schemas. Faulty items are left
+//! out, and the rest stays. Clients get the text of each as the component wrote it.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,29 +13,29 @@ use super::tool::Tool;
 use crate::protocol::clipped;
 use acp_chain_channel::limits::MCP_LIST as LARGEST;
 
-/// What all schemas of a catalog that are checked against may weigh, in values.
+/// The maximum weight of all compiled schemas of a catalog, in values.
 const WEIGHT: usize = 25_000;
 
-/// Of so much that was left out it is told why.
+/// How many reasons for leaving something out are reported.
 const TOLD: usize = 4;
 
-/// What a component has listed.
+/// The items that a component has listed.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// What the agent's model is told of all of it.
+    /// The instructions for the agent's model.
     pub instructions: Option<String>,
-    /// What can be called.
+    /// The tools.
     pub tools: Section<Tool>,
-    /// What can be read.
+    /// The resources.
     pub resources: Section<Resource>,
-    /// The addresses of what can be read besides.
+    /// The templates of further resources.
     pub templates: Section<Template>,
-    /// What users can pick.
+    /// The prompts, which users can pick.
     pub prompts: Section<Prompt>,
     left_out: LeftOut,
 }
 
-/// Why things were left out: of some of them, and of how many.
+/// Why items were left out: the first reasons, and how many there are.
 #[derive(Debug, Default)]
 struct LeftOut {
     reasons: Vec<String>,
@@ -59,14 +58,14 @@ struct Listed<'a> {
 }
 
 impl Catalog {
-    /// What it keeps, in bytes: every text, and about as much for the schemas and keys in it.
+    /// Its size in bytes: every text, and about as much for the schemas and keys in it.
     pub fn weight(&self) -> usize {
         let resources = self.resources.length() + self.templates.length();
         let instructions = self.instructions.as_ref().map_or(0, String::len);
         2 * (self.tools.length() + resources + self.prompts.length()) + instructions
     }
 
-    /// Checks what a component has listed. The error says what is wrong with the list.
+    /// Checks a component's list. The error says what is wrong with it.
     pub fn read(listed: &str) -> Result<Self, String> {
         if listed.len() > LARGEST {
             return Err(format!("its list is larger than {} MiB", LARGEST >> 20));
@@ -90,7 +89,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Why things were left out, if any were.
+    /// Why items were left out, if any were.
     pub fn left_out(&self) -> Option<String> {
         let LeftOut { reasons, count } = &self.left_out;
         let more = match count - reasons.len() {
@@ -102,7 +101,7 @@ impl Catalog {
 }
 
 impl LeftOut {
-    /// Puts into a section what has a place there.
+    /// Adds the valid items to a section.
     fn fill<T: Item>(
         &mut self,
         section: &mut Section<T>,

@@ -1,22 +1,22 @@
-//! What the server that the host speaks and its component say to each other.
+//! The messages between the host's server and its component.
 
 use crate::seat::{Asked, Question};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Message;
 
-/// What a component says.
+/// A message from a component.
 #[derive(Clone, Debug)]
 pub enum FromComponent<'a> {
-    /// Something that it has has changed, or may have.
+    /// Something that it offers has changed, or may have.
     Changed(&'a Change),
     /// It asks the client of a call.
     Asks {
         /// The question that is the call.
         call: Question,
-        /// What it asks, all at once.
+        /// Its questions, all at once.
         asks: Vec<Ask>,
     },
-    /// How far a call has come.
+    /// The progress of a call.
     Progress {
         /// The question that is the call.
         question: Question,
@@ -29,29 +29,27 @@ pub enum FromComponent<'a> {
     },
 }
 
-/// Something that a component asks the client of a call. Its answer is MCP's result or error.
+/// A question of a component to the client of a call. The answer is MCP's result or error.
 #[derive(Clone, Debug)]
 pub struct Ask {
     /// To be answered.
     pub ask: Asked,
-    /// A request of MCP's. Whether the client can answer it was looked at.
+    /// An MCP request, which the client is known to support.
     pub message: Message,
 }
 
-/// What a component is asked.
+/// A request to a component.
 #[derive(Clone, Debug)]
 pub enum ToComponent {
-    /// What it has of this. The answer is a result of the form
-    /// `{"instructions": string | null, "tools": […]}`, with `resources` and `templates`, or
-    /// `prompts`, in place of `tools`; nothing is checked in it yet but that it is JSON. Or it is an
-    /// error that says why there is none.
+    /// Its list of these. The answer is a result of the form `{"instructions": string | null, "tools": […]}`, with
+    /// `resources` and `templates`, or `prompts`, in place of `tools`; it is only known to be JSON. Or it is an error
+    /// that says why there is none.
     List(Offer),
-    /// To do something that it has. The answer is what the component says is its result, unchecked but
-    /// for being JSON; or an error.
+    /// A call. The answer is the component's result, only known to be JSON; or an error.
     Call {
         /// MCP's method.
         method: &'static str,
-        /// What of MCP's parameters it gets.
+        /// The part of MCP's parameters that it gets.
         params: String,
     },
 }

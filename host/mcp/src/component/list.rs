@@ -1,9 +1,8 @@
-//! One list of a component's, and whether it is known.
+//! One list of a component, and whether it is known.
 //!
-//! It is asked for when a client first needs it, and kept until the component says that it has
-//! changed. Clients are then told, though not twice before one of them looks, and not twice in a row
-//! because of what the component says while it lists: in every list, that would have everybody list
-//! for ever.
+//! It is requested when a client first needs it, and kept until the component says that it has changed. Clients are
+//! then told, but not twice before one of them looks, and not twice in a row because of a report made while the
+//! component lists: a component that reported a change with each list would make everybody list for ever.
 
 use std::sync::Arc;
 
@@ -14,12 +13,12 @@ use crate::seat::Question;
 #[derive(Debug, Default)]
 pub struct List {
     known: Known,
-    /// Counts the catalogs, so that a cursor into another one is told.
+    /// Counts the catalogs, so that a cursor into another one is recognized.
     pub generation: u64,
     /// Whether clients know that it has changed, and none has looked since.
     told: bool,
-    /// Whether they were told while the component was listing, and it has said so only then since. It
-    /// is not believed again until it says so otherwise.
+    /// Whether they were last told while the component was listing, and it has reported changes only then since. Such
+    /// reports are ignored until there is one at another time.
     told_while_listing: bool,
 }
 
@@ -36,7 +35,7 @@ enum Known {
 }
 
 impl List {
-    /// What is in it, if that is known.
+    /// Its items, if known.
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
         match &self.known {
             Known::All(catalog) => Some(catalog),
@@ -44,7 +43,7 @@ impl List {
         }
     }
 
-    /// Whether the component is to be asked for it.
+    /// Whether the component must be asked for it.
     pub fn is_unknown(&self) -> bool {
         matches!(self.known, Known::Nothing)
     }
@@ -56,13 +55,12 @@ impl List {
         self.told = false;
     }
 
-    /// Whether this is the question by which it is asked for.
+    /// Whether this is the open question for it.
     pub fn is_asked(&self, of: Question) -> bool {
         matches!(self.known, Known::Asked { question, .. } if question == of)
     }
 
-    /// The component has answered. One that has changed meanwhile serves those who asked before, and
-    /// nobody after.
+    /// The component has answered. A list that has changed meanwhile serves only the requests that came before.
     pub fn answered(&mut self, catalog: Option<&Arc<Catalog>>) {
         self.generation += 1;
         let known = std::mem::take(&mut self.known);
@@ -71,7 +69,7 @@ impl List {
         }
     }
 
-    /// The component says that it has changed. Says whether clients are to be told.
+    /// The component says that it has changed. Returns whether to tell clients.
     pub fn changed(&mut self) -> bool {
         let while_listing = match &mut self.known {
             Known::Asked { stale, .. } => {

@@ -1,7 +1,7 @@
 //! Parameters that headers repeat over HTTP: those with `x-mcp-header` in the `inputSchema` of a tool
 //! (MCP 2026-07-28, streamable HTTP, custom headers).
 //!
-//! Clients leave out a tool that annotates what cannot be repeated; so does the host, and says why.
+//! Clients leave out a tool with an annotation that cannot be applied; so does the host, and says why.
 
 use serde_json::{Map, Value};
 
@@ -12,15 +12,15 @@ use acp_chain_rpc::resolve;
 
 const ANNOTATION: &str = "x-mcp-header";
 
-/// The most parameters of one tool: there are no more headers than some hundred.
+/// The maximum number of parameters of one tool: there can be no more than some hundred headers.
 const MAX_MIRRORED: usize = 64;
 
 /// A parameter that a header repeats.
 #[derive(Debug)]
 pub struct Mirror {
-    /// What comes behind `Mcp-Param-`, in small letters.
+    /// The name after `Mcp-Param-`, in lower case.
     header: String,
-    /// Where the parameter is in the arguments, as a JSON Pointer.
+    /// The JSON Pointer to the parameter in the arguments.
     place: String,
     is_integer: bool,
 }
@@ -54,7 +54,7 @@ fn look(
                     look_at(schema, place.as_deref(), found)?;
                 }
             }
-            // Names of schemas, and not keywords.
+            // Names of schemas, not keywords.
             (
                 "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
                 Value::Object(all),
@@ -63,7 +63,7 @@ fn look(
                     look_at(schema, None, found)?;
                 }
             }
-            // Values, and not schemas.
+            // Values, not schemas.
             ("const" | "enum" | "default" | "examples", _) => {}
             (_, value) => look_at(value, None, found)?,
         }
@@ -117,7 +117,7 @@ fn annotated(
     })
 }
 
-/// Checks that headers say what the arguments say. Very large arguments are not looked through.
+/// Checks that headers match the arguments. Very large arguments are not searched.
 pub fn check(mirrors: &[Mirror], arguments: &str, headers: &Mirrored) -> Result<(), String> {
     if arguments.len().saturating_mul(mirrors.len()) > WORK {
         return Ok(());

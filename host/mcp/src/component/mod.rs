@@ -1,28 +1,28 @@
 //! The MCP server that the host speaks for a component with tools, resources, prompts or completion.
 //!
-//! It speaks every [`Version`]: a connection that begins with `initialize` has the version that this
-//! negotiates, and a request that names 2026-07-28 in its `_meta` stands alone, on a connection too.
+//! It speaks every [`Version`]: a connection that begins with `initialize` has the version negotiated by it, and a
+//! request that names 2026-07-28 in its `_meta` stands alone, even on a connection.
 //!
-//! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
-//! answered as well, once; no client sees anything, and no component a call, that was not checked.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; clients see
+//! nothing, and components no call, that was not checked.
 //!
-//! - What the component lists is asked for when a client first needs it, and kept until the component
-//!   says that it has changed, see `list.rs`.
-//! - What is wrong is left out of a list, and the user is told why.
-//! - A list that is none, or an error of the component's, is the error -32603 of whatever needs the
-//!   list, which names the proxy and what is wrong; the next request asks again.
-//!   `initialize` and `server/discover` then go without `instructions`.
-//! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on
-//!   (SEP-1303), and the error -32602 before. A schema that refers to itself or elsewhere, that is
-//!   large, or that has a regular expression which looks around is not checked against, and neither
-//!   are large arguments, the sooner the larger the schema: `crate::schema` has the numbers.
-//! - A result that is not what MCP has for the call, or that breaks the promise of the `outputSchema`,
-//!   is the error -32603.
-//! - Any resource can be read and subscribed to, listed or not: which there are, the component knows.
-//! - What the component asks the client in a call, see `asks.rs`.
+//! - The component's lists are requested when a client first needs them, and kept until the component says that they
+//!   have changed, see `list.rs`.
+//! - Faulty items are left out of a list, and the user is told why.
+//! - If a list is malformed, or the component returns an error, whatever needs the list fails with -32603, which
+//!   names the proxy and the problem; the next request asks again. `initialize` and `server/discover` then go without
+//!   `instructions`.
+//! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on (SEP-1303),
+//!   and the error -32602 before. Schemas that refer to themselves or elsewhere, are large, or have regular
+//!   expressions with look-around are not checked, and neither are large arguments, depending on the size of the
+//!   schema: `crate::schema` has the numbers.
+//! - A result that MCP does not allow for the call, or that does not match the `outputSchema`, becomes the error
+//!   -32603.
+//! - Any resource can be read and subscribed to, listed or not: only the component knows which exist.
+//! - For the component's questions to the client in a call, see `asks.rs`.
 //! - Progress goes to a caller that gave a token, as long as it grows.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what is too much
-//!   at once: to keep while the component lists what it has, or to check and answer when it has.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that are too much at once: to
+//!   keep while the component lists, or to check and answer afterwards.
 //!
 //! Not offered: `logging/setLevel`, tasks.
 
@@ -74,33 +74,33 @@ pub struct ComponentProvider {
     waiting: Vec<Waiting>,
     calls: BTreeMap<Question, Call>,
     listeners: BTreeMap<Asked, Listener>,
-    /// What the component asks clients.
+    /// The component's questions to clients.
     asks: BTreeMap<Asked, asks::Open>,
-    /// Lists that were none.
+    /// Malformed lists.
     dropped: Dropped,
     out: Outputs,
 }
 
 #[derive(Debug, Default)]
 struct Connection {
-    /// What `initialize` negotiated.
+    /// The version negotiated by `initialize`.
     version: Option<Version>,
-    /// What its client said in `initialize` that it can, as JSON text.
+    /// The client's capabilities from `initialize`, as JSON text.
     capabilities: Option<Box<str>>,
-    /// What its client is told without asking: of all lists, once `notifications/initialized` came, and
-    /// of the resources that it subscribes to.
+    /// The notifications for its client: of all lists, once `notifications/initialized` has arrived, and of the
+    /// resources that it subscribes to.
     filter: Filter,
 }
 
 impl Connection {
-    /// How many bytes are kept for as long as it is there.
+    /// How many bytes are kept as long as it exists.
     fn weight(&self) -> usize {
         let capabilities = self.capabilities.as_ref().map_or(0, |text| text.len());
         capabilities + self.filter.weight()
     }
 }
 
-/// A request as its caller knows it.
+/// A request, as its caller knows it.
 #[derive(Clone, Debug)]
 struct Request {
     ask: Asked,
@@ -154,7 +154,7 @@ impl Adapter for ComponentProvider {
         for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
             self.withdraw(ask);
         }
-        // Nobody comes again with what was asked for.
+        // Nobody will return with the answers.
         for (question, call) in &mut self.calls {
             if call.state.is_some() && call.request.caller == gone {
                 call.withdrawn = true;
@@ -241,7 +241,7 @@ impl Adapter for ComponentProvider {
         let mut calls = self.calls.iter_mut();
         let is_it = |call: &Call| call.request.ask == ask && call.state.is_none();
         if let Some((question, call)) = calls.find(|(_, call)| is_it(call)) {
-            // Nobody is there to be told how far it is.
+            // Nobody is there to get its progress.
             call.token = None;
             call.withdrawn = true;
             self.out.withdraw(*question);
@@ -251,7 +251,7 @@ impl Adapter for ComponentProvider {
     fn answered(&mut self, question: Question, outcome: Message) {
         if let Some(call) = self.calls.remove(&question) {
             self.end_asks(question);
-            // While its client is to come again, nobody waits for it.
+            // Until its client returns, nobody waits for it.
             if call.state.is_none() {
                 self.called(&call, outcome);
             }
@@ -281,8 +281,8 @@ impl Adapter for ComponentProvider {
 }
 
 impl ComponentProvider {
-    /// The server of the component with this id, which is also the name that clients see, and which
-    /// has this for the agent.
+    /// The server of the component with this id, which is also its name for clients, and with these offers for the
+    /// agent.
     #[must_use]
     pub fn new(name: &str, offers: Offers) -> Self {
         let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
@@ -302,10 +302,10 @@ impl ComponentProvider {
         }
     }
 
-    /// Whether the headers of a `tools/call` over HTTP repeat what its params say, as the tool wants it.
+    /// Whether the headers of a `tools/call` over HTTP match its params, as the tool demands.
     pub fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
         let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
-        // Of a list that is not known here no client can know.
+        // No client can know a list that is not known here.
         let Some(tools) = tools.map(|catalog| &catalog.tools) else {
             return Ok(());
         };
@@ -318,14 +318,14 @@ impl ComponentProvider {
             .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
-    /// How many bytes wait for lists, and for clients that come again.
+    /// How many bytes wait for lists, and for clients that return.
     fn kept(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
         let asks = self.asks.values().map(asks::Open::weight);
         waiting.chain(asks).sum()
     }
 
-    /// How many bytes are kept of what clients said, for as long as they are there.
+    /// How many bytes are kept for clients as long as they are connected.
     fn kept_for_clients(&self) -> usize {
         let listeners = self.listeners.values();
         let listeners = listeners.map(|listener| listener.filter.weight());
@@ -333,7 +333,7 @@ impl ComponentProvider {
         connections.chain(listeners).sum()
     }
 
-    /// An error if clients have too much kept for them, with so much more.
+    /// An error if too much is kept for clients, with this much more.
     fn has_room_for(&self, more: usize) -> Result<(), Error> {
         match protocol::keeps(self.kept_for_clients(), more) {
             true => Ok(()),
@@ -346,7 +346,7 @@ impl ComponentProvider {
         self.last
     }
 
-    /// All requests that are not answered yet, with who makes them, and by which ids they know them.
+    /// All unanswered requests, with their callers and the callers' ids.
     fn open(&self) -> impl Iterator<Item = (Asked, &Caller, Option<&Id>)> {
         let waiting = self.waiting.iter().map(|waiting| &waiting.request);
         let calls = self.calls.values().filter(|call| call.state.is_none());
@@ -357,7 +357,7 @@ impl ComponentProvider {
             .chain(listeners.map(|(ask, listener)| (*ask, &listener.caller, Some(&listener.id))))
     }
 
-    /// What the client of a request can, where the request does not say it itself.
+    /// The capabilities of a request's client, if the request does not name them itself.
     fn capabilities(&self, request: &Request) -> Option<&str> {
         match &request.caller {
             Caller::Connection(id) if request.version < Version::Stateless => {
@@ -368,7 +368,7 @@ impl ComponentProvider {
         }
     }
 
-    /// Keeps what a client says in `initialize` that it can.
+    /// Keeps a client's capabilities from `initialize`.
     fn introduce(&mut self, caller: &Caller, params: Option<&str>) -> Result<(), Error> {
         let said = protocol::introduced(params, "capabilities").and_then(|said| {
             self.has_room_for(said.map_or(0, str::len))?;
@@ -386,7 +386,7 @@ impl ComponentProvider {
         said.map(drop)
     }
 
-    /// Serves what is wanted, now or as soon as there is the list that it takes.
+    /// Serves a request, now or as soon as the list that it needs is known.
     fn begin(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
         let needs = match &wants {
             Wants::Hello(_) => self.next_with_instructions(None),
@@ -395,7 +395,7 @@ impl ComponentProvider {
         let Some(list) = needs else {
             return self.serve_now(request, wants);
         };
-        // With a catalog nothing waits.
+        // With a known list nothing waits.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
         if unlisted && !protocol::keeps(self.kept(), wants.weight()) {
             return Err(protocol::heavy(&self.name));
@@ -409,13 +409,13 @@ impl ComponentProvider {
         Ok(())
     }
 
-    /// The list behind this one that tells how to use what is in it.
+    /// The next list after this one that may have instructions.
     fn next_with_instructions(&self, last: Option<Offer>) -> Option<Offer> {
         let mut all = [Offer::Tools, Offer::Resources].into_iter();
         all.find(|offer| self.offers.has(*offer) && Some(*offer) > last)
     }
 
-    /// Which version a request is of.
+    /// The version of a request.
     fn version(&mut self, caller: &Caller, said: &Said) -> Result<Version, Error> {
         let Caller::Connection(id) = caller else {
             return protocol::stands_alone(said.params()).map(|()| Version::Stateless);
@@ -427,10 +427,10 @@ impl ComponentProvider {
         connection_version(&mut connection.version, said)
     }
 
-    /// Serves what waits for lists that are known, and asks for the others.
+    /// Serves requests whose lists are known, and asks for the other lists.
     fn go_on(&mut self) {
         let offers: Vec<_> = self.lists.keys().copied().collect();
-        // Whoever has what one list says of instructions goes on to the next.
+        // A request that has the instructions of one list goes on to the next.
         for offer in offers {
             let is_needed = self.waiting.iter().any(|waiting| waiting.list == offer);
             let question = self.last + 1;
@@ -448,7 +448,7 @@ impl ComponentProvider {
         }
     }
 
-    /// The component has said what is in a list, or that it cannot.
+    /// The component has answered with a list, or an error.
     fn listed(&mut self, question: Question, outcome: &Message) {
         let mut lists = self.lists.iter_mut();
         let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {

@@ -1,4 +1,4 @@
-//! What a component says came of a call, and whether it is that.
+//! A component's result of a call, and whether it is valid.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::schema::{Refused, Schema, WORK};
 use crate::versions;
 use acp_chain_rpc::member;
 
-/// A block of `content`. What else it needs depends on its type, and is between tool and client.
+/// A block of `content`. Its other members depend on its type, and are up to tool and client.
 #[derive(Deserialize)]
 struct Block<'a> {
     #[serde(rename = "type", borrow)]
     _kind: Cow<'a, str>,
 }
 
-/// What is in a resource, as text or as bytes in Base64.
+/// The contents of a resource, as text or as Base64 bytes.
 #[derive(Deserialize)]
 struct Contents<'a> {
     #[serde(rename = "uri", borrow)]
@@ -38,7 +38,7 @@ struct PromptMessage<'a> {
     _content: Block<'a>,
 }
 
-/// What an argument could be.
+/// Possible values of an argument.
 #[derive(Deserialize)]
 struct Completion<'a> {
     #[serde(borrow)]
@@ -52,8 +52,7 @@ struct Completion<'a> {
 /// How many values a completion may have (MCP, `CompleteResult`).
 const VALUES: usize = 100;
 
-/// Checks what a component gave as the result of a call, and makes of it what a client of this version
-/// can read. The error says what is wrong.
+/// Checks a component's result of a call, and adapts it to a client of this version. The error says what is wrong.
 pub fn checked<'r>(
     result: &'r str,
     of: &Called,
@@ -126,13 +125,13 @@ fn check_tool(result: &str, schema: Option<&Schema>, version: Version) -> Result
         Some(_) => return Err(String::from("its `isError` is neither true nor false")),
     };
     let structured = member(result, "structuredContent");
-    // Clients of older versions take nothing else.
+    // Clients of older versions accept nothing else.
     if version < Version::Stateless && structured.is_some_and(|value| !is_object(value)) {
         return Err(String::from("its `structuredContent` is no object"));
     }
     match (schema, structured) {
         (Some(schema), Some(value)) if !failed => {
-            // Alone, it is never refused for the work that it makes.
+            // A single result is never refused for the work that it takes.
             match schema.check(value, &mut { WORK }) {
                 Err(Refused::Mismatch(reason)) => Err(format!(
                     "its `structuredContent` does not match the outputSchema {reason}"

@@ -12,7 +12,7 @@ const NAME: usize = 128;
 /// A prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// The arguments without which it is none.
+    /// The required arguments.
     required: Vec<Box<str>>,
 }
 
@@ -54,7 +54,7 @@ impl Item for Prompt {
 }
 
 impl Prompt {
-    /// The first of the arguments that it requires and that these lack.
+    /// The first required argument missing from these.
     pub fn lacks(&self, arguments: &str) -> Option<&str> {
         let mut required = self.required.iter().map(|name| &**name);
         required.find(|name| member(arguments, name).is_none())

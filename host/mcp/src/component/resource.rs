@@ -1,5 +1,5 @@
-//! A resource that a component has listed, and a template for some. The agent may read others too, so
-//! of neither anything is kept but what it is listed by.
+//! A resource that a component has listed, and a template for some. The agent may read others, too, so only the
+//! listing of either is kept.
 
 use super::section::Item;
 use crate::protocol::{is_object, string};
@@ -36,7 +36,7 @@ impl Item for Template {
     }
 }
 
-/// What something is known by, if it has that, and a name.
+/// The identifier of an item, which also must have a name.
 fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str>, String> {
     if !is_object(text) {
         return Err(format!("{word} {place} of its list is no object"));
@@ -51,7 +51,7 @@ fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str
     }
 }
 
-/// Whether a text has the form of a URI (RFC 3986, section 3), as far as anybody relies on it.
+/// Whether a text has the form of a URI (RFC 3986, section 3), as far as it matters.
 fn is_uri(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);

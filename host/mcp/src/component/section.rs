@@ -1,5 +1,4 @@
-//! Things of one kind that a component has listed: each checked, with a key of its own, and as the
-//! component wrote it.
+//! Items of one kind that a component has listed: each checked, with a unique key, and as the component wrote it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,25 +6,24 @@ use std::sync::Arc;
 
 use acp_chain_channel::limits::MCP_LIST_COUNT as MAX_ITEMS;
 
-/// How many of them a page has.
+/// How many items a page has.
 pub const PAGE: usize = 100;
 
-/// One of a kind.
+/// An item of one kind.
 pub trait Item: Sized {
-    /// What it is called in messages.
+    /// Its name in messages.
     const WORD: &'static str;
 
-    /// Checks what a component wrote, and gives the key by which it is told from others of its kind.
-    /// `place` is its place in the list, for errors. `weight` is what all schemas of a catalog may
-    /// still weigh.
+    /// Checks a component's text, and returns the key that identifies it among its kind. `place` is its place in the
+    /// list, for errors. `weight` is the remaining weight for schemas of the catalog.
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String>;
 }
 
-/// All of a kind.
+/// All items of one kind.
 #[derive(Debug)]
 pub struct Section<T> {
     items: Vec<Arc<T>>,
-    /// What clients see of them. Not kept by calls, which may outlive the catalog.
+    /// Their texts for clients. Not kept by calls, which may outlive the catalog.
     texts: Vec<Box<str>>,
     places: HashMap<Box<str>, usize>,
 }
@@ -41,7 +39,7 @@ impl<T> Default for Section<T> {
 }
 
 impl<T: Item> Section<T> {
-    /// Adds one, or says what is wrong with it.
+    /// Adds an item, or returns what is wrong with it.
     pub fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
         let word = T::WORD;
         if self.items.len() == MAX_ITEMS {
@@ -66,8 +64,7 @@ impl<T: Item> Section<T> {
         self.places.get(key).and_then(|at| self.items.get(*at))
     }
 
-    /// The JSON text of the array of those on the page that begins at a place, and where the next
-    /// one begins.
+    /// The JSON array of the items on the page that starts at a place, and the start of the next page.
     pub fn page(&self, from: usize) -> Option<(String, Option<usize>)> {
         if from != 0 && (from >= self.texts.len() || !from.is_multiple_of(PAGE)) {
             return None;
@@ -78,7 +75,7 @@ impl<T: Item> Section<T> {
         Some((format!("[{}]", page.join(",")), next))
     }
 
-    /// How long their texts are together, in bytes.
+    /// The total length of their texts, in bytes.
     pub fn length(&self) -> usize {
         self.texts.iter().map(|text| text.len()).sum()
     }

@@ -1,5 +1,5 @@
-//! What clients are told without asking: that a list has changed, or a resource that they subscribe
-//! to. Who subscribes to what is kept here; the component does not know.
+//! Notifications for clients: of changed lists, and of changed resources that they subscribe to. Subscriptions are
+//! kept here; the component does not know them.
 
 use super::{ComponentProvider, List, Request};
 use crate::listening::{Filter, Listener};
@@ -12,7 +12,7 @@ use acp_chain_rpc::Error;
 /// The interfaces with the lists of [`LISTS`].
 const OF_LISTS: [Offer; 3] = [Offer::Tools, Offer::Prompts, Offer::Resources];
 
-/// What tells that a resource has changed.
+/// The notification of a changed resource.
 const UPDATED: &str = "notifications/resources/updated";
 
 impl ComponentProvider {

@@ -1,5 +1,5 @@
-//! What clients and a component say to the server between them, line by line: with tools here, and with
-//! the rest in rooms of their own.
+//! The messages of clients and a component to the server between them, line by line: for tools here, for the rest in
+//! submodules.
 
 mod asks;
 mod prompts;
@@ -322,7 +322,7 @@ fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
             assert!(answer.contains(&expected), "{answer}");
             assert!(answer.contains("-32603"));
         }
-        // It is asked again, and may have become better.
+        // It is asked again, and may have improved.
         assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
         assert!(table.result(3, TOOLS)[0].starts_with("answer 5: result"));
     }
@@ -455,7 +455,7 @@ fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever(
         assert!(table.changed(&TOOLS_CHANGED).is_empty());
         table.result(question, TOOLS);
     }
-    // Whenever it says so otherwise it is believed, and then once more while it lists.
+    // A report at another time is always believed, and then one more while it lists.
     table.on(1, "tools/list", "null");
     table.result(6, TOOLS);
     assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);

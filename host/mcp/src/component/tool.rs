@@ -12,9 +12,9 @@ const NAME: usize = 128;
 /// A tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// What its arguments match.
+    /// The schema of its arguments.
     pub input: Schema,
-    /// What `structuredContent` matches.
+    /// The schema of `structuredContent`.
     pub output: Option<Schema>,
     /// The arguments that headers repeat.
     pub mirrors: Vec<Mirror>,

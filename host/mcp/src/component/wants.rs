@@ -1,4 +1,4 @@
-//! What a request wants, read from its params.
+//! Reads from its params what a request wants.
 
 use std::collections::HashMap;
 
@@ -11,27 +11,27 @@ use acp_chain_rpc::{Error, Id, member};
 /// What a request wants.
 #[derive(Debug)]
 pub enum Wants {
-    /// To know the server. What was said of how to use it, by the lists that have come.
+    /// A description of the server. Holds the instructions of the lists known so far.
     Hello(Vec<String>),
-    /// A page of what a method lists, from this cursor on.
+    /// A page of the list of a method, from this cursor on.
     Page(&'static str, Option<String>),
-    /// Something of the component's.
+    /// A call to the component.
     Use(Use),
 }
 
-/// A call of something that the component has.
+/// A call to the component.
 #[derive(Debug)]
 pub struct Use {
-    /// What is called.
+    /// The target of the call.
     pub of: Called,
-    /// What of its params the component gets: those that MCP knows, and `_meta`.
+    /// The params that the component gets: those that MCP defines, and `_meta`.
     pub params: String,
-    /// By what its caller wants to be told how far it is.
+    /// The caller's progress token.
     pub token: Option<Id>,
 }
 
 impl Wants {
-    /// How many bytes it keeps that a client chose.
+    /// How many bytes chosen by a client it keeps.
     pub fn weight(&self) -> usize {
         match self {
             Self::Hello(_) => 0,
@@ -40,8 +40,7 @@ impl Wants {
         }
     }
 
-    /// Reads a request for something that components have, by a client that can do this; `None` where
-    /// MCP has no such method.
+    /// Reads a request to a component, by a client with these capabilities; `None` if MCP has no such method.
     pub fn read(
         method: &str,
         params: Option<&str>,
@@ -90,15 +89,15 @@ impl Wants {
             Self::Use(wanted) => match wanted.of {
                 Called::Tool(_) => Some(Offer::Tools),
                 Called::Prompt(_) => Some(Offer::Prompts),
-                // Any resource may be read, also one that is not listed.
+                // Any resource may be read, even if it is not listed.
                 Called::Resource(_) | Called::Completion => None,
             },
         }
     }
 }
 
-/// What the component sees as `_meta`: the request's own, with what the client can, as each request of
-/// 2026-07-28 says it.
+/// The `_meta` that the component sees: the request's own, with the client's capabilities, as in requests of
+/// 2026-07-28.
 fn meta(params: Option<&str>, capabilities: Option<&str>) -> String {
     let meta = params.and_then(|params| member(params, "_meta"));
     let meta = meta.filter(|meta| is_object(meta)).unwrap_or("{}");
@@ -148,7 +147,7 @@ fn texts<'p>(object: &'p str, method: &str) -> Result<&'p str, Error> {
     }
 }
 
-/// What of the params of `completion/complete` the component gets.
+/// The params of `completion/complete` that the component gets.
 fn completed(params: Option<&str>) -> Result<String, Error> {
     let method = "completion/complete";
     let of = |name| params.and_then(|params| member(params, name));

@@ -68,7 +68,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// A connection is ready: what waits goes out.
+    /// A connection is ready: sends the waiting messages.
     pub(super) fn open(&mut self, place: Owner) {
         let Some(link) = self.links.get_mut(&place) else {
             return;
@@ -82,7 +82,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// A connection could not be made: so say all that wait for it.
+    /// A connection could not be made: fails all that wait for it.
     pub(super) fn fail(&mut self, place: Owner, error: &Message) {
         let Some(link) = self.links.remove(&place) else {
             return;
@@ -95,7 +95,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Tells the provider that a connection is over.
+    /// Tells the provider that a connection has ended.
     fn hang_up(&mut self, theirs: &Id, ask: Option<Asked>, meta: Option<&str>) {
         self.theirs.remove(theirs);
         let question = self.ask(Open::Disconnect(ask));
@@ -103,7 +103,7 @@ impl ConnectedProvider {
         self.out.ask_provider(question, "mcp/disconnect", params);
     }
 
-    /// The provider has answered a good-bye: with an error, or all is well with what it says beside that.
+    /// The provider has answered a disconnect: with an error, or a result that may have `_meta`.
     pub(super) fn hung_up(&mut self, ask: Option<Asked>, outcome: Message) {
         let Some(ask) = ask else { return };
         let outcome = match outcome.kind() {
@@ -116,7 +116,7 @@ impl ConnectedProvider {
         self.out.answer(ask, outcome);
     }
 
-    /// A caller's connection is over.
+    /// A caller's connection has ended.
     pub(super) fn end(&mut self, ask: Option<Asked>, place: Owner, meta: Option<&str>) {
         let Some(link) = self.links.remove(&place) else {
             return self.out.done(ask);
@@ -135,7 +135,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// The server is gone: so are the connections that are left.
+    /// The server is gone, and with it the remaining connections.
     pub(super) fn close(&mut self) {
         let gone = Message::error(&protocol::unavailable(&self.name));
         for place in self.links.keys().copied().collect::<Vec<_>>() {
@@ -152,8 +152,8 @@ impl ConnectedProvider {
         }
     }
 
-    /// Takes back from callers what the provider asked, on one connection or on all of them. The
-    /// provider hears why at once; the answers come, and mean nothing.
+    /// Cancels the provider's requests to callers, on one connection or all of them. The provider gets this error at
+    /// once; the callers' answers are ignored.
     fn withdraw_provider(&mut self, on: Option<Owner>, why: &Error) {
         for (question, open) in &mut self.questions {
             match *open {
@@ -167,7 +167,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// The provider was started again: what was open with it is over, and it is not asked for it.
+    /// The provider was restarted: everything open with it has ended, without asking it.
     pub(super) fn lose(&mut self) {
         let lost = protocol::lost(&self.name);
         self.withdraw_provider(None, &lost);
@@ -177,7 +177,7 @@ impl ConnectedProvider {
                 self.out.fail(ask, &lost);
             }
         }
-        // What callers still have counts until they answer.
+        // Requests that callers still have are counted until they answer.
         let theirs = |_: &Question, open: &mut Open| !matches!(open, Open::Over);
         for (_, open) in self.questions.extract_if(.., theirs) {
             match open {
@@ -204,21 +204,21 @@ impl ProviderConnection {
         waiting.chain(&self.listens.waiting)
     }
 
-    /// All that wait for an answer of which the provider does not know.
+    /// All that wait for an answer and are unknown to the provider.
     pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
         let requests = self.requests().map(|request| request.ask);
         let listeners = self.legacy.iter().flat_map(Legacy::asks);
         self.ask.into_iter().chain(requests).chain(listeners)
     }
 
-    /// How many wait that the provider has answered in advance.
+    /// How many waiting ones the provider has answered in advance.
     pub(super) fn local(&self) -> usize {
         self.legacy
             .as_ref()
             .map_or(0, |legacy| legacy.asks().count())
     }
 
-    /// Gives up on what waits, and says what its answer is.
+    /// Gives up a waiting request, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
         let waits = |waits: &Waits| waits.request().is_some_and(|request| request.ask == ask);
         let listens = &mut self.listens.waiting;

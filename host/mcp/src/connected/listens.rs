@@ -1,8 +1,8 @@
-//! Which subscription on a connection is whose.
+//! The owners of subscriptions on a connection.
 //!
-//! A provider tells its subscriptions apart by the id that `subscriptions/listen` had on its hop, and
-//! only it knows that one. The acknowledgement is the first to name it, so as long as one is out no
-//! other request is sent, and the next acknowledgement of an unknown id is of that one.
+//! A provider identifies its subscriptions by the id that `subscriptions/listen` had on its hop, which only it knows.
+//! The acknowledgement is the first to name it, so while one request is unacknowledged no other is sent, and the next
+//! acknowledgement with an unknown id belongs to it.
 
 use std::collections::VecDeque;
 
@@ -15,12 +15,12 @@ use acp_chain_rpc::Id;
 pub(super) struct Listens {
     asking: Option<Question>,
     known: Vec<(Id, Question)>,
-    /// Those that are not sent yet.
+    /// Those not sent yet.
     pub waiting: VecDeque<CallerRequest<'static>>,
 }
 
 impl Listens {
-    /// Whether one is out that is not acknowledged.
+    /// Whether one is sent but not acknowledged.
     pub fn is_asking(&self) -> bool {
         self.asking.is_some()
     }
@@ -35,7 +35,7 @@ impl Listens {
         self.asking = Some(question);
     }
 
-    /// Which one the provider means.
+    /// The one that the provider means.
     pub fn of(&mut self, theirs: Id, acknowledges: bool) -> Option<Question> {
         let known = self.known.iter().find(|(id, _)| *id == theirs);
         if let Some((_, question)) = known {
@@ -46,7 +46,7 @@ impl Listens {
         Some(question)
     }
 
-    /// One is over.
+    /// One has ended.
     pub fn end(&mut self, question: Question) {
         self.asking.take_if(|asking| *asking == question);
         self.known.retain(|(_, of)| *of != question);

@@ -1,27 +1,25 @@
-//! A provider that speaks the dialect of the RFD: it is connected to, and then both sides talk.
+//! A provider that speaks the dialect of the RFD: callers connect to it, and then both sides talk.
 //!
-//! What a caller on a connection and the provider say to each other passes as it is, `_meta` of ACP's
-//! messages and answers included: only the connection's id is exchanged, and the `subscriptionId` of `subscriptions/listen`, which is an id of
-//! one hop. Callers whose requests stand alone share one connection of the seat's own, which is closed
-//! with the server; `own.rs` says what becomes of theirs.
+//! Messages between a caller on a connection and the provider pass unchanged, including `_meta` of ACP's messages and
+//! answers: only the connection's id is replaced, and the `subscriptionId` of `subscriptions/listen`, which is valid
+//! on one hop only. Callers whose requests stand alone share one connection of the seat, which is closed with the
+//! server; `own.rs` says how they are treated.
 //!
-//! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
-//! answered as well, once; the provider reaches no connection but those that it has accepted and that
-//! are not over.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; the provider
+//! reaches only connections that it has accepted and that have not ended.
 //!
-//! - What comes while a connection is being made waits for it, and fails with it.
-//! - An error of the provider's passes as it is. A `connectionId` that is no string, or that is open
-//!   already, is the error -32603.
-//! - A request of the provider's for a connection that it does not have is the error -32602; a
-//!   notification is dropped.
-//! - `notifications/cancelled` names an id of one hop, so it never passes. A caller's withdraws what
-//!   it names; a provider withdraws with `$/cancel_request`.
-//! - On one connection only one `subscriptions/listen` at a time waits to be acknowledged, since
-//!   nothing but the order tells whose an acknowledgement is.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what would be too
-//!   much to keep until it can be sent.
-//! - With a connection end the requests that the provider has on it. A provider that was started again
-//!   has no connections: whoever asked is told so, and connects anew.
+//! - Messages that arrive while a connection is being made wait for it, and fail with it.
+//! - A provider's error passes unchanged. A `connectionId` that is not a string, or that is already open, becomes the
+//!   error -32603.
+//! - A provider's request on a connection that it does not have fails with -32602; a notification is dropped.
+//! - `notifications/cancelled` names an id that is valid on one hop only, so it never passes. A caller's cancels the
+//!   named request; a provider cancels with `$/cancel_request`.
+//! - On each connection only one `subscriptions/listen` at a time waits to be acknowledged, as only the order tells
+//!   which one an acknowledgement belongs to.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
+//!   keep until they can be sent.
+//! - A connection's end also ends the provider's requests on it. A restarted provider has no connections: callers are
+//!   told so, and connect anew.
 
 mod link;
 mod listens;
@@ -42,16 +40,16 @@ use super::seat::{
 use super::wire::{self, Said};
 use acp_chain_rpc::{Error, Id, Message, code};
 
-/// The request of which one at a time waits to be acknowledged.
+/// The request of which only one at a time may be unacknowledged.
 const LISTEN: &str = "subscriptions/listen";
 
 /// The seat of one provider.
 #[derive(Debug)]
 pub struct ConnectedProvider {
     id: String,
-    /// The same, short enough for errors.
+    /// The same, shortened for errors.
     name: String,
-    /// By which name `mcp/connect` has the id.
+    /// The name of the id in `mcp/connect`.
     named: &'static str,
     last: Question,
     links: BTreeMap<Owner, ProviderConnection>,
@@ -62,7 +60,7 @@ pub struct ConnectedProvider {
     out: Outputs,
 }
 
-/// Whose a connection to the provider is.
+/// The owner of a connection to the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Owner {
     Caller(ConnectionId),
@@ -73,19 +71,19 @@ enum Owner {
 /// A connection to the provider.
 #[derive(Debug, Default)]
 struct ProviderConnection {
-    /// The provider's id, as soon as it has given one.
+    /// The provider's id, once it has given one.
     theirs: Option<Id>,
-    /// Whether what is said goes out at once.
+    /// Whether messages are sent at once.
     open: bool,
-    /// Who waits for the connection.
+    /// The request that waits for the connection.
     ask: Option<Asked>,
     waiting: VecDeque<Waits>,
     listens: Listens,
-    /// What there is to know of a provider that is legacy, on the seat's own connection.
+    /// The state of a legacy provider, on the seat's own connection.
     legacy: Option<Legacy>,
 }
 
-/// What waits for a connection.
+/// A message that waits for a connection.
 #[derive(Debug)]
 enum Waits {
     Request(CallerRequest<'static>),
@@ -109,12 +107,12 @@ impl Waits {
     }
 }
 
-/// What a question of the seat's is.
+/// The meaning of a question of the seat.
 #[derive(Debug)]
 enum Open {
     Connect(Owner),
     Disconnect(Option<Asked>),
-    /// Which version the provider speaks on the seat's own connection.
+    /// Asks which version the provider speaks on the seat's own connection.
     Probe,
     /// `initialize` on the seat's own connection.
     Initialize,
@@ -125,7 +123,7 @@ enum Open {
         ask: Asked,
         place: Owner,
     },
-    /// The same, when nobody waits for its answer any more.
+    /// The same, once nobody waits for its answer any more.
     Over,
 }
 
@@ -136,10 +134,10 @@ struct Relayed {
     caller: Caller,
     id: Option<Id>,
     listens: bool,
-    /// The caller's token, in place of which the provider has the question's number.
+    /// The caller's token, which the question's number replaces for the provider.
     token: Option<Id>,
     withdrawn: bool,
-    /// For what is adapted: whether its result says how long it may be kept.
+    /// If it is adapted: whether its result says how long it may be cached.
     cacheable: bool,
 }
 
@@ -153,7 +151,7 @@ impl Seat for ConnectedProvider {
     }
 
     fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
-        // One that is longer is none, and is not looked at: anybody may ask for it.
+        // A longer one cannot exist, and is not looked up: anybody may ask for it.
         let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);
         let theirs = connection.and_then(|connection| Id::parse(&quoted(connection)));
         theirs.is_some_and(|theirs| self.theirs.contains_key(&theirs))
@@ -185,7 +183,7 @@ impl Adapter for ConnectedProvider {
             Caller::Connection(connection) => Owner::Caller(*connection),
             Caller::Request(_) => {
                 match protocol::stands_alone(request.said.params()) {
-                    // The provider says itself which versions it knows.
+                    // The provider says itself which versions it supports.
                     Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
                     other => other?,
                 }
@@ -316,8 +314,8 @@ impl ConnectedProvider {
         }
     }
 
-    /// The seat of one that knows its server by `serverId` (schema 1.4 to 1.9). Questions up to this one
-    /// were asked before.
+    /// The seat of a provider that knows its server by `serverId` (schema 1.4 to 1.9). Question numbers up to this
+    /// one are used.
     pub(super) fn by_server_id(id: &str, last: Question) -> Self {
         Self {
             named: "serverId",
@@ -326,7 +324,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Says that something came to nothing.
+    /// Notes that something was dropped.
     fn note_dropped(&mut self, what: &str, reason: &str) {
         let reason = format!("dropped {what}: {}", protocol::clipped(reason));
         self.dropped.note(&self.name, &reason);
@@ -346,7 +344,7 @@ impl ConnectedProvider {
         self.last
     }
 
-    /// Sends a request on a connection that is open.
+    /// Sends a request on an open connection.
     fn send(&mut self, place: Owner, request: CallerRequest) {
         let Some(request) = self.adapt(place, request) else {
             return;
@@ -402,7 +400,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Tells the provider something on a connection.
+    /// Sends the provider a notification on a connection.
     fn tell(&mut self, place: Owner, said: &Said) {
         let link = self.links.get(&place);
         if let Some(theirs) = link.and_then(|link| link.theirs.as_ref()) {

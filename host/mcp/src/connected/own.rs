@@ -1,26 +1,24 @@
-//! Callers whose requests stand alone, at a provider that is connected to.
+//! Callers whose requests stand alone, at a provider with connections.
 //!
-//! They share one connection, which is made when the first of them asks, and stays. On it the
-//! provider's MCP server is asked with `server/discover` what it speaks. If that is 2026-07-28, what
-//! the callers say passes. Any other answer means that it is legacy. A caller that can fall back to
-//! `initialize` gets that answer, since it has more of the server by then; if all can, the connection
-//! is closed again. For others the seat says `initialize` (2025-11-25), and adapts:
+//! They share one connection, which is made for the first request, and stays. On it, `server/discover` asks the
+//! provider's MCP server for its versions. If it speaks 2026-07-28, the callers' requests pass. Any other answer
+//! means that it is legacy. A caller that can fall back to `initialize` gets that answer, as it can use more of the
+//! server then; if all can, the connection is closed again. For others the seat sends `initialize` (2025-11-25), and
+//! adapts:
 //!
-//! - `server/discover` is answered with what `initialize` gave;
-//! - the keys of 2026-07-28 are taken out of the `_meta` of requests, and what it requires is put into
-//!   results: `resultType`, and `ttlMs` 0 and `cacheScope` "private" where they may be kept;
-//! - `subscriptions/listen` is answered here, for the lists whose changes the provider tells.
+//! - `server/discover` is answered from the result of `initialize`;
+//! - the keys of 2026-07-28 are removed from the `_meta` of requests, and its required members added to results:
+//!   `resultType`, and `ttlMs` 0 and `cacheScope` "private" where they are cacheable;
+//! - `subscriptions/listen` is answered here, for the lists whose changes the provider reports.
 //!
-//! Either way a provider gets progress tokens of the seat's, since those of two callers may be equal.
+//! Either way the provider gets progress tokens of the seat, as those of two callers may be equal.
 //!
-//! What it cannot do for a legacy provider:
+//! Limits for a legacy provider:
 //!
-//! - The provider asks nothing: nothing tells to which call a `sampling/createMessage`,
-//!   `elicitation/create` or `roots/list` belongs, and a caller that has to come again with what it was
-//!   asked for may never come. The seat declares no capabilities, and answers with -32601 (`ping` with
-//!   `{}`).
-//! - Resources cannot be subscribed to, and there is no log: neither names a call. Tasks are not
-//!   those of 2026-07-28.
+//! - The provider cannot send requests: nothing shows which call a `sampling/createMessage`, `elicitation/create` or
+//!   `roots/list` belongs to, and a caller that would have to return with the answer may never do so. The seat
+//!   declares no capabilities, and answers with -32601 (`ping` with `{}`).
+//! - There are no subscriptions to resources, and no log: neither names a call. Tasks are not those of 2026-07-28.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +30,7 @@ use crate::versions;
 use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Kind, Message, member, resolve};
 
-/// What 2026-07-28 has in the `_meta` of requests, and no version before it.
+/// The keys in the `_meta` of requests that 2026-07-28 added.
 const OF_STATELESS: [&str; 4] = [
     key::VERSION,
     key::CLIENT_INFO,
@@ -40,12 +38,12 @@ const OF_STATELESS: [&str; 4] = [
     key::LOG_LEVEL,
 ];
 
-/// What is known of a legacy provider.
+/// The state of a legacy provider.
 #[derive(Debug)]
 pub(super) struct Legacy {
     /// The answer to `server/discover`.
     discovered: String,
-    /// Of which [`LISTS`] it tells that they have changed.
+    /// The [`LISTS`] whose changes it reports.
     offers: [bool; 3],
     listeners: BTreeMap<Asked, Listener>,
 }
@@ -57,7 +55,7 @@ impl Legacy {
             let offered = resolve(capabilities, &format!("/{of}/listChanged"));
             offered == Ok(Some("true"))
         });
-        // What has no place in the new version, or none without a connection.
+        // Members without a place in the new version, or without a connection.
         let mut capabilities = capabilities.to_owned();
         for gone in ["/resources/subscribe", "/logging", "/tasks"] {
             capabilities = with(&capabilities, gone, None);
@@ -79,8 +77,7 @@ impl Legacy {
         }
     }
 
-    /// Answers a request that stands alone, or makes it one that the provider knows. Says whether that
-    /// is to have it.
+    /// Answers a request that stands alone, or converts it for the provider. Returns whether the provider gets it.
     fn answer(&mut self, request: &mut CallerRequest, out: &mut Outputs) -> Result<bool, Error> {
         let said = &mut request.said;
         protocol::stands_alone(said.params())?;
@@ -95,7 +92,7 @@ impl Legacy {
                 listener.acknowledge(out);
                 self.listeners.insert(request.ask, listener);
             }
-            // Of a connection, and so unknown to whoever has none.
+            // Methods of a connection, so unknown to callers without one.
             "initialize"
             | "ping"
             | "logging/setLevel"
@@ -192,7 +189,7 @@ impl ConnectedProvider {
         self.open(Owner::Own);
     }
 
-    /// What the first caller that waits says of itself under these keys.
+    /// The values of these keys for the first waiting caller.
     fn first_meta<'k>(&self, keys: &[&'k str]) -> Vec<(&'k str, String)> {
         let link = self.links.get(&Owner::Own);
         let first = link.and_then(|link| link.requests().next());
@@ -211,7 +208,7 @@ impl ConnectedProvider {
         self.out.ask_provider(question, "mcp/message", params);
     }
 
-    /// Turns a request that stands alone into one for a legacy provider, or answers it.
+    /// Converts a request that stands alone for a legacy provider, or answers it.
     pub(super) fn adapt<'a>(
         &mut self,
         place: Owner,
@@ -230,7 +227,7 @@ impl ConnectedProvider {
         None
     }
 
-    /// Passes on what the provider says on the seat's own connection, if it can be told to whom.
+    /// Passes on the provider's notification on the seat's own connection, if its recipient is known.
     pub(super) fn own_told(&mut self, mut said: Said<'static>) -> Result<(), Error> {
         said.meta = None;
         if said.method == "notifications/progress" {
@@ -268,7 +265,7 @@ impl ConnectedProvider {
             }
             _ => None,
         });
-        // A log is of a call, though it does not say of which.
+        // A log message belongs to a call, but does not name it.
         match (calls.next(), calls.next()) {
             (Some(call), None) if call.withdrawn => {}
             (Some(call), None) => self.out.tell_caller(call.caller.clone(), said),
@@ -278,7 +275,7 @@ impl ConnectedProvider {
     }
 }
 
-/// What a caller hears of a provider that answered `server/discover` so, and is legacy.
+/// The caller's answer from a legacy provider that answered `server/discover` like this.
 fn refusal(outcome: &Message) -> Message {
     match outcome.kind() {
         Kind::Error => outcome.clone(),
@@ -291,7 +288,7 @@ fn whose(method: &str) -> Error {
     invalid(format!("nothing tells to whom {method:?} belongs"))
 }
 
-/// What a legacy provider answered, as 2026-07-28 has it.
+/// A legacy provider's answer, in the form of 2026-07-28.
 pub(super) fn adapted(outcome: Message, cacheable: bool) -> Message {
     match outcome.kind() {
         Kind::Result if protocol::is_object(outcome.body()) => {

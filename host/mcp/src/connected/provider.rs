@@ -1,4 +1,4 @@
-//! What the provider says of its own.
+//! Messages that the provider initiates.
 
 use super::{ConnectedProvider, Open, Owner};
 use crate::protocol::{self, invalid, key, no_method};
@@ -7,7 +7,7 @@ use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Id, member};
 
 impl ConnectedProvider {
-    /// Finds out for which connection the provider has something.
+    /// Finds the connection of a provider's message.
     fn addressed(&self, params: &str) -> Result<(Owner, Said<'static>), Error> {
         let theirs = member(params, "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
@@ -25,7 +25,7 @@ impl ConnectedProvider {
         Ok((*place, said))
     }
 
-    /// Passes on what the provider asks.
+    /// Passes on a provider's request.
     pub(super) fn hear_request(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
         let (place, said) = self.addressed(params)?;
         match place {
@@ -40,7 +40,7 @@ impl ConnectedProvider {
         Ok(())
     }
 
-    /// Passes on what the provider tells.
+    /// Passes on a provider's notification.
     pub(super) fn hear_notification(&mut self, params: &str) -> Result<(), Error> {
         let (place, said) = self.addressed(params)?;
         if said.method == protocol::CANCELLED {
@@ -62,7 +62,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Passes on what belongs to a subscription, under the id that this has for the caller.
+    /// Passes on a message of a subscription, with the caller's id for it.
     fn publish(
         &mut self,
         place: Owner,

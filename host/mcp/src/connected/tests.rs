@@ -1,4 +1,4 @@
-//! What callers and a provider that is connected to say to the seat, line by line.
+//! The messages of callers and a provider with connections to the seat, line by line.
 
 use super::ConnectedProvider;
 use crate::seat::{Caller, Input, Seat};
@@ -20,8 +20,7 @@ const DISCOVERED: &str = r#"{"supportedVersions":["2026-07-28"],"capabilities":{
 
 const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{},"tasks":{"list":{}},"resources":{"subscribe":true}},"serverInfo":{"name":"old","version":"1"},"instructions":"Be nice"}"#;
 
-/// A seat with a caller whose requests stand alone, at a provider that is legacy. The next question
-/// is number 4.
+/// A seat with a caller whose requests stand alone, at a legacy provider. The next question is number 4.
 fn adapting() -> Table<ConnectedProvider> {
     let mut table = seat();
     table.alone("d", "server/discover", "");
@@ -226,7 +225,7 @@ fn what_is_withdrawn_on_one_hop_is_withdrawn_on_the_next() {
 fn a_subscription_has_the_id_that_its_caller_knows() {
     let mut table = linked();
     table.on(1, "subscriptions/listen", "{}");
-    // Nothing but the order tells whose an acknowledgement is, so the second one waits.
+    // Only the order tells which one an acknowledgement belongs to, so the second one waits.
     assert!(table.on(1, "subscriptions/listen", "{}").is_empty());
     let tells = |method: &str, id: &str| {
         format!(
@@ -246,7 +245,7 @@ fn a_subscription_has_the_id_that_its_caller_knows() {
         table.provider_tells(&tells("x", "70")),
         [r#"tell 1: x {"_meta":{"io.modelcontextprotocol/subscriptionId":"m2"}}"#]
     );
-    // What stands beside MCP's message is ACP's.
+    // Members beside MCP's message belong to ACP.
     let beside = tells("x", "70").replacen('{', r#"{"_meta":{"k":1},"#, 1);
     assert_eq!(
         table.provider_tells(&beside),
@@ -305,7 +304,7 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
             .is_empty()
     );
     assert_eq!(table.result(3, "{ }"), ["answer 1: result { }"]);
-    // With one call open it is plain whose log this is.
+    // With one open call, the log clearly belongs to it.
     let log = r#"{"connectionId":"p","method":"notifications/message","params":{"level":"info"}}"#;
     assert_eq!(
         table.provider_tells(log),
@@ -486,7 +485,7 @@ fn with_the_server_the_seats_own_connection_is_closed() {
         table.take(Input::Over),
         [r#"ask provider 4: mcp/disconnect {"connectionId":"p"}"#]
     );
-    // One that is being made is withdrawn, and closed if it is made all the same.
+    // A pending one is cancelled, and closed if it is made all the same.
     let mut table = seat();
     table.alone("d", "server/discover", "");
     let over = table.take(Input::Over);
@@ -498,7 +497,7 @@ fn with_the_server_the_seats_own_connection_is_closed() {
     );
 }
 
-/// Params of so many bytes, or a few more.
+/// Params of at least this many bytes.
 fn large(size: usize) -> String {
     format!(r#"{{"x":"{}"}}"#, "x".repeat(size))
 }
@@ -573,7 +572,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
         ]
     );
     assert!(!table.seat.has(Some("p"), None));
-    // What the old one might still have said.
+    // Late messages of the old one.
     for question in 1..9 {
         assert!(table.result(question, r#"{"connectionId":"p"}"#).is_empty());
     }

@@ -1,4 +1,4 @@
-//! A request of a caller while it is open.
+//! An open request of a caller.
 
 use crate::seat::{Asked, Caller, ConnectionId};
 use acp_chain_rpc::Id;
@@ -9,21 +9,21 @@ pub(super) struct Called {
     pub ask: Asked,
     pub caller: Caller,
     pub id: Option<Id>,
-    /// The same id, if this is a `subscriptions/listen` that the provider knows by another.
+    /// The same id, if this is a `subscriptions/listen` that has another id for the provider.
     pub subscription: Option<Id>,
-    /// What there is to know of one that is of no version that the provider speaks.
+    /// The state of a request in a version that the provider does not speak.
     pub legacy: Option<Legacy>,
     pub withdrawn: bool,
 }
 
-/// A request of a legacy client, which may come again.
+/// A request of a legacy client, which may be repeated.
 #[derive(Debug)]
 pub(super) struct Legacy {
     pub connection: ConnectionId,
     pub method: String,
-    /// What the provider got.
+    /// The params that the provider got.
     pub params: String,
-    /// How often it came again.
+    /// How often it was repeated.
     pub rounds: usize,
 }
 

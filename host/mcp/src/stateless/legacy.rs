@@ -1,17 +1,16 @@
-//! Clients that begin with `initialize`, at a provider that knows only requests that stand alone.
+//! Clients that begin with `initialize`, at a provider that supports only requests that stand alone.
 //!
 //! - `initialize` is answered from `server/discover`; `ping` is answered here.
-//! - Every request gets what the client said of itself, in the `_meta` of its params; what
-//!   2026-07-28 adds to results is taken out again, and what older clients would refuse a list of
-//!   tools for: an `outputSchema` or `structuredContent` that is no object.
-//! - `logging/setLevel` is kept here, and goes along with every request from then on. What the
-//!   provider logs comes back with the call that it is about.
-//! - The changes of lists, and `resources/subscribe`, see [`subscription`](super::subscription).
-//! - What the provider needs from the client in the middle of a call, see [`rounds`](super::rounds).
+//! - Every request gets the client's self-description in the `_meta` of its params; the additions of 2026-07-28 to
+//!   results are removed, and so is what would make older clients reject a list of tools: an `outputSchema` or
+//!   `structuredContent` that is not an object.
+//! - `logging/setLevel` is kept here, and sent with every later request. The provider's log messages come back with
+//!   their call.
+//! - For changes of lists, and `resources/subscribe`, see [`subscription`](super::subscription).
+//! - For the provider's questions to the client during a call, see [`rounds`](super::rounds).
 //!
-//! What it cannot do: the provider never hears a client's notifications, such as
-//! `notifications/roots/list_changed`. A result of a kind that the client's version does not have, as a
-//! task, is the error -32603.
+//! Limits: the provider never gets a client's notifications, such as `notifications/roots/list_changed`. A result of
+//! a kind that the client's version does not have, such as a task, becomes the error -32603.
 
 use std::borrow::Cow;
 
@@ -44,38 +43,38 @@ const LEVELS: [&str; 8] = [
 /// A client that has connected.
 #[derive(Debug, Default)]
 pub(super) struct Client {
-    /// What `initialize` negotiated.
+    /// The version negotiated by `initialize`.
     pub version: Option<Version>,
-    /// What it can, as JSON text.
+    /// Its capabilities, as JSON text.
     capabilities: Option<String>,
-    /// What it is, as JSON text.
+    /// Its name and version, as JSON text.
     software: Option<String>,
     level: Option<&'static str>,
-    /// What it hears of without asking.
+    /// Its notifications.
     pub changes: Changes,
 }
 
 impl Client {
-    /// Whether it said that it can do this.
+    /// Whether it declared this capability.
     pub fn can(&self, capability: &str) -> bool {
         let capabilities = self.capabilities.as_deref();
         capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
     }
 
-    /// Takes in what it says of itself in `initialize`.
+    /// Keeps its self-description from `initialize`.
     fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
         let given = |name| Ok(protocol::introduced(params, name)?.map(str::to_owned));
         (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
         Ok(())
     }
 
-    /// How many bytes are kept for as long as it is there.
+    /// How many bytes are kept as long as it exists.
     pub fn weight(&self) -> usize {
         let words = [&self.capabilities, &self.software].into_iter().flatten();
         words.map(String::len).sum::<usize>() + self.changes.weight()
     }
 
-    /// What a request says in 2026-07-28.
+    /// The params of a request, in the form of 2026-07-28.
     pub fn stand_alone(&self, params: Option<&str>) -> Result<String, Error> {
         let meta = params.and_then(|params| member(params, "_meta"));
         let is_fine = |text: &str| is_object(text) || text == "null";
@@ -162,8 +161,7 @@ impl StatelessProvider {
         Ok(())
     }
 
-    /// Checks that all clients together do not have too much that is kept for them, after this one has
-    /// said something.
+    /// Checks that not too much is kept for all clients together, after this one has sent something.
     fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
         let others = self.clients.iter().filter(|(id, _)| **id != connection);
         let kept = others.map(|(_, client)| client.weight()).sum();
@@ -174,7 +172,7 @@ impl StatelessProvider {
         }
     }
 
-    /// Sends a request, or the same one again with what was asked for.
+    /// Sends a request, or repeats it with the answers.
     pub(super) fn call(&mut self, mut called: Called, legacy: Legacy, again: Option<String>) {
         let params = again.unwrap_or_else(|| legacy.params.clone());
         let said = Said::made(&legacy.method, params);
@@ -182,7 +180,7 @@ impl StatelessProvider {
         self.ask(Of::Caller(called), None, &said);
     }
 
-    /// The provider has said what it is, or why not.
+    /// The provider has described itself, or failed to.
     pub(super) fn initialized(&mut self, ask: Asked, connection: ConnectionId, outcome: Message) {
         let outcome = match self.introduced(connection, &outcome) {
             Ok(result) => Message::result(&result),
@@ -191,7 +189,7 @@ impl StatelessProvider {
         self.out.answer(ask, outcome);
     }
 
-    /// The answer to `initialize`, out of that to `server/discover`. Without an error, that is the answer.
+    /// The answer to `initialize`, from that to `server/discover`. Without an error, that is the answer.
     fn introduced(
         &mut self,
         connection: ConnectionId,
@@ -200,7 +198,7 @@ impl StatelessProvider {
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Some(Error::cancelled()));
         };
-        // If there is none, it may try again.
+        // If that fails, it may try again.
         let version = client.version.take();
         let (version, body) = match (discovered.kind(), version) {
             (Kind::Result, Some(version)) => (version, discovered.body()),
@@ -265,7 +263,7 @@ impl StatelessProvider {
     }
 }
 
-/// A result without what 2026-07-28 added, and without what older clients refuse.
+/// A result without the additions of 2026-07-28, and without members that older clients reject.
 fn older(method: &str, outcome: Message) -> Message {
     let body = outcome.body();
     let mut older = versions::older(body, is_cacheable(method));
@@ -286,8 +284,8 @@ fn older(method: &str, outcome: Message) -> Message {
     }
 }
 
-/// A list of tools without every `outputSchema` that is not of objects, if it has any. In one go:
-/// there may be very many.
+/// A list of tools without `outputSchema`s that are not for objects, if it has any. In one pass: there may be very
+/// many.
 fn older_tools(tools: &str) -> Option<String> {
     let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
     let mut is_older = false;

@@ -1,24 +1,23 @@
 //! A provider that speaks the stateless dialect: every request stands alone, by its `requestId`, and
 //! is of MCP 2026-07-28 (schema 1.15, `mcp/message`).
 //!
-//! What callers of the same sort say passes as it is, under the `requestId` that they gave. Requests
-//! of 2026-07-28 on a connection get a `requestId` of the seat's. Clients that begin with `initialize`
-//! are served too; `legacy.rs` says how.
+//! Requests of callers of the same kind pass unchanged, with their own `requestId`. Requests of 2026-07-28 on a
+//! connection get a `requestId` of the seat. Clients that begin with `initialize` are served, too; `legacy.rs` says
+//! how.
 //!
-//! What always holds beside what every [seat](super::seat) promises: a request that was withdrawn is
-//! answered as well, once; what the provider tells reaches only the caller of the request that it
-//! names, and only as long as that is open.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; a provider's
+//! notification reaches only the caller of the request that it names, and only while that is open.
 //!
-//! - The outcome within the provider's answer, `result` or `error`, is MCP's; of both, `result`. An
-//!   outer error passes as it is, and so does the `_meta` of ACP's messages and answers. An answer with
-//!   neither is the error -33002.
-//! - A `requestId` that is open already is the error -32602.
+//! - The outcome within the provider's answer, `result` or `error`, is MCP's; of both, `result`. An outer error
+//!   passes unchanged, and so does the `_meta` of ACP's messages and answers. An answer with neither becomes the
+//!   error -33002.
+//! - A `requestId` that is already open fails with -32602.
 //! - The provider sends no requests: -32601. A notification that names no open request is dropped, and
 //!   so is `notifications/cancelled`.
-//! - More than [`OPEN`](protocol::OPEN) open requests are the error -33000, and so is what would be too
-//!   much to keep.
-//! - When the provider was started again, what it had fails with -33002. Legacy clients stay, but hear
-//!   of no changes until they subscribe to something.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
+//!   keep.
+//! - When the provider is restarted, its open requests fail with -33002. Legacy clients stay, but get no
+//!   notifications of changes until they subscribe to something.
 
 mod called;
 mod legacy;
@@ -46,31 +45,31 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code};
 #[derive(Debug)]
 pub struct StatelessProvider {
     id: String,
-    /// The same, short enough for errors.
+    /// The same, shortened for errors.
     name: String,
-    /// With what the seat's own request ids begin.
+    /// The prefix of the seat's own request ids.
     prefix: String,
     last: Question,
     clients: BTreeMap<ConnectionId, Client>,
     questions: BTreeMap<Question, Open>,
-    /// The open requests, by what the provider knows them by.
+    /// The open requests, by the provider's ids.
     requests: HashMap<Arc<str>, Question>,
-    /// Calls that come again as soon as their caller has given what it was asked for.
+    /// Calls to be repeated once their caller has answered.
     rounds: BTreeMap<Asked, Round>,
-    /// What callers were asked for, and for which call.
+    /// The questions to callers, and their calls.
     inputs: BTreeMap<Question, Asked>,
     dropped: Dropped,
     out: Outputs,
 }
 
-/// A request that the provider has.
+/// A request at the provider.
 #[derive(Debug)]
 struct Open {
     request: Arc<str>,
     of: Of,
 }
 
-/// Whose it is.
+/// Its owner.
 #[derive(Debug)]
 enum Of {
     /// A caller's request.
@@ -94,7 +93,7 @@ impl Seat for StatelessProvider {
     }
 
     fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
-        // One that is longer is none, and is not looked at: anybody may ask for it.
+        // A longer one cannot exist, and is not looked up: anybody may ask for it.
         let request = request.filter(|request| request.len() <= protocol::TOKEN);
         request.is_some_and(|request| self.requests.contains_key(request))
     }
@@ -151,7 +150,7 @@ impl Adapter for StatelessProvider {
         {
             return Err(invalid("The requestId is that of a request that is open"));
         }
-        // A client that came by the bridge has an id for it that is not the `requestId`.
+        // A client on the bridge has an id for it that is not the `requestId`.
         let known = own.as_deref().map(quoted);
         let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
         let listens = said.method == "subscriptions/listen";
@@ -165,14 +164,14 @@ impl Adapter for StatelessProvider {
     }
 
     fn notification(&mut self, connection: ConnectionId, said: Said) {
-        // The provider has no connection to tell it any other on.
+        // The provider has no connection on which to send it any other.
         if said.method == "notifications/initialized" {
             self.ready(connection);
         }
     }
 
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked> {
-        // MCP: `initialize` cannot be withdrawn.
+        // MCP: `initialize` cannot be cancelled.
         let open = self.questions.values().filter_map(|open| match &open.of {
             Of::Caller(called) => Some(called),
             Of::Initialize { .. } | Of::Listen(_) => None,
@@ -289,9 +288,8 @@ impl Adapter for StatelessProvider {
 }
 
 impl StatelessProvider {
-    /// The seat of the provider that declared its server with this `serverId`. The requests that have
-    /// no id of their callers' get one that begins with `prefix`; no two seats of one provider may
-    /// have the same.
+    /// The seat of the provider that declared its server with this `serverId`. Requests without an id of their caller
+    /// get one that begins with `prefix`, which must differ between seats of one provider.
     #[must_use]
     pub fn new(id: &str, prefix: &str) -> Self {
         Self {
@@ -309,7 +307,7 @@ impl StatelessProvider {
         }
     }
 
-    /// How many bytes it keeps of calls that may come again.
+    /// How many bytes it keeps for calls that may be repeated.
     fn kept(&self) -> usize {
         let open = self.questions.values().map(|open| match &open.of {
             Of::Caller(called) => called.weight(),
@@ -328,12 +326,12 @@ impl StatelessProvider {
         self.last
     }
 
-    /// Asks the provider, under the id that the caller has for it or under one of the seat's.
+    /// Sends the provider a request, with the caller's id for it or one of the seat.
     fn ask(&mut self, of: Of, request: Option<Arc<str>>, said: &Said) -> Question {
         let question = self.number();
         let request = request.unwrap_or_else(|| {
             let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
-            // Callers choose as they like.
+            // Callers may choose any id.
             while self.requests.contains_key(&own) {
                 own = format!("{own}-").into();
             }
@@ -346,7 +344,7 @@ impl StatelessProvider {
         question
     }
 
-    /// A client is gone: what is open of it is withdrawn.
+    /// A client is gone: cancels its open requests.
     fn forget(&mut self, connection: ConnectionId) {
         self.clients.remove(&connection);
         let over = Error::cancelled();

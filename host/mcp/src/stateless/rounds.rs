@@ -1,14 +1,14 @@
-//! What a provider needs from a legacy client in the middle of a call.
+//! A provider's questions to a legacy client during a call.
 //!
-//! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client makes it again
-//! with what was asked for (multi round-trip requests). For a client that does not know this, the seat
-//! does it: it sends the client the requests, and makes the call again with the answers.
+//! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client repeats it with the answers
+//! (multi round-trip requests). The seat does this for a client that does not support it: it sends the client the
+//! requests, and repeats the call with the answers.
 //!
-//! - Only `sampling/createMessage`, `elicitation/create` and `roots/list` are passed on, and only to a
-//!   client that said it can; anything else is the error -32603.
-//! - An error that the client answers with is the outcome of its call, since a retry has no place for
-//!   one; the other requests are withdrawn.
-//! - There are at most [`ROUNDS`] a call, and [`INPUTS`] requests in one.
+//! - Only `sampling/createMessage`, `elicitation/create` and `roots/list` are passed on, and only to a client that
+//!   supports them; anything else becomes the error -32603.
+//! - An error from the client becomes the outcome of its call, as a retry has no place for one; the other requests
+//!   are cancelled.
+//! - There are at most [`ROUNDS`] per call, and [`INPUTS`] requests per round.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -23,18 +23,18 @@ use crate::wire::Said;
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// How often a call may come again.
+/// How often a call may be repeated.
 const ROUNDS: usize = 10;
 
-/// How many requests a provider may have at once for one call.
+/// How many requests a provider may make at once for one call.
 const INPUTS: usize = 16;
 
-/// A call that is to come again.
+/// A call to be repeated.
 #[derive(Debug)]
 pub(super) struct Round {
     pub called: Called,
     legacy: Legacy,
-    /// The requests that are not answered yet, and the provider's names for them.
+    /// The unanswered requests, and the provider's names for them.
     missing: BTreeMap<Question, String>,
     /// The answers, by the provider's names.
     answers: Vec<(String, String)>,
@@ -54,7 +54,7 @@ impl Round {
 }
 
 impl StatelessProvider {
-    /// Sends the client what the provider asks for. `required` is its `InputRequiredResult`.
+    /// Sends the client the provider's requests. `required` is its `InputRequiredResult`.
     pub(super) fn begin_round(
         &mut self,
         called: Called,
@@ -139,7 +139,7 @@ impl StatelessProvider {
         Ok(())
     }
 
-    /// Ends a round, and the call with it. The answers to what is still asked come, and mean nothing.
+    /// Ends a round, and the call with it. Later answers to its open requests are ignored.
     pub(super) fn end_round(&mut self, round: Round, why: &Error) {
         self.end_with(round, Message::error(why));
     }
@@ -175,7 +175,7 @@ impl StatelessProvider {
         }
     }
 
-    /// Makes the call again.
+    /// Repeats the call.
     fn again(&mut self, round: Round) {
         let mut params = round.legacy.params.clone();
         if !round.answers.is_empty() {

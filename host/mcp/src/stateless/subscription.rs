@@ -1,10 +1,9 @@
-//! What a legacy client is told without asking.
+//! Notifications for a legacy client.
 //!
-//! The changes of lists that the provider offers, and the resources that the client subscribes to, are
-//! one `subscriptions/listen` a client, from `notifications/initialized` on. When what it is for
-//! changes a new one is opened, and the old one ends as soon as the new one is acknowledged: then the
-//! client's request is answered. One that the provider ends is not opened again until the client
-//! subscribes to something else.
+//! Changes of the provider's lists, and of the resources that the client subscribes to, are covered by one
+//! `subscriptions/listen` per client, from `notifications/initialized` on. When its filter changes, a new one is
+//! opened, and the old one ends once the new one is acknowledged: then the client's request is answered. If the
+//! provider ends it, it is not opened again until the client subscribes to something else.
 
 use std::borrow::Cow;
 
@@ -15,15 +14,14 @@ use crate::seat::{Asked, Caller, ConnectionId, Question};
 use crate::wire::Said;
 use acp_chain_rpc::{Error, Kind, Message};
 
-/// What a client hears of without asking.
+/// The notifications of a client.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
-    /// Whether `notifications/initialized` came.
+    /// Whether `notifications/initialized` has arrived.
     ready: bool,
-    /// Whether the provider tells that a resource has changed.
+    /// Whether the provider reports changes of resources.
     pub subscribes: bool,
-    /// The lists of which the provider tells that they have changed, and the resources that the client
-    /// subscribes to.
+    /// The lists whose changes the provider reports, and the resources that the client subscribes to.
     pub filter: Filter,
     /// The open `subscriptions/listen`, the newest last.
     listens: Vec<Question>,
@@ -39,21 +37,21 @@ pub(super) struct Listen {
 }
 
 impl Listen {
-    /// Whether this request waited for it, and no longer does.
+    /// Ends this request's wait for it. Returns whether it waited.
     pub fn forget(&mut self, ask: Asked) -> bool {
         self.ask.take_if(|(waits, _)| *waits == ask).is_some()
     }
 }
 
 impl Changes {
-    /// How many bytes are kept of what it wants to hear of.
+    /// How many bytes are kept for its filter.
     pub fn weight(&self) -> usize {
         self.filter.weight()
     }
 }
 
 impl StatelessProvider {
-    /// A client has said that it is ready to be told.
+    /// A client has said that it is ready for notifications.
     pub(super) fn ready(&mut self, connection: ConnectionId) {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
@@ -65,7 +63,7 @@ impl StatelessProvider {
         }
     }
 
-    /// A client subscribes to a resource, or no longer.
+    /// A client subscribes to a resource, or unsubscribes.
     pub(super) fn subscribe(
         &mut self,
         ask: Asked,
@@ -115,7 +113,7 @@ impl StatelessProvider {
         }
     }
 
-    /// A `subscriptions/listen` is over.
+    /// A `subscriptions/listen` has ended.
     pub(super) fn listened(&mut self, question: Question, listen: Listen, outcome: &Message) {
         if let Some(client) = self.clients.get_mut(&listen.connection) {
             let before = client.changes.listens.len();
@@ -140,7 +138,7 @@ impl StatelessProvider {
         self.out.fail(ask, &error);
     }
 
-    /// Passes on what belongs to a `subscriptions/listen`.
+    /// Passes on a notification of a `subscriptions/listen`.
     pub(super) fn published(&mut self, question: Question, said: &Said) {
         let open = self.questions.get_mut(&question);
         let Some(Of::Listen(listen)) = open.map(|open| &mut open.of) else {

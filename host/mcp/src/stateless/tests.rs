@@ -1,4 +1,4 @@
-//! What callers and a provider of requests that stand alone say to the seat, line by line.
+//! The messages of callers and a stateless provider to the seat, line by line.
 
 use super::StatelessProvider;
 use crate::seat::{Caller, Seat};
@@ -12,7 +12,7 @@ const DISCOVERED: &str = r#"{"result":{"supportedVersions":["2026-07-28"],"capab
 
 const QUIET: &str = r#"{"result":{"capabilities":{}}}"#;
 
-/// A seat with a legacy client on connection 1, at a provider that discovers this. The next request
+/// A seat with a legacy client on connection 1, at a provider with this result of `server/discover`. The next request
 /// is number 3, the next question 2.
 fn initialized(discovered: &str) -> Table<StatelessProvider> {
     let mut table = seat();
@@ -26,7 +26,7 @@ fn initialized(discovered: &str) -> Table<StatelessProvider> {
     table
 }
 
-/// What every request of that client says.
+/// The `_meta` of every request of that client.
 const CLIENT: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"roots":{},"elicitation":{}},"io.modelcontextprotocol/clientInfo":{"name":"c"}"#;
 
 #[test]
@@ -373,7 +373,7 @@ fn the_changes_of_lists_are_one_subscription() {
         table.provider_tells(&tells("acp-chain-2", changed)),
         [r#"tell 1: notifications/tools/list_changed {"_meta":{}}"#]
     );
-    // A resource more is a new subscription, and the end of the old one.
+    // One more resource means a new subscription, and the end of the old one.
     let asked = table.on(1, "resources/subscribe", r#"{"uri":"a:b"}"#);
     assert!(
         asked[0].contains(
@@ -432,7 +432,7 @@ fn what_the_provider_does_not_offer_is_no_method() {
     assert!(table.on(1, "subscriptions/listen", &modern)[0].starts_with("ask provider"));
 }
 
-/// Params of so many bytes, or a few more.
+/// Params of at least this many bytes.
 fn large(size: usize) -> String {
     format!(r#"{{"x":"{}"}}"#, "x".repeat(size))
 }
@@ -447,7 +447,7 @@ fn what_a_client_says_of_itself_is_kept_only_if_it_is_short() {
         let told = format!(r#"{{"code":-32602,"message":"{name} is larger than 64 KiB"}}"#);
         assert!(table.on(1, "initialize", &params)[0].ends_with(&told));
     }
-    // Nor is much kept of all of them together.
+    // Nor is too much kept of all of them together.
     let words = large((64 << 10) - 10);
     let params = format!(
         r#"{{"protocolVersion":"2025-06-18","capabilities":{words},"clientInfo":{words}}}"#
@@ -475,7 +475,7 @@ fn calls_that_may_come_again_are_weighed() {
     table.result(2, r#"{"result":{}}"#);
     assert!(table.on(1, "tools/call", &large(8 << 20))[0].starts_with("ask provider 3"));
     assert!(table.on(1, "tools/call", &large(4 << 20))[0].starts_with("ask provider 4"));
-    // What the provider wants back counts, and so do the answers.
+    // The provider's state counts, and so do the answers.
     let state = "s".repeat(8 << 20);
     let wants = |state: &str| {
         format!(
@@ -572,7 +572,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails() {
     assert!(table.on(1, "tools/call", "{}")[0].starts_with("ask provider 10"));
     let again = table.on(2, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
     assert!(again[0].starts_with("ask provider 11"));
-    // Changes are heard of again as soon as the client subscribes to something.
+    // Changes are reported again once the client subscribes to something.
     let asked = table.on(1, "resources/subscribe", r#"{"uri":"c:d"}"#);
     assert!(asked[0].contains(r#"{"toolsListChanged":true,"resourceSubscriptions":["c:d"]}"#));
 }

@@ -1,20 +1,20 @@
-//! What a client takes for an answer, by its header Accept.
+//! The formats that a client accepts, by its `Accept` header.
 
 use hyper::{HeaderMap, header};
 
 use super::{EVENTS, JSON};
 
-/// What a client takes for an answer.
+/// The formats that a client accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepts {
-    /// A stream of events. It has to be named.
+    /// A stream of events. It must be named.
     pub events: bool,
     /// JSON.
     pub json: bool,
 }
 
 impl Accepts {
-    /// By the headers of a request. Without any, it takes JSON.
+    /// Reads the headers of a request. Without `Accept`, JSON is accepted.
     pub fn of(headers: &HeaderMap) -> Self {
         let mut ranges = headers
             .get_all(header::ACCEPT)

@@ -1,8 +1,7 @@
-//! In which form a request is answered: as JSON where the answer comes soon and alone, and else as a
-//! stream of events.
+//! The form in which a request is answered: JSON if the answer comes soon and alone, otherwise a stream of events.
 //!
-//! Clients bound the length of events more tightly than that of bodies. But no client waits for the
-//! head of a stream that will be long in coming.
+//! Clients limit the length of events more tightly than that of bodies. But no client should have to wait long for
+//! the head of a response.
 
 use std::time::Duration;
 
@@ -13,11 +12,11 @@ use super::reply::{self, Form, Response};
 use crate::bridge::registry::Attachment;
 use acp_chain_rpc::Message;
 
-/// How soon an answer has to come so as not to be a stream.
+/// How soon an answer must come not to be sent as a stream.
 pub const SOON: Duration = Duration::from_millis(250);
 
-/// Answers from a place; an answer that comes within this time has its own status. If nothing ever
-/// comes there, the place is given back.
+/// Answers from an attachment; an answer that comes within this time has its own status. If nothing can come there
+/// any more, the attachment is returned.
 pub async fn answer(
     mut place: Attachment,
     accepts: Accepts,

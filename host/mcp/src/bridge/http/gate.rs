@@ -1,8 +1,8 @@
 //! Who may come in.
 //!
-//! Whoever does not know the secret of the server at the path learns nothing: not whether there is
-//! such a server, nor anything of MCP. Web pages do not get so far, also not those that a browser
-//! takes to be of this machine (DNS rebinding).
+//! A client that does not know the secret of the server at the path learns nothing: neither whether there is such a
+//! server, nor that this is MCP. Web pages do not even get that far, including those that a browser takes for local
+//! ones (DNS rebinding).
 
 use hyper::http::uri::{Authority, Uri};
 use hyper::{HeaderMap, Request, StatusCode, header};
@@ -12,7 +12,7 @@ use super::{ENDPOINT, HEAD, single};
 use crate::ServerId;
 use crate::bridge::registry::Registry;
 
-/// Why somebody does not get in.
+/// Why a request is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     status: StatusCode,
@@ -34,7 +34,7 @@ impl Refused {
     }
 }
 
-/// The server that a request may speak with.
+/// The server that a request may talk to.
 pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<ServerId, Refused> {
     let headers = request.headers();
     let forbidden = |why| Refused {
@@ -50,7 +50,7 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
     if !is_our_host(headers, port) {
         return Err(forbidden("the header Host names something else"));
     }
-    // In absolute form, as for proxies, the target has a name too.
+    // In absolute form, as for proxies, the target contains a host name, too.
     let named = request.uri().authority();
     if !named.is_none_or(|named| is_our_name(named, port)) {
         return Err(forbidden("the target names something else"));
@@ -69,7 +69,7 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
     })
 }
 
-/// How long the head of a request is, in bytes. The server's own bound depends on how it came.
+/// The length of a request's head, in bytes. The limit of the HTTP server depends on how it arrived.
 fn length<B>(request: &Request<B>) -> usize {
     let headers = request.headers().iter();
     let headers = headers.map(|(name, value)| name.as_str().len() + ": \r\n".len() + value.len());

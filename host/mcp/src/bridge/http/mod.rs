@@ -1,8 +1,8 @@
 //! Clients that speak MCP's streamable HTTP, on a port of the loopback interface.
 //!
-//! Every request passes the [gate] before anything else of it is read. Two forms of the transport are
-//! spoken: with [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28).
-//! A client that loses a stream of its session comes back to it with `Last-Event-ID`.
+//! Every request passes the [gate] before anything else of it is read. Two forms of the transport are supported: with
+//! [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28). A client that loses a stream
+//! of its session resumes it with `Last-Event-ID`.
 
 mod accepts;
 mod answer;
@@ -37,7 +37,7 @@ use crate::{LinkId, ServerId};
 use acp_chain_rpc::{Id, Kind, Message};
 pub use acp_chain_system::{Supervisor, local};
 
-/// What paths end with, behind what is random: one agent puts it behind every other path.
+/// The end of all paths, after the random part: one agent appends it to any other path.
 pub const ENDPOINT: &str = "/mcp";
 
 /// The versions of MCP with sessions.
@@ -52,11 +52,11 @@ const LAST_EVENT: &str = "last-event-id";
 const EVENTS: &str = "text/event-stream";
 const JSON: &str = "application/json";
 
-/// How long somebody may be connected without having shown a secret.
+/// How long a connection may last without having shown a secret.
 const STRANGER: Duration = Duration::from_secs(10);
 
-/// How long a client that has may take for the head of a request, or be silent between two. Longer
-/// than clients keep connections for later, or they would use one that is just being closed.
+/// How long a client that has shown one may take for the head of a request, or be silent between two. Longer than
+/// clients keep idle connections, or they would use one that is just being closed.
 const IDLE: Duration = Duration::from_mins(5);
 
 /// The longest head of a request, in bytes.
@@ -70,7 +70,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Opens it, and lets clients in.
+    /// Opens it, and accepts clients.
     pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
         let listener = local::port(by)?;
         listener.set_nonblocking(true)?;
@@ -82,13 +82,13 @@ impl Listener {
         Ok(Self { port, _task: task })
     }
 
-    /// Its number.
+    /// Its port number.
     pub fn port(&self) -> u16 {
         self.port
     }
 }
 
-/// Lets clients in; ends with all of them when it is dropped.
+/// Accepts clients; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
     let mut connections = Connections::default();
     loop {
@@ -200,7 +200,7 @@ fn not_allowed(methods: &'static str) -> Refusal {
     response
 }
 
-/// The text of a header that is there at most once. An error if there are several, or it is no text.
+/// The text of a header that may occur at most once. An error if it occurs several times, or is not text.
 fn single<'h>(headers: &'h hyper::HeaderMap, name: &str) -> Result<Option<&'h str>, String> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -213,5 +213,5 @@ fn single<'h>(headers: &'h hyper::HeaderMap, name: &str) -> Result<Option<&'h st
     }
 }
 
-/// What a request is answered with, or refused with.
+/// The answer to a request, or its refusal.
 type Answer = Result<Response, Refusal>;

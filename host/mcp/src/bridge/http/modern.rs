@@ -1,8 +1,8 @@
-//! MCP 2026-07-28, which has no sessions: every POST is a link of its own, which its answer ends, or
-//! the end of its connection.
+//! MCP 2026-07-28, which has no sessions: every POST is a link of its own, which ends with its answer or its
+//! connection.
 //!
-//! Headers repeat what the body says, for those on the way who do not read bodies. They have to agree
-//! (`HeaderMismatch`, -32020). `Mcp-Param-…` is the server's to check: only it knows its tools.
+//! Headers repeat parts of the body, for intermediaries that do not read bodies. They must match (`HeaderMismatch`,
+//! -32020). `Mcp-Param-…` is for the server to check: only it knows its tools.
 
 use std::slice;
 use std::time::Duration;
@@ -24,19 +24,18 @@ use acp_chain_rpc::{self as rpc, Error, Kind, Message};
 const METHOD: &str = "mcp-method";
 const NAME: &str = "mcp-name";
 
-/// Where a request says its version, as a JSON Pointer.
+/// The JSON Pointer to a request's version.
 const SAID_VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
 
-/// How long the status of an answer waits for it, since some errors have one of their own. Then a
-/// stream begins.
+/// How long to wait for an answer before sending a status, as some errors have their own. Then a stream begins.
 const UNTIL_STREAM: Duration = Duration::from_secs(5);
 
-/// Whether a request that names no session means this version, or one that we do not know.
+/// Whether a request without a session is of this version, or of an unknown one.
 pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
     let named = single(headers, VERSION).ok().flatten();
     match (named, said_version(message)) {
         (Some(named), Some(said)) if named != said => true,
-        // Older clients may name there whatever they like best.
+        // Older clients may name their preferred version there.
         (Some(named), said) if is_initialize(message) => named == MODERN || said.is_some(),
         (Some(named), _) => !WITH_SESSIONS.contains(&named),
         (None, said) => said.is_some(),
@@ -70,7 +69,7 @@ pub async fn ask(
         return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
     }
     let within = match &**message.method() {
-        // Whoever knows these may be at them for long.
+        // Servers that support these may take long for them.
         "tools/call"
         | "prompts/get"
         | "resources/read"
@@ -93,7 +92,7 @@ pub async fn ask(
     answered.map_err(|_| server_gone(id.as_ref()))
 }
 
-/// Whether headers and body agree, and say all that they have to.
+/// Whether headers and body match and are complete.
 fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     let header = |name| single(headers, name).map_err(mismatch);
     let version = header(VERSION)?;
@@ -104,7 +103,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     }
     if message.kind() == Kind::Request {
         match protocol::stands_alone(Some(message.body())) {
-            // The server says itself which versions it knows.
+            // The server says itself which versions it supports.
             Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => return Ok(()),
             other => other?,
         }
@@ -127,7 +126,7 @@ fn mismatch(why: String) -> Error {
     Error::new(protocol::code::HEADER_MISMATCH, why)
 }
 
-/// Whether a header says what the body says.
+/// Whether a header matches the body.
 fn agree(name: &str, given: Option<&str>, said: Option<&str>) -> Result<(), Error> {
     match given {
         None => Err(mismatch(format!("the header {name} is missing"))),
@@ -138,7 +137,7 @@ fn agree(name: &str, given: Option<&str>, said: Option<&str>) -> Result<(), Erro
     }
 }
 
-/// Whether a message is the first of a session, in versions that have them.
+/// Whether a message is the first of a session, in versions with sessions.
 pub fn is_initialize(message: &Message) -> bool {
     message.kind() == Kind::Request && &**message.method() == "initialize"
 }
@@ -151,7 +150,7 @@ fn said_version(message: &Message) -> Option<String> {
     serde_json::from_str(said).ok()
 }
 
-/// What `Mcp-Name` has to repeat.
+/// The value that `Mcp-Name` must repeat.
 fn said_name(message: &Message) -> Option<String> {
     let member = match &**message.method() {
         "tools/call" | "prompts/get" => "name",

@@ -1,4 +1,4 @@
-//! POST: what a client says. Which form of the transport it is in shows in its headers, or its body.
+//! POST: the messages of a client. Their headers or bodies show the form of the transport.
 
 use std::time::Duration;
 
@@ -59,12 +59,12 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
         Inbound::One(message) if modern::is_initialize(&message) => {
             sessions::begin(visit, server, accepts, message, load).await
         }
-        // It says that a session is missing.
+        // Reports that a session is missing.
         heard => sessions::go_on(visit, server, headers, accepts, heard, load).await,
     }
 }
 
-/// Reads a body. What was said is not taken in yet.
+/// Reads a body, without taking in its messages yet.
 async fn heard(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), Refusal> {
     if body.size_hint().lower() > limits::MCP_MESSAGE as u64 {
         return Err(too_large());
@@ -80,7 +80,7 @@ async fn heard(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), R
     Ok((heard, load))
 }
 
-/// The bytes of a body, in a buffer of their own: those in which they come are larger.
+/// The bytes of a body, in a buffer of their own: those in which they arrive are larger.
 async fn collect(
     registry: &Registry,
     mut body: Incoming,

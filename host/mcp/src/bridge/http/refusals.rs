@@ -1,4 +1,4 @@
-//! Why the registry or a link refuses something, as an answer.
+//! Refusals of the registry or a link, as answers.
 
 use hyper::StatusCode;
 
@@ -19,12 +19,12 @@ pub fn not_admitted(why: NotAdmitted, id: Option<&Id>) -> Refusal {
     }
 }
 
-/// The server went while it was asked.
+/// The server went away during the request.
 pub fn server_gone(id: Option<&Id>) -> Refusal {
     unavailable(protocol::code::UNAVAILABLE, "the MCP server is gone", id)
 }
 
-/// What may be otherwise later.
+/// A failure that may be temporary.
 pub fn unavailable(code: i64, why: &str, id: Option<&Id>) -> Refusal {
     let error = Error::new(code, why);
     reply::error(StatusCode::SERVICE_UNAVAILABLE, id, &error)

@@ -1,4 +1,4 @@
-//! What goes back to a client: short texts, errors of JSON-RPC, and streams.
+//! Responses to a client: short texts, JSON-RPC errors, and streams.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -23,11 +23,11 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 /// An answer.
 pub type Response = http::Response<Either<Full<Bytes>, Stream>>;
 
-/// A stream of events says that it is still there so often. Some clients give up what is silent, and
-/// only by writing one learns that a client is gone.
+/// How often a stream of events shows that it is alive. Some clients give up silent streams, and only writing shows
+/// that a client is gone.
 const BEAT: Duration = Duration::from_secs(15);
 
-/// In which form messages are sent.
+/// The form in which messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As server-sent events.
@@ -41,29 +41,29 @@ pub enum Form {
 /// An answer that ends the work on a request early.
 pub type Refusal = Box<Response>;
 
-/// An answer that has a text, and no more.
+/// An answer with only a text.
 fn text(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response {
     let mut response = http::Response::new(Either::Left(Full::new(text.into())));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    // Browsers are not to guess what it is, nor anybody to keep it.
+    // Browsers must not guess its type, and nobody must cache it.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// A refusal of a stranger, in words alone: not even that this is MCP is told.
+/// A refusal for a stranger, as plain text: it does not even reveal that this is MCP.
 pub fn turn_away(status: StatusCode, why: &str) -> Response {
     text(status, "text/plain; charset=utf-8", format!("{why}\n"))
 }
 
-/// A refusal of what is no request that could be answered, or of none in particular.
+/// A refusal that does not answer a particular request.
 pub fn refuse(status: StatusCode, why: &str) -> Refusal {
     error(status, None, &Error::new(code::INVALID_REQUEST, why))
 }
 
-/// A refusal as an error of JSON-RPC, to the request with this id. Without one it has none either, as
-/// MCP wants it.
+/// A refusal as a JSON-RPC error, with the id of the request. Without an id the error has none either, as MCP
+/// demands.
 pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
     let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
     let (id, error) = (id.unwrap_or_default(), error.to_json());
@@ -71,14 +71,14 @@ pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
     Box::new(text(status, JSON, body))
 }
 
-/// Nothing but that all is well.
+/// A success without content.
 pub fn done(status: StatusCode) -> Response {
     let mut response = http::Response::new(Either::Left(Full::default()));
     *response.status_mut() = status;
     response
 }
 
-/// The status that an answer has when there are no sessions (MCP 2026-07-28).
+/// The status of an answer without sessions (MCP 2026-07-28).
 pub fn status_of(answer: &Message) -> StatusCode {
     if answer.kind() != Kind::Error {
         return StatusCode::OK;
@@ -90,7 +90,7 @@ pub fn status_of(answer: &Message) -> StatusCode {
     }
 }
 
-/// What comes to a client's place, in this form; `first` before the rest.
+/// Streams the messages of an attachment, in this form, after those in `first`.
 pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
     let mut stream = Stream {
         place,
@@ -118,7 +118,7 @@ pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sen
     response
 }
 
-/// The body of an answer that comes bit by bit.
+/// The body of a streaming answer.
 pub struct Stream {
     place: Attachment,
     form: Form,
@@ -126,7 +126,7 @@ pub struct Stream {
     begun: bool,
     ended: bool,
     out: Outbox,
-    /// What is being written. It counts until more is asked for.
+    /// The messages being written. They are charged until more is polled.
     messages: Vec<Sent>,
 }
 
@@ -159,7 +159,7 @@ impl Stream {
     }
 }
 
-/// Writes a message without any line break: one would end the event.
+/// Writes a message without line breaks, which would end the event.
 fn write_line(outgoing: &OutboundMessage, out: &mut Outbox) {
     let mut line = Outbox::default();
     outgoing.write(&mut line);

@@ -1,5 +1,5 @@
-//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A
-//! client that is not connected still has its session; one that nobody uses makes room for others.
+//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A client that is not
+//! connected keeps its session; unused sessions make room for others.
 
 use std::slice;
 
@@ -23,7 +23,7 @@ use crate::secret::Secret;
 use crate::{LinkId, ServerId};
 use acp_chain_rpc::{self as rpc, Id, Kind, Message};
 
-/// POST with `initialize`: begins a session, if the server wants it.
+/// POST with `initialize`: begins a session, if the server accepts it.
 pub async fn begin(
     visit: &Visit,
     server: ServerId,
@@ -45,7 +45,7 @@ pub async fn begin(
     let mut place = visit.open_for(link, slice::from_ref(&message), accepts)?;
     visit.registry.hear(link, message).await;
     drop(load);
-    // The id is in the head, and a session that the server refuses has none: so the answer comes first.
+    // The session id is in the head, and a session that the server refuses has none: so wait for the answer first.
     let mut said = Vec::new();
     while !said.last().is_some_and(is_response) {
         let next = place.outbound.next().await;
@@ -71,7 +71,7 @@ fn is_response(outgoing: &Sent) -> bool {
     outgoing.message.kind().is_response()
 }
 
-/// Any other POST: what is said in a session.
+/// Any other POST: messages in a session.
 pub async fn go_on(
     visit: &Visit,
     server: ServerId,
@@ -92,8 +92,8 @@ pub fn no_batches() -> Refusal {
     reply::error(StatusCode::BAD_REQUEST, None, &Inbound::no_batches())
 }
 
-/// GET: a stream for what belongs to no request, or one that its client lost and comes back to. If it
-/// cannot, because it is not known which that is, or not all is kept that it missed, it gets a new one.
+/// GET: a stream for messages that belong to no request, or one that its client lost and resumes. If that stream is
+/// unknown, or not everything that it missed is kept, the client gets a new one.
 pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
     let link = find(visit, server, headers)?;
     if !Accepts::of(headers).events {
@@ -127,7 +127,7 @@ fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, 
             _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
         });
     };
-    // The newest has no sessions, but a server may say that it is what they speak in this one.
+    // The newest version has no sessions, but a server may negotiate it in this one.
     if version.is_some_and(|version| !WITH_SESSIONS.contains(&version) && version != MODERN) {
         return Err(bad(
             "the header MCP-Protocol-Version names an unknown version",
@@ -143,7 +143,7 @@ fn gone() -> Refusal {
     )
 }
 
-/// What a client says in its session. What is asked is answered on the stream that comes back.
+/// Takes a client's messages in its session. Requests are answered on the returned stream.
 async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answer {
     let batch = matches!(said, Inbound::Batch(_));
     let messages = said.into_messages();
@@ -173,14 +173,14 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load:
         },
         (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
             Ok(response) => Ok(response),
-            // Of what was withdrawn there may be no answer.
+            // Cancelled requests may get no answer.
             Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
             Err(_) => Err(gone()),
         },
     }
 }
 
-/// The request that a notification withdraws. There need not be an answer to it.
+/// The request that a notification cancels. It need not be answered.
 fn withdrawn(message: &Message) -> Option<Id> {
     match message.kind() == Kind::Notification && &**message.method() == CANCELLED {
         true => rpc::member(message.body(), "requestId").and_then(Id::parse),

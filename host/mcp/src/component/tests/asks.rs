@@ -1,4 +1,4 @@
-//! What a component asks the client in the middle of a call.
+//! Questions of a component to the client during a call.
 
 use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
 use crate::component::{Ask, ToComponent};
@@ -28,7 +28,7 @@ fn server() -> Table<ComponentProvider> {
     table
 }
 
-/// The component asks in a call: the same thing, under each of these numbers.
+/// The component asks the same question in a call, under each of these numbers.
 fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<String> {
     let message = Message::request("elicitation/create", ELICIT);
     let asks = asks.iter().map(|ask| Ask {
@@ -39,13 +39,13 @@ fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<Str
     table.take(Input::Component(FromComponent::Asks { call, asks }))
 }
 
-/// What a client is to come again with.
+/// The `requestState` that a client has to return.
 fn state(answer: &[String]) -> String {
     let (_, result) = answer[0].split_once(": result ").expect("a result");
     member(result, "requestState").expect("a state").to_owned()
 }
 
-/// The params of a call that comes again.
+/// The params of a repeated call.
 fn again(state: &str, responses: &str) -> String {
     format!(r#""name":"sum","requestState":{state},"inputResponses":{responses}"#)
 }
@@ -136,7 +136,7 @@ fn a_client_whose_requests_stand_alone_comes_again_with_the_answers() {
             ELICIT, first
         )]
     );
-    // What is missing, or no object, is asked for again, under another state.
+    // Missing or malformed answers are requested again, with another state.
     let responses = format!(r#"{{"70":{ACCEPTED},"71":7,"72":{{}},"x":{{}}}}"#);
     let required = table.alone("s", "tools/call", &again(&first, &responses));
     assert_eq!(required[0], format!("answer 70: result {ACCEPTED}"));
@@ -178,7 +178,7 @@ fn only_the_same_call_goes_on_and_only_where_it_was_made() {
 fn what_was_asked_ends_with_its_call() {
     let mut table = server();
     let over = r#"error {"code":-32800,"message":"Request cancelled"}"#;
-    // Where the client has a connection, it is told, and its answer is still the component's.
+    // A client with a connection is told, and its answer still goes to the component.
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     ask(&mut table, 2, &[70]);
     let ended = table.result(2, r#"{"content":[]}"#);
@@ -188,7 +188,7 @@ fn what_was_asked_ends_with_its_call() {
         table.result(3, ACCEPTED),
         [format!("answer 70: result {ACCEPTED}")]
     );
-    // Where it would have to come again, nobody waits for what comes of the call.
+    // Where it would have to return, nobody waits for the result of the call.
     table.alone("r", "tools/call", r#""name":"sum""#);
     let state = state(&ask(&mut table, 4, &[71]));
     assert_eq!(
@@ -196,7 +196,7 @@ fn what_was_asked_ends_with_its_call() {
         [format!("answer 71: {over}")]
     );
     assert!(table.alone("r", "tools/call", &again(&state, "{}"))[0].contains("-32602"));
-    // After a call there is nobody to ask, and in one that was given up neither.
+    // After a call there is nobody to ask, and neither in one that was given up.
     assert_eq!(ask(&mut table, 4, &[72]), [format!("answer 72: {over}")]);
     table.alone("r", "tools/call", r#""name":"sum""#);
     assert_eq!(table.withdraw(6), ["withdraw 5"]);
