@@ -1,9 +1,9 @@
 //! ACP over HTTP and WebSocket: both ends, as transports (RFD streamable-http-websocket-transport).
 //!
-//! What always holds:
-//! - A message that crosses has the bytes that it came with, but for line breaks between its tokens.
-//! - What waits is bounded: who takes nothing stops whoever speaks to him, and is given up after a stated time.
-//! - Nobody gets further than the [gate] who is not let in, and somebody else's connection is not there.
+//! Invariants:
+//! - A message passes with its bytes unchanged, except for line breaks between tokens.
+//! - Backlogs are bounded: a side that does not read stops its sender, and is given up after a fixed time.
+//! - Rejected clients get no further than the [gate], and connections of other users do not exist for a client.
 
 #![forbid(unsafe_code)]
 

@@ -1,24 +1,24 @@
-//! What both ends know: the names of headers, and which methods are of one session (RFD
+//! Shared by both ends: the names of headers, and the methods of one session (RFD
 //! streamable-http-websocket-transport).
 
 use hyper::header::HeaderName;
 
-/// Which connection a request is of. The server names it in its answer to `initialize`.
+/// The connection of a request. The server names it in its answer to `initialize`.
 pub const CONNECTION: HeaderName = HeaderName::from_static("acp-connection-id");
 
-/// Which session a request is of.
+/// The session of a request.
 pub const SESSION: HeaderName = HeaderName::from_static("acp-session-id");
 
-/// Which event of a stream was the last that came (WHATWG HTML, server-sent events).
+/// The last received event of a stream (WHATWG HTML, server-sent events).
 pub const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Tells a message that is sent once more from another one (draft-ietf-httpapi-idempotency-key-header): a server takes
-/// those of one connection once each.
+/// Identifies resent messages (draft-ietf-httpapi-idempotency-key-header): a server accepts each key of a connection
+/// once.
 pub const IDEMPOTENCY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// Says, in the answer to `initialize`, that the server takes each key of [`IDEMPOTENCY`] once and keeps what streams
-/// lose for a while: `1`.
+/// `1` in the answer to `initialize` means that the server accepts each key of [`IDEMPOTENCY`] once, and keeps events
+/// that streams lose for a while.
 pub const RESUME: HeaderName = HeaderName::from_static("acp-resume");
 
-/// How often a stream without events has a comment, and a WebSocket a ping, in seconds.
+/// The interval of comments on idle streams, and of pings on WebSockets, in seconds.
 pub const HEARTBEAT: u64 = 15;

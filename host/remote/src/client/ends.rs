@@ -1,4 +1,4 @@
-//! The two halves of the transport to a remote agent, whatever is between.
+//! The two halves of the transport to a remote agent, over any connection.
 
 use std::future::Future;
 use std::io;
@@ -12,31 +12,31 @@ use tokio::sync::mpsc;
 
 use super::error::RemoteError;
 
-/// What comes of a remote agent.
+/// An event from a remote agent.
 #[derive(Debug)]
 pub enum Heard {
     /// A message, on one line.
     Message(Bytes),
-    /// Nothing more will.
+    /// The end.
     End(Result<(), RemoteError>),
 }
 
-/// Where that goes. It has room for one.
+/// Where events go. It has room for one.
 pub type Inbox = mpsc::Sender<Heard>;
 
 /// A connection to a remote agent, which begins with the first message.
 pub trait Link: Send + Sync + 'static {
-    /// Sends a message; done when it is taken. One is sent at a time.
+    /// Sends a message; resolves when it is accepted. One is sent at a time.
     fn send(
         self: Arc<Self>,
         message: Bytes,
     ) -> impl Future<Output = Result<(), RemoteError>> + Send;
 
-    /// Says that no more comes, and hears no more either.
+    /// Closes the connection in both directions.
     fn end(self: Arc<Self>) -> impl Future<Output = ()> + Send;
 }
 
-/// A transport over what this makes, which puts what it hears into the inbox.
+/// A transport over the link that this creates, which puts its events into the inbox.
 pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
     let (inbox, heard) = mpsc::channel(1);
     Transport {
@@ -50,7 +50,7 @@ pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
     }
 }
 
-/// The bytes of a message, without the line breaks between its tokens: elsewhere in JSON there are none.
+/// The bytes of a message, without line breaks between tokens: JSON has them nowhere else.
 pub fn on_one_line(message: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &message).is_none() {
         return message;
@@ -93,14 +93,14 @@ type Sending = Pin<Box<dyn Future<Output = Result<(), RemoteError>> + Send>>;
 
 struct Outward<L> {
     link: Arc<L>,
-    /// The parts of a message that is not there wholly.
+    /// The parts of an incomplete message.
     begun: Vec<Bytes>,
     sending: Option<Sending>,
     is_open: bool,
 }
 
 impl<L> Outward<L> {
-    /// The next message that is there wholly.
+    /// The next complete message.
     fn take(&mut self, outbox: &mut Outbox) -> Option<Bytes> {
         while outbox.has_remaining() {
             let chunk = outbox.chunk();
@@ -111,7 +111,7 @@ impl<L> Outward<L> {
                 continue;
             }
             outbox.advance(1);
-            // A long one is one part, which need not be copied.
+            // A long message is a single part, which need not be copied.
             self.begun.retain(|part| !part.is_empty());
             let mut parts = std::mem::take(&mut self.begun);
             match parts.len() {

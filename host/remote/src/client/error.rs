@@ -1,4 +1,4 @@
-//! Why a remote agent is not reached, or no longer.
+//! Why a remote agent cannot be reached, or no longer.
 
 use std::error::Error;
 use std::io;
@@ -9,11 +9,11 @@ use reqwest::StatusCode;
 
 use super::patience::WHOLE;
 
-/// Why a remote agent is not reached, or no longer, and what to do about it.
+/// Why a remote agent cannot be reached, or no longer, and what to do about it.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{address}: {why}")]
 pub struct RemoteError {
-    /// Its URL, as it may be shown.
+    /// Its URL in a form safe to show.
     address: Arc<str>,
     why: Why,
 }
@@ -26,7 +26,7 @@ impl RemoteError {
         }
     }
 
-    /// The same, of what was tried as often as it is.
+    /// The same, after all retries.
     pub(super) fn after_tries(self) -> Self {
         Self {
             why: Why::GivenUp(self.why.to_string(), WHOLE.as_secs()),
@@ -104,7 +104,7 @@ pub(super) enum Why {
     Ended(String),
 }
 
-/// What a status means for whoever has started this.
+/// The meaning of a status for the user.
 fn meaning(status: StatusCode, with_token: bool) -> String {
     let todo = match (status, with_token) {
         (StatusCode::UNAUTHORIZED, false) => {
@@ -127,7 +127,7 @@ fn meaning(status: StatusCode, with_token: bool) -> String {
     format!("{todo} ({status})")
 }
 
-/// What a server says about it.
+/// The server's explanation.
 fn said(text: &str) -> String {
     match text.trim() {
         "" => String::new(),
@@ -135,7 +135,7 @@ fn said(text: &str) -> String {
     }
 }
 
-/// What is behind an error of a request, which is shown without its URL.
+/// The cause of a request's error, without its URL.
 pub(super) fn cause(error: &reqwest::Error) -> Why {
     let causes = || std::iter::successors(error.source(), |cause| (*cause).source());
     let last = causes().last().map(ToString::to_string);
@@ -158,7 +158,7 @@ pub(super) fn cause(error: &reqwest::Error) -> Why {
     }
 }
 
-/// Whether rustls says it, by way of an error of input and output, which does not give it as its source.
+/// Whether it is an error of rustls within an I/O error, which does not give it as its source.
 fn is_of_tls(error: &(dyn Error + 'static)) -> bool {
     let io = error.downcast_ref::<io::Error>();
     let inner = io.and_then(io::Error::get_ref);

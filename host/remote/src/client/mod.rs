@@ -1,10 +1,10 @@
 //! A remote agent, as a client reaches it: a [`Transport`] to a URL.
 //!
-//! What always holds:
-//! - A message is read for its envelope alone, and crosses with the bytes that it has.
-//! - One message leaves at a time, and the next is taken when the server has taken it. One that came waits for whoever
-//!   reads; until he does, nothing more is read.
-//! - No error names a token, or what stands before the host or behind the path of a URL.
+//! Invariants:
+//! - Only a message's envelope is read, and its bytes pass unchanged.
+//! - One message is sent at a time, and the next one is taken once the server has accepted it. An incoming message
+//!   waits for its reader; until then nothing more is read.
+//! - No error contains a token, or the part of a URL before the host or after the path.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -33,10 +33,10 @@ use acp_chain_rpc::transport::Transport;
 
 use self::web::Web;
 
-/// A way to a remote agent. Nothing is asked of the network before the first message leaves; what fails then is the
-/// error with which the transport ends. Messages that come in may have this length, in bytes.
+/// A transport to a remote agent. It connects when the first message is sent; a failure then ends the transport with
+/// an error. `limit` is the maximum length of incoming messages, in bytes.
 ///
-/// Call it, and what it gives, within a tokio runtime.
+/// Must be called, and the result used, within a tokio runtime.
 pub fn connect(target: &Target, limit: usize) -> Result<Transport, RemoteError> {
     let web = Web::new(target)?;
     Ok(match target.address.is_websocket() {

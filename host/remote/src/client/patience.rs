@@ -1,21 +1,21 @@
-//! How often something is tried again, and for how long.
+//! How often something is retried, and for how long.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// The first pause, and the longest: each is twice the one before.
+/// The first pause, and the longest: each is twice as long as the one before.
 const FIRST: Duration = Duration::from_millis(100);
 pub const LONGEST: Duration = Duration::from_secs(5);
 
-/// So long it is tried without anything that came of it.
+/// How long to retry without any success.
 pub const WHOLE: Duration = Duration::from_mins(1);
 
-/// Pauses between tries of one thing.
+/// The pauses between retries.
 #[derive(Debug)]
 pub struct Patience {
     pause: Duration,
-    /// When what is tried again failed first.
+    /// When the first try failed.
     since: Option<Instant>,
 }
 
@@ -27,14 +27,14 @@ impl Patience {
         }
     }
 
-    /// Waits before the next try. `false`, at once, if there was time enough.
+    /// Waits before the next try. Returns `false` at once if the time is over.
     pub async fn pause(&mut self) -> bool {
         let pause = self.pause;
         self.pause = (pause * 2).min(LONGEST);
         self.wait(pause).await
     }
 
-    /// The same for so long as the other side wants.
+    /// The same, for the pause that the other side wants.
     pub async fn wait(&mut self, pause: Duration) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
         let is_enough = since.elapsed().saturating_add(pause) > WHOLE;
@@ -44,7 +44,7 @@ impl Patience {
         !is_enough
     }
 
-    /// Something came of it.
+    /// There was some success.
     pub fn renew(&mut self) {
         *self = Self::new();
     }

@@ -1,12 +1,12 @@
-//! Events out of bytes (WHATWG HTML, server-sent events): their data and their ids, and nothing else of them.
+//! Parses server-sent events (WHATWG HTML): only their data and their ids.
 //!
-//! Memory stays bounded by the longest data, whatever comes: what is no data is cut off where it is of no use.
+//! The longest data bounds the memory, whatever arrives: other fields are truncated.
 
 use std::mem;
 
 use bytes::{Buf, Bytes};
 
-/// The longest line that is not data of which anything is kept, in bytes: the name of a field and an id.
+/// How many bytes of a line other than data are kept: the name of a field and an id.
 const SHORT: usize = 1024;
 
 const BOM: &[u8] = "\u{feff}".as_bytes();
@@ -14,34 +14,34 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its lines, with spaces between them: the data is JSON, in which a line break is white space. Empty if it has none.
+    /// Its lines, joined by spaces: the data is JSON, where a line break is white space. Empty if it has none.
     pub data: Bytes,
-    /// The id that it brings, if it brings one that can be named.
+    /// Its id, if it has a valid one.
     pub id: Option<Bytes>,
 }
 
-/// The data of an event is longer than it may be.
+/// The data of an event is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub struct TooLong;
 
-/// What the line that is being read is.
+/// The kind of the line being read.
 #[derive(Debug, Default)]
 enum Line {
-    /// Its first bytes, which do not say it yet.
+    /// Unknown: its first bytes do not show it yet.
     #[default]
     Begun,
     /// Data.
     Data,
-    /// A comment, or a field that says nothing to us.
+    /// A comment, or a field that is ignored.
     Other,
 }
 
-/// Takes events out of what comes, however that is cut.
+/// Extracts events from the input, however it is split.
 #[derive(Debug)]
 pub struct Parser {
     limit: usize,
     line: Line,
-    /// What was read of a line that is not data.
+    /// The bytes of a line other than data.
     begun: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
@@ -52,7 +52,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// One for data of at most `limit` bytes.
+    /// A parser for data of at most `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -66,7 +66,7 @@ impl Parser {
         }
     }
 
-    /// The next event that is complete; takes what it has read from the bytes. `None` when they are used up.
+    /// The next complete event; consumes the bytes that it has read. `None` when they are used up.
     pub fn next(&mut self, bytes: &mut Bytes) -> Result<Option<Event>, TooLong> {
         while bytes.has_remaining() {
             if mem::take(&mut self.was_return) && bytes[0] == b'\n' {
@@ -93,7 +93,7 @@ impl Parser {
             Line::Data => self.take_data(part),
             Line::Other => Ok(()),
             Line::Begun => {
-                // One more than is kept, to tell that it is too much.
+                // One byte more than is kept, to recognize excess.
                 let room = SHORT + 1 - self.begun.len().min(SHORT + 1);
                 let taken = part.len().min(room);
                 self.begun.extend_from_slice(&part[..taken]);
@@ -106,7 +106,7 @@ impl Parser {
         }
     }
 
-    /// Looks what a line is, as soon as that can be told.
+    /// Determines the kind of a line, once that is possible.
     fn tell(&mut self) -> Result<(), TooLong> {
         const DATA: &[u8] = b"data:";
         let bom = if self.is_first_line { BOM } else { b"" };
@@ -143,7 +143,7 @@ impl Parser {
         Ok(())
     }
 
-    /// The line is complete. Gives an event if it was the last line of one.
+    /// The line is complete. Returns an event if it was its last line.
     fn end_line(&mut self) -> Result<Option<Event>, TooLong> {
         let line = mem::take(&mut self.begun);
         let is_first = mem::take(&mut self.is_first_line);
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// All events of a stream that comes in these pieces.
+    /// All events of a stream that arrives in these pieces.
     fn events<'b>(
         pieces: impl IntoIterator<Item = &'b [u8]>,
         limit: usize,
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(events([lines.as_bytes()], 10), Err(TooLong));
     }
 
-    /// Another reading of the standard, line by line, of text that is all there.
+    /// An independent implementation of the standard, line by line, for a complete text.
     fn read_at_once(text: &str) -> Vec<Event> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let text = text.replace("\r\n", "\n").replace('\r', "\n");

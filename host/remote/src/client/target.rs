@@ -1,4 +1,4 @@
-//! What is reached, and how one shows who one is.
+//! The address and the credentials.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -15,29 +15,29 @@ use super::error::{RemoteError, Why};
 pub struct Target {
     /// Where it is.
     pub address: Address,
-    /// What lets us in.
+    /// The token for authentication.
     pub token: Option<Token>,
     /// A file with certificates, as PEM, that are trusted besides those of the system.
     pub ca: Option<PathBuf>,
 }
 
-/// The URL of a remote agent: `http`, `https`, `ws` or `wss`. It is shown without its query, in which there may be
+/// The URL of a remote agent: `http`, `https`, `ws` or `wss`. It is shown without its query, which may contain
 /// secrets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// By which requests are made; a WebSocket begins with one.
+    /// The URL for requests; a WebSocket begins with one.
     pub(super) url: Url,
     is_websocket: bool,
     shown: String,
 }
 
 impl Address {
-    /// Whether it is spoken to by WebSocket.
+    /// Whether it is reached over WebSocket.
     pub(super) fn is_websocket(&self) -> bool {
         self.is_websocket
     }
 
-    /// Whether nobody on the way can read what is said.
+    /// Whether nobody on the way can read the messages.
     pub(super) fn is_private(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default();
         let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
@@ -55,7 +55,7 @@ impl FromStr for Address {
         url.set_fragment(None);
         let mut shown = url.clone();
         shown.set_query(None);
-        // It fails for URLs that have no place for them.
+        // Fails for URLs that cannot have them.
         let _ = shown.set_username("").and(shown.set_password(None));
         let shown = shown.to_string();
         let (scheme, is_websocket) = match url.scheme() {
@@ -68,7 +68,7 @@ impl FromStr for Address {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(RemoteError::new(&shown, Why::Password));
         }
-        // All four are of those between which a URL may change.
+        // A URL may switch between all four.
         let _ = url.set_scheme(scheme);
         Ok(Self {
             url,
@@ -84,11 +84,11 @@ impl fmt::Display for Address {
     }
 }
 
-/// What lets us in: a bearer token. No error and no log shows it.
+/// A bearer token for authentication. No error and no log shows it.
 #[derive(Clone, Debug)]
 pub struct Token(pub(super) HeaderValue);
 
-/// A token has a character that no header can have.
+/// A token has a character that is invalid in a header.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
 #[error("the token has characters that no token has; it is one line of letters, digits and signs")]
 pub struct InvalidToken;
@@ -100,7 +100,7 @@ impl FromStr for Token {
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
         let value = is_plain.then(|| HeaderValue::from_str(&format!("Bearer {text}")));
         let mut value = value.and_then(Result::ok).ok_or(InvalidToken)?;
-        // It is then shown by nobody, nor kept in tables of HTTP/2.
+        // Then it is neither shown, nor kept in HTTP/2 tables.
         value.set_sensitive(true);
         Ok(Self(value))
     }

@@ -1,7 +1,7 @@
 //! Requests to a remote agent.
 //!
-//! What always holds: the token goes to the address that it is for and nowhere else, so no redirection is followed. What
-//! the server sets as cookies goes with every request behind that, as long as the connection lives.
+//! Invariants: the token is sent only to its own address, so no redirection is followed. Cookies that the server sets
+//! are sent with all later requests of the connection.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,21 +20,21 @@ use super::error::{RemoteError, Why, cause};
 use super::target::{Address, Target, Token};
 use crate::wire::HEARTBEAT;
 
-/// How long a server may take to be reached.
+/// How long connecting to a server may take.
 const CONNECT: Duration = Duration::from_secs(15);
 
-/// How long a connection that nobody uses is kept. Servers close theirs after 5 seconds and more; a request that meets
-/// such an end may be lost, and not every server can be told twice.
+/// How long an idle connection is kept. Servers close theirs after 5 seconds or more; a request that coincides with
+/// that may be lost, and not every server allows a retry.
 const IDLE: Duration = Duration::from_secs(4);
 
 /// How many cookies are kept, and how long each may be, in bytes.
 const COOKIES: usize = 64;
 const COOKIE_LEN: usize = 4096;
 
-/// How much of what a server says about an error is read, in bytes.
+/// How many bytes of a server's explanation of an error are read.
 const SAID: usize = 4 << 10;
 
-/// What makes requests to one address.
+/// Makes requests to one address.
 #[derive(Debug)]
 pub struct Web {
     client: Client,
@@ -51,7 +51,7 @@ impl Web {
         if target.token.is_some() && !address.is_private() {
             return Err(wrong(Why::OpenToken));
         }
-        // One that is there already will do.
+        // An installed one will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let heartbeat = Duration::from_secs(HEARTBEAT);
         let mut builder = Client::builder()
@@ -64,7 +64,7 @@ impl Web {
             .http2_keep_alive_interval(heartbeat)
             .http2_keep_alive_timeout(2 * heartbeat)
             .http2_adaptive_window(true);
-        // A server that is gone without a word is noticed when it takes nothing of what is sent.
+        // A server that vanished is noticed when it does not acknowledge sent data.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
             builder = builder.tcp_user_timeout(3 * heartbeat);
@@ -93,7 +93,7 @@ impl Web {
         })
     }
 
-    /// Makes a request, and takes whatever is answered.
+    /// Makes a request, and returns any answer.
     pub async fn send(
         &self,
         method: Method,
@@ -116,12 +116,12 @@ impl Web {
         RemoteError::new(&self.address.to_string(), why)
     }
 
-    /// The error of a request that had no answer, or only a part of one.
+    /// The error of a request without a complete answer.
     pub fn broken(&self, error: &reqwest::Error) -> RemoteError {
         self.error(cause(error))
     }
 
-    /// The error of a request that was answered so.
+    /// The error of a request with this answer.
     pub async fn refused(&self, answer: Response) -> RemoteError {
         let status = answer.status();
         let said_ = said(answer).await;
@@ -159,7 +159,7 @@ impl Web {
     }
 }
 
-/// The beginning of what a server says about an error.
+/// The beginning of a server's explanation of an error.
 pub async fn said(mut answer: Response) -> String {
     let mut said = Vec::new();
     while let Ok(Some(part)) = answer.chunk().await {
@@ -171,7 +171,7 @@ pub async fn said(mut answer: Response) -> String {
     Untrusted::within(String::from_utf8_lossy(&said).trim(), MAX_QUOTE).to_string()
 }
 
-/// How long a server without room wants us to wait, if it wants that.
+/// How long an overloaded server wants us to wait, if it says so.
 pub fn wanted_pause(answer: &Response) -> Option<Duration> {
     let is_full = [
         StatusCode::TOO_MANY_REQUESTS,
@@ -183,8 +183,8 @@ pub fn wanted_pause(answer: &Response) -> Option<Duration> {
     pause_until(after, date.unwrap_or_else(SystemTime::now))
 }
 
-/// How long that is, in seconds or as a date (RFC 9110, 10.2.3). What time it is, the server says: its clock may be
-/// another than ours.
+/// Parses a pause in seconds or as a date (RFC 9110, 10.2.3). The time is the server's: its clock may differ from
+/// ours.
 fn pause_until(after: &str, now: SystemTime) -> Option<Duration> {
     if let Ok(seconds) = after.trim().parse() {
         return Some(Duration::from_secs(seconds));
@@ -193,7 +193,7 @@ fn pause_until(after: &str, now: SystemTime) -> Option<Duration> {
     Some(date.duration_since(now).unwrap_or_default())
 }
 
-/// Whether a status is that of something between us and the server, which may reach it again.
+/// Whether a status comes from an intermediary, which may reach the server again.
 pub fn is_of_gateway(status: StatusCode) -> bool {
     matches!(
         status,
@@ -222,7 +222,7 @@ mod tests {
             ("18446744073709551615", Some(u64::MAX)),
             ("Sun, 06 Nov 1994 08:50:07 GMT", Some(30)),
             ("Sunday, 06-Nov-94 08:49:38 GMT", Some(1)),
-            // It is over.
+            // It is in the past.
             ("Sun, 06 Nov 1994 08:00:00 GMT", Some(0)),
             ("soon", None),
             ("-1", None),

@@ -1,7 +1,7 @@
-//! A remote agent by WebSocket: one connection, a text for each message.
+//! A remote agent over WebSocket: one connection, a text for each message.
 //!
-//! The connection is one of HTTP/1.1 that is upgraded (RFC 6455), so that it has the same certificates, proxies and
-//! errors as every other request.
+//! The connection is upgraded from HTTP/1.1 (RFC 6455), so it has the same certificates, proxies and errors as other
+//! requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,20 +29,20 @@ use super::error::{RemoteError, Why};
 use super::web::Web;
 use crate::wire::HEARTBEAT;
 
-/// Whoever says nothing for so long is gone.
+/// After this long without data, the other side is considered gone.
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
 
-/// How long the other side is waited for at the end.
+/// How long to wait for the other side at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 type Stream = WebSocketStream<Upgraded>;
 
-/// A connection by WebSocket.
+/// A connection over WebSocket.
 pub struct Socket {
     web: Web,
     limit: usize,
     inbox: Inbox,
-    /// None before there is one.
+    /// `None` before it is connected.
     sink: Mutex<Option<SplitSink<Stream, Message>>>,
     tasks: Mutex<JoinSet<()>>,
 }
@@ -88,10 +88,10 @@ impl Socket {
         Ok(WebSocketStream::from_raw_socket(upgraded, Role::Client, Some(config)).await)
     }
 
-    /// Reads until the end, and tells that.
+    /// Reads until the end, and reports that.
     async fn read(self: Arc<Self>, mut stream: SplitStream<Stream>) {
         let end = loop {
-            // While nobody takes what came, nothing is read, and nobody is silent.
+            // While a message waits for its reader, nothing is read, so silence does not count.
             let next = tokio::select! {
                 next = timeout(SILENCE, stream.next()) => next,
                 () = self.inbox.closed() => return,
@@ -117,7 +117,7 @@ impl Socket {
         let _ = self.inbox.send(Heard::End(end)).await;
     }
 
-    /// Shows the other side, and whoever is between, that we are there.
+    /// Shows the other side and intermediaries that we are alive.
     async fn ping(self: Arc<Self>) {
         loop {
             tokio::select! {
@@ -126,7 +126,7 @@ impl Socket {
             }
             let mut sink = self.sink.lock().await;
             let Some(sink) = sink.as_mut() else { return };
-            // Whoever reads tells why not.
+            // The reader reports why not.
             if sink.send(Message::Ping(Bytes::new())).await.is_err() {
                 return;
             }
@@ -166,7 +166,7 @@ impl Link for Socket {
         let _ = timeout(FAREWELL, async {
             if let Some(mut sink) = self.sink.lock().await.take() {
                 let _ = sink.close().await;
-                // That which reads ends with the answer.
+                // The reading task ends with the answer.
                 tasks.join_next().await;
             }
         })
@@ -176,7 +176,7 @@ impl Link for Socket {
     }
 }
 
-/// What the other side's farewell means.
+/// The meaning of the other side's close frame.
 fn farewell(frame: Option<CloseFrame>) -> Result<(), Why> {
     match frame {
         None => Ok(()),
@@ -201,7 +201,7 @@ mod tests {
 
     type Server = WebSocketStream<TcpStream>;
 
-    /// A transport on which `initialize` was said, and the server's end.
+    /// A transport after `initialize`, and the server's end.
     async fn ends(limit: usize) -> (Transport, Server) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -228,7 +228,7 @@ mod tests {
         (transport, server)
     }
 
-    /// All that comes of a transport, and how it ends.
+    /// All messages of a transport, and how it ends.
     async fn heard(transport: &mut Transport) -> (Vec<Bytes>, io::Result<bool>) {
         let mut lines = Vec::new();
         loop {

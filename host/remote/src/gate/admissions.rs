@@ -1,7 +1,7 @@
-//! Who is in, by what he has shown, and when that is over.
+//! The admitted users, by their credentials, and when these end.
 //!
-//! All that is open by the same token has one entry. It goes when nothing is open by it, and when it is over: the
-//! token has expired, was taken back, or the key is gone by which it was signed. One task keeps the time for all.
+//! Everything open through the same token has one entry. It is removed when nothing is open through it, and when it
+//! ends: the token has expired or was revoked, or the key that signed it is gone. One task keeps the time for all.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -13,45 +13,45 @@ use tokio::sync::{Notify, watch};
 
 use super::{Admitted, Digest, User};
 
-/// How often it is looked who has left. The clock may be set in between, too, and the machine may sleep.
+/// How often to check for entries that have ended. In between, the clock may be set, or the machine may sleep.
 const PAUSE: Duration = Duration::from_secs(30);
 
-/// Something that was shown, and is true.
+/// Verified credentials.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// What it is found again by.
+    /// Identifies it.
     pub digest: Digest,
-    /// Who has shown it.
+    /// The user.
     pub user: User,
     /// When it expires.
     pub until: Option<SystemTime>,
-    /// What makes it true.
+    /// What verifies it.
     pub by: By,
 }
 
-/// What makes something true, as long as that is there.
+/// What verifies credentials, as long as it exists.
 #[derive(Clone, Debug)]
 pub enum By {
     /// A line in the file of tokens.
     Token,
     /// A key of the issuer with this number.
     Key(usize, Arc<Jwk>),
-    /// The authority that clients have certificates of.
+    /// The authority of clients' certificates.
     Authority,
 }
 
-/// Who is in.
+/// The admitted users.
 #[derive(Debug, Default)]
 pub struct Admissions {
     state: Mutex<State>,
-    /// Something ends sooner than the task thinks.
+    /// Something ends sooner than the task expects.
     sooner: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     entries: HashMap<Digest, Admission>,
-    /// When the task looks next, if there is one.
+    /// When the task checks next, if it runs.
     next: Option<SystemTime>,
 }
 
@@ -63,7 +63,7 @@ struct Admission {
 }
 
 impl Admissions {
-    /// Lets somebody in, if what he shows has not expired, and still holds.
+    /// Admits a user whose credentials have not expired and still hold.
     pub fn admit(
         self: &Arc<Self>,
         proof: Proof,
@@ -71,7 +71,7 @@ impl Admissions {
     ) -> Option<Admitted> {
         let now = SystemTime::now();
         let mut state = self.state();
-        // It was verified by keys that may have been replaced since. Whoever replaces them looks at the entries next.
+        // It was verified by keys that may have been replaced since. Replacing them checks the entries afterwards.
         if proof.until.is_some_and(|until| until <= now) || !holds(&proof) {
             return None;
         }
@@ -99,7 +99,7 @@ impl Admissions {
         Some(admitted)
     }
 
-    /// Ends everything but what still holds.
+    /// Ends all entries that no longer hold.
     pub fn keep(&self, holds: impl Fn(&Proof) -> bool) {
         self.state().keep(holds);
     }
@@ -120,7 +120,7 @@ impl State {
         });
     }
 
-    /// Ends what has expired, and says how long nothing else does; nothing if nobody is in.
+    /// Ends expired entries, and returns the time until the next one expires; `None` if there is none.
     fn expire(&mut self) -> Option<Duration> {
         let now = SystemTime::now();
         self.keep(|proof| proof.until.is_none_or(|until| until > now));
@@ -136,7 +136,7 @@ impl State {
     }
 }
 
-/// Ends what expires, until nobody is in.
+/// Ends entries as they expire, until there are none.
 async fn keep_time(admissions: Weak<Admissions>) {
     loop {
         let Some(this) = admissions.upgrade() else {
@@ -176,7 +176,7 @@ mod tests {
         let admit = |digest, until| admissions.admit(proof(digest, until), |_| true).unwrap();
         let forever = admit(1, None);
         let long = admit(2, Some(Duration::from_hours(1)));
-        // The task waits for the others by then.
+        // By then the task waits for the others.
         tokio::task::yield_now().await;
         let mut short = admit(3, Some(Duration::from_millis(20)));
         short.is_over.wait_for(|over| *over).await.unwrap();

@@ -1,6 +1,6 @@
-//! Who a certificate names: what TLS has verified by then, so that only what it says is read here (RFC 5280).
+//! The user that a certificate names. TLS has verified it, so only its contents are read here (RFC 5280).
 //!
-//! The user is the common name of the subject, or else its first alternative name; his groups are the subject's
+//! The user is the common name of the subject, or else its first alternative name; the groups are the subject's
 //! organizational units.
 
 use std::time::{Duration, SystemTime};
@@ -35,7 +35,7 @@ const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const UNIT: &[u8] = &[0x55, 4, 11];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
-/// What a certificate proves that was verified; DER. None if it names nobody.
+/// What a verified certificate proves; DER. `None` if it names nobody.
 pub fn read(certificate: &[u8]) -> Option<Proof> {
     let mut whole = Der(certificate);
     let mut body = whole.inner(tag::SEQUENCE)?.inner(tag::SEQUENCE)?;
@@ -57,7 +57,7 @@ pub fn read(certificate: &[u8]) -> Option<Proof> {
             name: format!("{CERTIFICATE}#{name}"),
             groups: groups.map(str::to_owned).collect(),
         },
-        // One that has an end that we cannot read has ended.
+        // A certificate with an end that we cannot read has expired.
         until: Some(time(kind, end).unwrap_or(SystemTime::UNIX_EPOCH)),
         by: By::Authority,
     })
@@ -83,7 +83,7 @@ fn named<'c>(mut subject: Der<'c>, oid: &'static [u8]) -> impl Iterator<Item = &
     })
 }
 
-/// The first alternative name, of what stands behind the key.
+/// The first alternative name, from the fields after the key.
 fn alternative(mut rest: Der<'_>) -> Option<&str> {
     let mut extensions = loop {
         if let (tag::EXTENSIONS, inside) = rest.any()? {
@@ -151,7 +151,7 @@ fn days(year: i64, month: i64, day: i64) -> i64 {
     year * 365 + leaps + (month * 153 + 2) / 5 + day - 719_469
 }
 
-/// What is left of a sequence of values in DER (X.690).
+/// The rest of a sequence of values in DER (X.690).
 #[derive(Clone, Copy)]
 struct Der<'c>(&'c [u8]);
 
@@ -180,7 +180,7 @@ impl<'c> Der<'c> {
         Some((kind, value))
     }
 
-    /// The next value, which is of this kind.
+    /// The next value, which has this kind.
     fn take(&mut self, kind: u8) -> Option<&'c [u8]> {
         let mut after = *self;
         let (found, value) = after.any()?;
@@ -190,12 +190,12 @@ impl<'c> Der<'c> {
         })
     }
 
-    /// What is in the next value, which is of this kind.
+    /// The contents of the next value, which has this kind.
     fn inner(&mut self, kind: u8) -> Option<Self> {
         self.take(kind).map(Self)
     }
 
-    /// Leaves out the next value if it is of this kind.
+    /// Skips the next value if it has this kind.
     fn optional(&mut self, kind: u8) {
         let _ = self.take(kind);
     }
@@ -276,7 +276,7 @@ pub mod tests {
         assert_eq!(of("alice\0.evil"), None);
         assert_eq!(of("alice\nroot"), None);
         assert_eq!(of(&"a".repeat(257)), None);
-        // Whatever stands in it, the user is one of certificates.
+        // Whatever it contains, the user belongs to the certificates' namespace.
         assert_eq!(
             of("https://idp.example#bob").as_deref(),
             Some("certificate#https://idp.example#bob")

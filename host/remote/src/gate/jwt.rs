@@ -1,7 +1,7 @@
-//! Bearer tokens that an identity provider signs (RFC 7519), verified by the keys that it publishes (RFC 7517).
+//! Bearer tokens signed by an identity provider (RFC 7519), verified by the keys that it publishes (RFC 7517).
 //!
-//! What always holds (RFC 8725): the operator says which algorithms an issuer signs with, and the token does not; the
-//! issuer, the audience and an end are required; a key verifies nothing but what its own kind signs.
+//! What always holds (RFC 8725): the operator, not the token, says which algorithms an issuer signs with; the issuer,
+//! the audience and an expiry are required; a key verifies only signatures of its own kind.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,32 +18,32 @@ use serde_json::{Map, Value};
 use super::admissions::{By, Proof};
 use super::{User, can_be_name, digest, ring};
 
-/// How far clocks may be apart.
+/// The maximum difference between clocks.
 const LEEWAY: Duration = Duration::from_mins(1);
 
-/// No token is longer, in bytes.
+/// The longest token, in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// Of so many groups a user may be.
+/// The maximum number of groups of a user.
 const GROUPS: usize = 256;
 
-/// What a certificate's users are named by, and so no issuer.
+/// The namespace of users with certificates, so not allowed for an issuer.
 pub(super) const CERTIFICATE: &str = "certificate";
 
-/// Whose signed tokens are taken, and which of them.
+/// An issuer whose signed tokens are accepted, and which of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issuer {
-    /// What `iss` has to be: users are called `ISSUER#NAME`.
+    /// The required `iss`: users are called `ISSUER#NAME`.
     pub issuer: String,
-    /// What `aud` has to be, or to have among others: we.
+    /// The required `aud`, possibly among others: this server.
     pub audience: String,
-    /// What the issuer signs with.
+    /// The algorithms of the issuer.
     pub algorithms: Vec<Algorithm>,
     /// Where its keys are.
     pub jwks: JwksSource,
     /// The claim with the user's name.
     pub name_claim: String,
-    /// The claim with his groups.
+    /// The claim with the user's groups.
     pub groups_claim: String,
 }
 
@@ -51,18 +51,18 @@ pub struct Issuer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum JwksSource {
-    /// An address: `https:`, but for this machine.
+    /// An address: `https:`, except on this machine.
     Url(String),
     /// A file.
     File(PathBuf),
 }
 
-/// What tokens are signed with: none that whoever verifies them could sign with too.
+/// A signature algorithm: only asymmetric ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Algorithm(jsonwebtoken::Algorithm);
 
 impl Algorithm {
-    /// Those of an issuer of which nothing else is said.
+    /// The default of an issuer.
     pub const DEFAULT: [Self; 3] = [
         Self(jsonwebtoken::Algorithm::RS256),
         Self(jsonwebtoken::Algorithm::ES256),
@@ -87,7 +87,7 @@ impl FromStr for Algorithm {
 }
 
 impl Issuer {
-    /// An error unless users of this issuer can be told from all others.
+    /// An error unless users of this issuer are distinguishable from all others.
     pub fn check_name(issuer: &str) -> Result<(), &'static str> {
         match issuer {
             CERTIFICATE => {
@@ -100,7 +100,7 @@ impl Issuer {
     }
 }
 
-/// A key that verifies something.
+/// A key for verification.
 #[derive(Debug)]
 pub struct Key {
     pub jwk: Arc<Jwk>,
@@ -108,7 +108,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// None if it is for something else, or too weak.
+    /// `None` if it is for something else, or too weak.
     pub fn new(jwk: &Jwk) -> Option<Self> {
         use AlgorithmParameters::{EllipticCurve as Ec, OctetKeyPair, RSA};
         let common = &jwk.common;
@@ -140,7 +140,7 @@ impl Key {
         })
     }
 
-    /// Whether tokens that say so can be signed by it.
+    /// Whether it can have signed tokens with this algorithm and key name.
     fn fits(&self, algorithm: jsonwebtoken::Algorithm, name: Option<&str>) -> bool {
         let common = &self.jwk.common;
         let is_named = name.is_none_or(|name| common.key_id.as_deref() == Some(name));
@@ -151,19 +151,19 @@ impl Key {
     }
 }
 
-/// Why a token proves nothing. Nobody is told but the log.
+/// Why a token is rejected. Only the log gets it.
 #[derive(Debug)]
 pub enum Wrong {
-    /// It is wrong.
+    /// The token is invalid.
     Token(&'static str),
-    /// No key that we have verifies it.
+    /// No known key verifies it.
     Key,
-    /// What jsonwebtoken says.
+    /// An error of jsonwebtoken.
     Other(jsonwebtoken::errors::Error),
 }
 
 impl Wrong {
-    /// Whether its issuer may have signed it by a key that we do not know yet.
+    /// Whether its issuer may have signed it with a key that we do not know yet.
     pub fn may_be_new(&self) -> bool {
         matches!(self, Self::Key)
     }
@@ -189,14 +189,14 @@ impl From<jsonwebtoken::errors::Error> for Wrong {
     }
 }
 
-/// What a token proves at this time, by the keys of the issuers, which stand in their order.
+/// What a token proves at this time, by the keys of the issuers, which are in the same order.
 pub fn verify(
     token: &str,
     issuers: &[Issuer],
     keys: &[Vec<Key>],
     now: SystemTime,
 ) -> Result<Proof, Wrong> {
-    /// Only what says whose keys to take.
+    /// Only the members that select the keys.
     #[derive(Deserialize)]
     struct Said {
         iss: String,
@@ -219,7 +219,7 @@ pub fn verify(
         return Err(Wrong::Token("its issuer does not sign with its algorithm"));
     }
     let mut validation = Validation::new(header.alg);
-    // The times are looked at below, by one clock.
+    // The times are checked below, by one clock.
     validation.validate_exp = false;
     validation.set_issuer(&[&issuer.issuer]);
     validation.set_audience(&[&issuer.audience]);
@@ -239,7 +239,7 @@ pub fn verify(
             Err(error) => return Err(error.into()),
         }
     }
-    // Of a key that has a name there is no newer one.
+    // A key with a known name has no newer version.
     match (tried, name) {
         (1.., Some(_)) => Err(Wrong::Token("its signature is wrong")),
         _ => Err(Wrong::Key),
@@ -285,7 +285,7 @@ fn proof(
     })
 }
 
-/// When a token expires for us. None if that is farther away than this machine can count.
+/// When a token expires for us. `None` if that is beyond this machine's range.
 fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
     let wrong = || Wrong::Token("its end is no time (`exp`)");
     let exp = exp.and_then(Value::as_f64).filter(|exp| *exp >= 0.0);
@@ -294,14 +294,14 @@ fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
     Ok(end.and_then(|end| SystemTime::UNIX_EPOCH.checked_add(end)))
 }
 
-/// From when on it holds for us, if it says so.
+/// From when on it is valid for us, if it says so.
 fn begin(nbf: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
     let Some(nbf) = nbf else { return Ok(None) };
     let begin = nbf
         .as_f64()
         .and_then(|nbf| Duration::try_from_secs_f64(nbf.max(0.0)).ok())
         .and_then(|nbf| SystemTime::UNIX_EPOCH.checked_add(nbf.saturating_sub(LEEWAY)));
-    // What is farther away than this machine can count never comes.
+    // A time beyond this machine's range never comes.
     begin
         .map(Some)
         .ok_or(Wrong::Token("its beginning is no time (`nbf`)"))

@@ -1,5 +1,5 @@
-//! What those who come in are verified by. It changes while we run, and comes from another process: one that serves may
-//! open no files.
+//! The keys that verify clients. They change at run time, and come from another process, as a serving process may not
+//! open files.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,10 +11,10 @@ use super::jwt::{Issuer, Key};
 use super::tokens::Token;
 use super::{Digest, User};
 
-/// So many keys of an issuer are looked at: whoever brings none of their names has them all tried.
+/// How many keys of an issuer are used: a token without one of their names has them all tried.
 const KEYS: usize = 32;
 
-/// All that users are verified by, and what the server shows of itself.
+/// All keys that verify users, and the server's own certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keys {
@@ -33,7 +33,7 @@ pub struct Keys {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PemPair {
-    /// The certificate, and those between it and its authority.
+    /// The certificate and its chain.
     pub cert: String,
     /// The private key.
     pub key: String,
@@ -45,18 +45,18 @@ impl std::fmt::Debug for PemPair {
     }
 }
 
-/// The keys of an issuer that can be used (RFC 7517).
+/// The usable keys of an issuer (RFC 7517).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Jwks(Vec<Jwk>);
 
-/// Why a document has no keys that can be used.
+/// Why a document has no usable keys.
 #[derive(Debug, thiserror::Error)]
 pub enum JwksError {
-    /// It is something else.
+    /// It has another form.
     #[error("this is no JWK set: {0}")]
     Syntax(#[from] serde_json::Error),
-    /// There is nothing in it for us.
+    /// It has no usable key.
     #[error(
         "none of its {0} keys can be used: RSA of 2048 bits or more, EC on P-256 or P-384, and Ed25519 can"
     )]
@@ -64,7 +64,7 @@ pub enum JwksError {
 }
 
 impl Jwks {
-    /// Reads a document, and leaves out keys that cannot be used.
+    /// Reads a document, and leaves out unusable keys.
     pub fn read(document: &[u8]) -> Result<Self, JwksError> {
         #[derive(Deserialize)]
         struct Document {
@@ -72,7 +72,7 @@ impl Jwks {
         }
         let document: Document = serde_json::from_slice(document)?;
         let count = document.keys.len();
-        // A key that we do not understand is of no concern to the others.
+        // A key that we do not understand does not affect the others.
         let keys = document.keys.into_iter();
         let keys = keys.filter_map(|key| serde_json::from_value(key).ok());
         let keys: Vec<Jwk> = keys
@@ -86,10 +86,10 @@ impl Jwks {
     }
 }
 
-/// Keys, as they are looked up.
+/// Keys, prepared for lookup.
 #[derive(Debug, Default)]
 pub struct Known {
-    /// By the hashes of tokens. Who measures how long a look takes has to choose a token by its hash.
+    /// By the hashes of tokens. To learn from timing, an attacker would have to choose tokens by their hashes.
     tokens: HashMap<Digest, User>,
     /// In the order of the issuers.
     pub keys: Vec<Vec<Key>>,
@@ -119,7 +119,7 @@ impl Known {
         })
     }
 
-    /// Whether what makes this true is still there, and says the same.
+    /// Whether what verifies this still exists, unchanged.
     pub fn has(&self, proof: &Proof) -> bool {
         match &proof.by {
             By::Token => self.tokens.get(&proof.digest) == Some(&proof.user),

@@ -1,4 +1,4 @@
-//! Who may come in, and as whom.
+//! Authentication: who may connect, and as which user.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -12,9 +12,9 @@
 //! | `keys` | what all of this is verified by, which changes while we run |
 //! | `admissions` | who is in, and when that is over |
 //!
-//! What always holds: whoever is not let in learns nothing of what is behind, and all of them get the same answer; what
-//! is open for somebody ends when he would no longer be let in; a secret stands in no log, and how long it takes to
-//! refuse one tells nothing of those that there are.
+//! Invariants: rejected clients learn nothing of what is behind the gate, and all get the same answer; everything
+//! open for a user ends once they would no longer be admitted; no log contains a secret, and the time to reject one
+//! reveals nothing of the valid ones.
 
 mod admissions;
 mod certificates;
@@ -47,46 +47,46 @@ use self::keys::Known;
 use self::tickets::Tickets;
 use self::web::Web;
 
-/// Who is at the other end, as the host knows it. Nothing that a client says in a message changes it.
+/// The user at the other end, as the host knows it. No message of a client changes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct User {
-    /// Unique among all users; empty where nobody has to say who he is.
+    /// Unique among all users; empty without authentication.
     pub name: String,
-    /// What he belongs to, as the tokens say.
+    /// The user's groups, from the token.
     pub groups: Vec<String>,
 }
 
-/// Where a request comes from.
+/// The origin of a request.
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// The address of the other end of the TCP connection, which may be a balancer's.
     pub address: SocketAddr,
-    /// The certificate that it has shown, verified; DER.
+    /// Its verified certificate; DER.
     pub certificate: Option<Arc<[u8]>>,
     /// Whether the connection is encrypted.
     pub is_encrypted: bool,
 }
 
-/// Somebody who was let in.
+/// An admitted user.
 #[derive(Clone, Debug)]
 pub struct Admitted {
-    /// Who it is.
+    /// The user.
     pub user: Arc<User>,
-    /// Becomes true when he is no longer let in: what is open for him then ends.
+    /// Becomes true when the user is no longer admitted: everything open for them then ends.
     pub is_over: watch::Receiver<bool>,
 }
 
-/// Why somebody is not let in.
+/// Why a client is rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     /// 401, 403 or 421.
     pub status: StatusCode,
-    /// In words, without what was tried.
+    /// A text, without the rejected credentials.
     pub why: &'static str,
 }
 
 impl Refused {
-    /// The same words for everybody who cannot say who he is: they tell nothing of who could.
+    /// The same text for all failed authentication: it reveals nothing about valid credentials.
     const UNKNOWN: Self = Self {
         status: StatusCode::UNAUTHORIZED,
         why: "this needs a valid token, certificate or ticket",
@@ -99,17 +99,17 @@ impl Refused {
     }
 }
 
-/// What tells one token or certificate from all others.
+/// Identifies a token or certificate.
 type Digest = [u8; 32];
 
 fn digest(secret: &[u8]) -> Digest {
     Sha256::digest(secret).into()
 }
 
-/// Decides who comes in.
+/// Decides who is admitted.
 #[derive(Debug)]
 pub struct Gate {
-    /// None if it is open.
+    /// `None` if it is open.
     closed: Option<Closed>,
     tickets: Tickets,
     never_over: watch::Sender<bool>,
@@ -125,14 +125,14 @@ struct Closed {
 }
 
 impl Gate {
-    /// One that lets in whoever reaches us, whatever he calls us. For tests, at addresses of this machine.
+    /// A gate that admits everybody, with any host name. For tests, at addresses of this machine.
     #[must_use]
     pub fn open() -> Self {
         Self::over(None)
     }
 
-    /// One for a server at this address, as it is bound. Without a way to say who one is, it lets in whoever reaches
-    /// us and is no foreign web page. Until it is given keys it knows no tokens.
+    /// A gate for a server bound to this address. Without configured authentication, it admits everybody except
+    /// foreign web pages. Until it is given keys it knows no tokens.
     #[must_use]
     pub fn new(settings: GateSettings, bound: SocketAddr) -> Self {
         Self::over(Some(Closed {
@@ -152,8 +152,8 @@ impl Gate {
         }
     }
 
-    /// Lets in whoever asks, or says why not. It looks at the head of the request alone, and waits for nothing. To be
-    /// called on a runtime, which is to tell when what somebody has shown expires.
+    /// Admits a request, or returns why not. It looks only at the head of the request, and does not wait. Must be
+    /// called on a runtime, which keeps the time of expiring credentials.
     pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<Admitted, Refused> {
         self.check_site(head, peer)?;
         let asked = self.closed.as_ref();
@@ -169,8 +169,7 @@ impl Gate {
         }
     }
 
-    /// Only what concerns the names of the server and web pages: for what needs no user, as what browsers ask before they
-    /// ask (CORS).
+    /// Checks only host names and web pages: for requests without a user, such as a browser's preflight (CORS).
     pub fn check_site(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
         match &self.closed {
             Some(closed) => closed.web.check(head, peer),
@@ -178,20 +177,20 @@ impl Gate {
         }
     }
 
-    /// Something that lets this user open one WebSocket, in the next 30 seconds, as `?ticket=`. An error if the system
-    /// has no randomness to give.
+    /// A ticket that lets this user open one WebSocket in the next 30 seconds, as `?ticket=`. An error if the system
+    /// provides no randomness.
     pub fn ticket(&self, admitted: &Admitted) -> Result<Ticket, getrandom::Error> {
         self.tickets.issue(admitted)
     }
 
-    /// From now on these are the keys. What is open for users that are no longer let in is over.
+    /// Replaces the keys. Everything open for users that are no longer admitted ends.
     pub fn update(&self, keys: Keys) {
         if let Some(closed) = &self.closed {
             closed.update(keys);
         }
     }
 
-    /// Waits until somebody shows a token that is signed by a key which is not known: there may be new ones.
+    /// Waits for a token that was signed with an unknown key: there may be new ones.
     pub async fn lacks_keys(&self) {
         match &self.closed {
             Some(closed) => closed.lacks_keys.notified().await,
@@ -226,7 +225,7 @@ impl Closed {
         ) {
             Ok(proof) => Some(proof),
             Err(why) => {
-                // For who wonders why nobody comes in. It is of no use to whoever was refused, and may come often.
+                // For operators who wonder why clients are rejected. Debug level, as it may be frequent.
                 tracing::debug!("a JWT is refused: {why}");
                 if why.may_be_new() {
                     self.lacks_keys.notify_one();
@@ -256,7 +255,7 @@ impl Closed {
     }
 }
 
-/// A header that may be there once.
+/// A header that may occur once.
 fn single<'h>(
     head: &'h Parts,
     name: &header::HeaderName,
@@ -268,7 +267,7 @@ fn single<'h>(
     }
 }
 
-/// What stands behind `Bearer` (RFC 6750, 2.1).
+/// The token after `Bearer` (RFC 6750, 2.1).
 fn bearer(value: &HeaderValue) -> Option<&str> {
     let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
     let token = token.trim_matches(' ');
@@ -276,7 +275,7 @@ fn bearer(value: &HeaderValue) -> Option<&str> {
     is_bearer.then_some(token)
 }
 
-/// Whether something from outside can be a user's name, or that of a group: it is shown, compared and logged.
+/// Whether untrusted text is valid as a user's or group's name: it is shown, compared and logged.
 fn can_be_name(name: &str) -> bool {
     (1..=256).contains(&name.len()) && !name.chars().any(char::is_control)
 }

@@ -1,4 +1,4 @@
-//! How signatures of JWTs are verified: by ring, which encrypts our connections too. Nothing is signed here.
+//! Verifies signatures of JWTs with ring, which encrypts our connections, too. Nothing is signed here.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
@@ -12,20 +12,20 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Has jsonwebtoken verify by ring.
+/// Makes jsonwebtoken use ring.
 pub fn install() {
-    // It is there already, but for the first time.
+    // Fails if it is installed already.
     let _ = PROVIDER.install_default();
 }
 
-/// A key, and what it verifies.
+/// A key, and its algorithm.
 struct Ring {
     algorithm: Algorithm,
     key: Public,
 }
 
 enum Public {
-    /// RSA: its numbers have no zeros in front.
+    /// RSA: its numbers have no leading zeros.
     Rsa(
         &'static rings::RsaParameters,
         rings::RsaPublicKeyComponents<Vec<u8>>,
@@ -39,7 +39,7 @@ enum Public {
     reason = "providers have this shape"
 )]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    // A public key is no secret for HMAC, whatever the token says (RFC 8725, 2.1).
+    // A public key is never a secret for HMAC, whatever the token says (RFC 8725, 2.1).
     if algorithm.family() != key.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
@@ -68,7 +68,7 @@ fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerif
     }))
 }
 
-/// All of them refuse keys of less than 2048 bits.
+/// All of them reject keys of less than 2048 bits.
 fn rsa(algorithm: Algorithm) -> Option<&'static rings::RsaParameters> {
     match algorithm {
         Algorithm::RS256 => Some(&rings::RSA_PKCS1_2048_8192_SHA256),
@@ -81,7 +81,7 @@ fn rsa(algorithm: Algorithm) -> Option<&'static rings::RsaParameters> {
     }
 }
 
-/// How many bits of a number there are.
+/// The number of significant bits.
 pub fn bits(number: &[u8]) -> usize {
     let number = without_zeros(number);
     let zeros = number.first().map_or(0, |first| first.leading_zeros());

@@ -1,54 +1,54 @@
-//! What the operator decided about who comes in.
+//! The operator's settings for authentication.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use super::{Host, Issuer, Origin};
 
-/// Who comes in, and where that is written.
+/// The settings for authentication, and their files.
 #[derive(Clone, Debug, Default)]
 pub struct GateSettings {
-    /// By which names clients call the server, beside those of this machine and the address at which it listens.
+    /// The host names that clients use, beside those of this machine and the address at which it listens.
     pub hosts: Vec<Host>,
-    /// Web pages of which origins may call it, beside its own.
+    /// The origins of web pages that may call it, beside its own.
     pub origins: Vec<Origin>,
-    /// A balancer in front of us encrypts, and we need not.
+    /// Whether a balancer in front of us encrypts, so that we need not.
     pub plain: bool,
     /// The file of bearer tokens.
     pub tokens: Option<PathBuf>,
-    /// Whose signed tokens are taken.
+    /// The issuers of accepted signed tokens.
     pub issuers: Vec<Issuer>,
-    /// What connections are encrypted with.
+    /// The files for TLS.
     pub tls: Option<TlsFiles>,
 }
 
-/// What connections are encrypted with: files of PEM texts.
+/// The files for TLS, as PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// The server's certificate, and those between it and its authority.
+    /// The server's certificate and its chain.
     pub cert: PathBuf,
     /// Its private key.
     pub key: PathBuf,
-    /// Whose certificates clients may show.
+    /// The authority of clients' certificates.
     pub client_ca: Option<PathBuf>,
 }
 
 /// Why a server must not start.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSafe {
-    /// Whoever reaches us would come in.
+    /// Everybody who can connect would be admitted.
     #[error(
         "whoever reaches {0} would come in: add tokens (`acp-chain serve-token NAME --file FILE`, and `--tokens FILE`), \
          an issuer (`[[serve.jwt]]` in config.toml) or certificates of clients (`--client-ca FILE`)"
     )]
     Anybody(SocketAddr),
-    /// Everything would be readable on the way.
+    /// Everything would be readable in transit.
     #[error(
         "on the way to {0} everybody could read along: add `--tls-cert FILE --tls-key FILE`, or `--plain`, if a balancer \
          in front encrypts"
     )]
     Readable(SocketAddr),
-    /// Every request would be turned away.
+    /// Every request would be rejected.
     #[error(
         "{0} stands for all addresses of this machine: say by which names clients call it, with `--host NAME`, or `hosts` \
          under `[serve]` in config.toml"
@@ -60,7 +60,7 @@ impl GateSettings {
     /// Whether the server may listen at this address.
     pub fn check(&self, listen: SocketAddr) -> Result<(), NotSafe> {
         let is_here = listen.ip().to_canonical().is_loopback();
-        // Whoever reaches a balancer on this machine comes from this machine.
+        // Requests through a balancer on this machine come from this machine.
         if !self.asks_who() && (!is_here || self.plain) {
             return Err(NotSafe::Anybody(listen));
         }
@@ -73,13 +73,13 @@ impl GateSettings {
         Ok(())
     }
 
-    /// Whether one has to say who one is.
+    /// Whether clients must authenticate.
     #[must_use]
     pub fn asks_who(&self) -> bool {
         self.tokens.is_some() || !self.issuers.is_empty() || self.client_ca().is_some()
     }
 
-    /// Whose certificates clients may show.
+    /// The authority of clients' certificates.
     #[must_use]
     pub fn client_ca(&self) -> Option<&Path> {
         self.tls.as_ref()?.client_ca.as_deref()

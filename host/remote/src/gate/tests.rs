@@ -168,7 +168,7 @@ async fn what_is_open_ends_when_its_token_is_taken_back_or_changed() {
     );
     let mut other = enter_by(&gate, &his).unwrap();
     let ticket = gate.ticket(&one).unwrap();
-    // The same once more ends nothing.
+    // The same keys again end nothing.
     gate.update(with_tokens(&[&bob, &alice]));
     assert!(!*one.is_over.borrow());
     let promoted: Token = alice
@@ -196,7 +196,7 @@ async fn a_jwt_lets_in_until_it_expires_or_its_key_is_gone() {
     let gate = gate(by_jwt());
     let (old, new) = (Signer::ed(Some("old")), Signer::ed(Some("new")));
     gate.update(with_signers(&[&old, &new]));
-    // It has expired, but for what clocks may be apart.
+    // It has expired, but within the leeway.
     let mut short = enter_by(&gate, &old.token(&claims(json!({"exp": now() - 58})))).unwrap();
     let by_old = enter_by(&gate, &old.token(&claims(json!({})))).unwrap();
     let by_new = enter_by(&gate, &new.token(&claims(json!({})))).unwrap();
@@ -250,7 +250,7 @@ async fn a_certificate_lets_its_user_in_where_certificates_do() {
         certified.pass(&plain, &peer()).unwrap_err(),
         Refused::UNKNOWN
     );
-    // Who shows a token is its user, or nobody.
+    // A client with a token is its user, or nobody.
     let wrong = head("/acp", &[HOST, ("authorization", "Bearer acp_x")]);
     assert_eq!(
         certified.pass(&wrong, &with(&alice)).unwrap_err(),
@@ -261,7 +261,7 @@ async fn a_certificate_lets_its_user_in_where_certificates_do() {
         by_tokens.pass(&plain, &with(&alice)).unwrap_err(),
         Refused::UNKNOWN
     );
-    // New keys concern others.
+    // New keys do not affect it.
     certified.update(Keys::default());
     assert!(!*admitted.is_over.borrow());
 }
@@ -275,7 +275,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
     let ticket = gate.ticket(&admitted).unwrap();
     let target = format!("/acp?ticket={}", ticket.reveal());
     let opens = head(&target, &[HOST, ("upgrade", "websocket")]);
-    // What opens no WebSocket burns none.
+    // A request that opens no WebSocket uses up no ticket.
     assert_eq!(
         gate.pass(&head(&target, &[HOST]), &peer()).unwrap_err(),
         Refused::UNKNOWN
@@ -290,7 +290,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
     );
     assert_eq!(*gate.pass(&opens, &peer()).unwrap().user, *alice.user());
     assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Refused::UNKNOWN);
-    // By a ticket one gets in as whoever has it, whatever else is shown.
+    // A ticket admits as its owner, whatever other credentials there are.
     let other = gate.ticket(&admitted).unwrap();
     let opens = format!("/acp?ticket=x{}", other.reveal());
     let bearer = format!("Bearer {secret}");

@@ -1,7 +1,8 @@
-//! Tickets: what lets a browser open a WebSocket, which can send no token: with `?ticket=`, once, and soon.
+//! Tickets: they let a browser, which cannot send a token, open a WebSocket: with `?ticket=`, once, and for a short
+//! time.
 //!
-//! A ticket in a log opens nothing by the time somebody reads it. That is why there are tickets, and why no token is
-//! taken from an address.
+//! A ticket in a log is useless by the time somebody reads it. Hence tickets, and hence no token is accepted in an
+//! address.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -17,21 +18,21 @@ use tokio::time::Instant;
 
 use super::{Admitted, Digest, digest};
 
-/// How long one lets in.
+/// How long a ticket is valid.
 const LIFE: Duration = Duration::from_secs(30);
 
-/// How many a user has at once; his oldest goes for another one.
+/// How many a user has at once; the oldest is dropped for a new one.
 const A_USER: usize = 16;
 
-/// How many there are at once; the oldest goes for another one.
+/// How many there are at once; the oldest is dropped for a new one.
 const ALL: usize = 10_000;
 
-/// A random text of 256 bits, in letters, digits, `-` and `_`, which lets in once.
+/// A random text of 256 bits, in letters, digits, `-` and `_`, which is valid once.
 #[derive(PartialEq, Eq)]
 pub struct Ticket(String);
 
 impl Ticket {
-    /// The text itself, for the one whose it is.
+    /// The text itself, for its owner.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -44,7 +45,7 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// Those that nobody has used.
+/// The unused tickets.
 #[derive(Debug, Default)]
 pub struct Tickets(Mutex<HashMap<Digest, Open>>);
 
@@ -81,7 +82,7 @@ impl Tickets {
         Ok(Ticket(ticket))
     }
 
-    /// Who has this one, which he has no longer.
+    /// Uses up a ticket, and returns its owner.
     pub fn burn(&self, offered: &str) -> Option<Admitted> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ticket = open.remove(&digest(offered.as_bytes()))?;
@@ -98,10 +99,10 @@ fn remove_oldest(open: &mut HashMap<Digest, Open>, is_of_them: impl Fn(&Open) ->
     }
 }
 
-/// The ticket that somebody shows who opens a WebSocket. Nothing else is opened by one.
+/// The ticket of a request that opens a WebSocket. It is valid for nothing else.
 pub fn offered(head: &Parts) -> Option<&str> {
     let query = head.uri.query().filter(|_| opens_websocket(head))?;
-    // Of two of them, none is a ticket.
+    // Two tickets count as none.
     let mut offered = query
         .split('&')
         .filter_map(|pair| pair.strip_prefix("ticket="));
@@ -111,7 +112,7 @@ pub fn offered(head: &Parts) -> Option<&str> {
     }
 }
 
-/// By HTTP/1.1 (RFC 6455) or HTTP/2 (RFC 8441).
+/// Over HTTP/1.1 (RFC 6455) or HTTP/2 (RFC 8441).
 fn opens_websocket(head: &Parts) -> bool {
     let is_word = |name: &str| name.trim().eq_ignore_ascii_case("websocket");
     match head.method {

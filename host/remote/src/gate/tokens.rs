@@ -1,6 +1,6 @@
 //! Bearer tokens of a file: a line each, `NAME sha256:HEX [GROUP …]`; `#` begins a comment.
 //!
-//! The file has no secrets: a token is 256 random bits, and its hash says nothing of it.
+//! The file contains no secrets: a token is 256 random bits, and its hash reveals nothing of it.
 
 use std::fmt::{self, Write};
 use std::io;
@@ -11,10 +11,10 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::{Digest, User, digest};
 
-/// What our tokens begin with, so that they are found where they do not belong.
+/// The prefix of our tokens, so that leaked ones can be found.
 const PREFIX: &str = "acp_";
 
-/// One line of the file: who has a token.
+/// One line of the file: the owner of a token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     hash: Digest,
@@ -27,12 +27,12 @@ pub struct Token {
 pub struct TokensError {
     /// Counted from 1.
     pub line: usize,
-    /// In words, which say what belongs there.
+    /// A text that says what belongs there.
     pub what: &'static str,
 }
 
 impl Token {
-    /// A new one for this user, and the token itself, which is in no other place.
+    /// A new entry for this user, and the token itself, which is kept nowhere else.
     pub fn make(name: &str, groups: Vec<String>) -> io::Result<(Self, String)> {
         let invalid = |what| io::Error::new(io::ErrorKind::InvalidInput, what);
         if !is_word(name) {
@@ -54,7 +54,7 @@ impl Token {
         Ok((Self { hash, user }, secret))
     }
 
-    /// Whose it is.
+    /// Its owner.
     #[must_use]
     pub fn user(&self) -> &User {
         &self.user
@@ -94,7 +94,7 @@ const GROUP: &str = "a group has up to 64 letters of ASCII, digits, and `.`, `_`
 const LINE: &str =
     "expected `NAME sha256:HEX [GROUP …]`, as `acp-chain serve-token NAME` prints it";
 
-/// No `#` is among them: the names of other users have one.
+/// `#` is excluded: the names of other kinds of users contain one.
 fn is_word(text: &str) -> bool {
     let is_part = |c: u8| c.is_ascii_alphanumeric() || b"._@-".contains(&c);
     (1..=64).contains(&text.len()) && text.bytes().all(is_part)

@@ -1,7 +1,7 @@
-//! By which names the server is called, and by pages of which web sites.
+//! The valid host names of the server, and the web sites whose pages may call it.
 //!
-//! Browsers go wherever a page sends them, and a name of somebody else's may lead to this machine (DNS rebinding): what
-//! does not call us by our name is for somebody else, and a page of another site is let in by the operator alone.
+//! Browsers go wherever a page sends them, and a foreign name may lead to this machine (DNS rebinding): a request
+//! without our name is for somebody else, and only the operator admits pages of other sites.
 
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +17,7 @@ use super::{GateSettings, Peer, Refused};
 /// `acp.example.com:8443`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// In small letters.
+    /// In lower case.
     name: String,
     port: Option<u16>,
 }
@@ -69,17 +69,17 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Whose requests are for us.
+/// Recognizes requests that are for us.
 #[derive(Debug)]
 pub struct Web {
     hosts: Vec<Host>,
     origins: Vec<Origin>,
-    /// A balancer encrypts what comes to us readable.
+    /// Whether a balancer encrypts in front of us.
     is_behind: bool,
 }
 
 impl Web {
-    /// For a server that listens here.
+    /// For a server that listens at this address.
     pub fn new(settings: &GateSettings, listen: SocketAddr) -> Self {
         let address = match listen.ip().to_canonical() {
             ip @ IpAddr::V4(_) => ip.to_string(),
@@ -99,7 +99,7 @@ impl Web {
         }
     }
 
-    /// Whether a request is for us, and of no page that may not make it.
+    /// Whether a request is for us, and not from a forbidden page.
     pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
         // As the client sees it.
         let scheme = match peer.is_encrypted || self.is_behind {
@@ -119,8 +119,8 @@ impl Web {
         }
     }
 
-    /// What a request calls us, if that is one of our names. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; where
-    /// there are both, they are the same (RFC 9113, 8.3.1).
+    /// The host name in a request, if it is one of ours. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; if both
+    /// are present, they must match (RFC 9113, 8.3.1).
     fn called(&self, head: &Parts, scheme: &str) -> Option<Authority> {
         let mut hosts = head.headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
@@ -138,8 +138,7 @@ impl Web {
         let (name, port) = split(&called)?;
         let usual = usual_port(scheme);
         let is_ours = |host: &Host| {
-            // Whoever passes connections on may have a port of its own; a name that leads here against our will is
-            // foreign at any.
+            // A forwarder may have a port of its own; a foreign name is foreign at any port.
             let is_port = host.port.is_none_or(|own| port.or(usual) == Some(own));
             host.name == name && is_port
         };
@@ -149,7 +148,7 @@ impl Web {
     fn is_of_page_that_may(&self, headers: &HeaderMap, own: &str) -> bool {
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let origin = match (origins.next(), origins.next()) {
-            // Programs that are no browsers send none.
+            // Programs other than browsers send none.
             (None, _) => return true,
             (Some(origin), None) => origin.to_str().ok(),
             _ => None,
@@ -160,7 +159,7 @@ impl Web {
     }
 }
 
-/// Name and port; none for what belongs into no `Host`, as a user.
+/// Name and port; `None` if it has parts that are invalid in `Host`, such as a user.
 fn split(authority: &Authority) -> Option<(String, Option<u16>)> {
     let name = authority.host();
     let rest = authority.as_str().strip_prefix(name)?;
@@ -180,7 +179,7 @@ fn usual_port(scheme: &str) -> Option<u16> {
     }
 }
 
-/// As browsers send it: in small letters, and without the port that is the usual one.
+/// As browsers send it: in lower case, and without the default port.
 fn plain_origin(origin: &str) -> String {
     let mut plain = origin.to_ascii_lowercase();
     let scheme = plain.split("://").next().unwrap_or_default();

@@ -1,9 +1,9 @@
-//! The access log: a line of JSON for each request and each message of a client, for each permission that a client is
-//! asked for, and for each turn that ends.
+//! The access log: a line of JSON for each request and each message of a client, each permission request, and each
+//! ended turn.
 //!
-//! What always holds: nobody waits for it. Lines go to a thread by a queue of bounded length, and one for which there is
-//! no room, or which cannot be written, is counted. A line never has what was said, and no token; what it has of others
-//! is short, and escaped as JSON escapes it.
+//! Invariants: nobody waits for it. Lines go to a thread through a bounded queue; lines without room there, or that
+//! cannot be written, are counted. A line contains neither content nor tokens; foreign text in it is short, and
+//! escaped as JSON.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ const WAITING: usize = 4096;
 /// How much is written at once, in bytes.
 const BATCH: usize = 64 << 10;
 
-/// The longest text of others, in bytes.
+/// The longest foreign text, in bytes.
 const TEXT: usize = 256;
 
 /// Where lines go.
@@ -42,11 +42,11 @@ struct Counts {
 #[derive(Debug)]
 enum Item {
     Line(Vec<u8>),
-    /// Tells when all before it is written.
+    /// Reports when everything before it is written.
     Flush(SyncSender<()>),
 }
 
-/// What writes the lines, on a thread of its own.
+/// Writes the lines, on a thread of its own.
 pub struct Writer {
     out: Box<dyn Write + Send>,
     queue: Receiver<Item>,
@@ -59,7 +59,7 @@ pub(super) struct Entry<'e> {
     /// `request`, `message`, `permission` or `turn`.
     pub event: &'static str,
     pub peer: Option<SocketAddr>,
-    /// The method of HTTP, and the status of its answer.
+    /// The HTTP method, and the status of the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub http: Option<&'e str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,17 +76,17 @@ pub(super) struct Entry<'e> {
     pub end: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<i64>,
-    /// What a client said to whether the agent may do something.
+    /// The client's answer to a permission request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
-    /// How often the client was asked for a permission in it.
+    /// How many permissions were requested in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<u32>,
     /// How long it took.
     pub ms: u128,
 }
 
-/// Whose lines they are.
+/// The connection of lines.
 #[derive(Debug)]
 pub(super) struct Whose {
     pub access: Option<Access>,
@@ -109,7 +109,7 @@ struct Line<'l> {
 }
 
 impl Whose {
-    /// Tells what happened.
+    /// Logs an event.
     pub(super) fn tell(&self, mut entry: Entry<'_>) {
         let Some(access) = &self.access else { return };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -135,7 +135,7 @@ impl Whose {
 }
 
 impl Access {
-    /// A log, and what has to run on a thread for it.
+    /// A log, and its writer, which must run on a thread.
     #[must_use]
     pub fn new(out: Box<dyn Write + Send>) -> (Self, Writer) {
         let (sender, queue) = sync_channel(WAITING);
@@ -152,7 +152,7 @@ impl Access {
         (access, writer)
     }
 
-    /// Waits until all that was told is written, but no longer than this.
+    /// Waits until all events are written, but no longer than this.
     pub fn flush(&self, patience: Duration) {
         let (tell, told) = sync_channel(1);
         if self.queue.try_send(Item::Flush(tell)).is_ok() {
@@ -160,7 +160,7 @@ impl Access {
         }
     }
 
-    /// How many lines are missing.
+    /// Writes how many lines are missing.
     pub(super) fn write(&self, page: &mut Page) {
         page.counters(
             "acp_chain_access_log_lost_total",
@@ -175,10 +175,10 @@ impl Access {
 }
 
 impl Writer {
-    /// Writes until nobody tells anything any more.
+    /// Writes until there are no senders left.
     ///
     /// # Errors
-    /// If there can be no thread.
+    /// If no thread can be started.
     pub fn begin(self) -> io::Result<()> {
         let thread = thread::Builder::new().name("access".to_owned());
         thread.spawn(move || self.run()).map(drop)
@@ -206,7 +206,7 @@ impl Writer {
                 Ok(()) => is_told = false,
                 Err(error) => {
                     self.counts.failed.add(lines);
-                    // A disk that is full stays so for a while.
+                    // A full disk stays full for a while.
                     if !is_told {
                         tracing::error!("the access log cannot be written: {error}");
                     }

@@ -1,5 +1,5 @@
-//! What a user has here, of all his connections together: sessions that are open, a pace at which he is heard, and room
-//! for messages that are not whole yet, so that others have some, too.
+//! A user's share of the server, over all connections: open sessions, a rate limit, and room for incomplete messages,
+//! so that others have some, too.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -10,27 +10,27 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::registry::Limits;
 
-/// So much may come at once, in the time that it takes at the pace.
+/// The burst that may arrive at once, as time at the rate.
 const BURST: Duration = Duration::from_secs(1);
 
-/// A session that is open, or about to be.
+/// An open session, or one about to open.
 pub type Seat = OwnedSemaphorePermit;
 
 /// A user's account.
 #[derive(Debug)]
 pub struct Account {
     sessions: Arc<Semaphore>,
-    /// How many bytes of messages there is room for that are not whole yet.
+    /// The room for incomplete messages, in bytes.
     pub bodies: Semaphore,
-    /// Bytes a second; none if nobody counts.
+    /// Bytes per second; `None` without a limit.
     pace: Option<NonZeroU64>,
     begun: Instant,
-    /// Until when all that was heard would have taken at the pace, in microseconds since the account began.
+    /// The time by which everything received would have arrived at the rate, in microseconds since the account began.
     until: AtomicU64,
 }
 
 impl Account {
-    /// One with nothing in it.
+    /// An empty account.
     pub fn new(limits: &Limits) -> Self {
         let bounded = |limit: usize| Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
         Self {
@@ -42,7 +42,7 @@ impl Account {
         }
     }
 
-    /// One with so many sessions.
+    /// An account with this many sessions.
     #[cfg(test)]
     pub fn with_seats(sessions: usize) -> Self {
         Self::new(&Limits {
@@ -63,7 +63,7 @@ impl Account {
         self.sessions.clone().try_acquire_owned().ok()
     }
 
-    /// So many bytes were heard. Gives how long nothing else is to be.
+    /// This many bytes were received. Returns how long to pause reading.
     pub fn pause(&self, bytes: usize) -> Duration {
         let Some(pace) = self.pace else {
             return Duration::ZERO;
@@ -79,7 +79,7 @@ impl Account {
         Duration::from_micros(left).saturating_sub(BURST)
     }
 
-    /// Whether nothing is owed: it could be forgotten, and begun anew.
+    /// Whether nothing is owed: it could be dropped and recreated.
     pub fn is_even(&self) -> bool {
         self.until.load(Ordering::Relaxed) <= self.now()
     }
@@ -98,7 +98,7 @@ mod tests {
         let account = Account::with_seats(1);
         assert!(account.is_even());
         assert_eq!(account.pause(1000), Duration::ZERO);
-        // What came before counts, whoever of the user's clients sent it.
+        // Earlier data counts, from any client of the user.
         let pause = account.pause(60_000);
         let expected = Duration::from_secs(59)..=Duration::from_mins(1);
         assert!(expected.contains(&pause), "{pause:?}");

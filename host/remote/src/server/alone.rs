@@ -1,8 +1,8 @@
-//! A stream of events that has a connection of HTTP/1.1 to itself. hyper, which read its request, would keep room for
-//! heads and bodies there for as long as nothing happens, more than all else that such a stream takes.
+//! A stream of events that has an HTTP/1.1 connection to itself. hyper, which read its request, would keep buffers
+//! for heads and bodies while it is idle, more than everything else that such a stream takes.
 //!
-//! What always holds: it is the last answer of its connection, and says so (`Connection: close`). What comes behind its
-//! request is read, to see the end of it, and thrown away. All that was answered before has left.
+//! Invariants: it is the last answer of its connection, and says so (`Connection: close`). Data after its request is
+//! read, to notice the end, and discarded. All earlier answers have been sent.
 
 use std::io;
 use std::pin::Pin;
@@ -20,10 +20,10 @@ use tokio::sync::oneshot;
 
 use super::reply::Answer;
 
-/// How much is written at once of events that are there, in bytes. Longer ones are not copied for it.
+/// How many bytes of ready events are written at once. Longer events are not copied for that.
 const BATCH: usize = 64 * 1024;
 
-/// How much is thrown away of what comes, in bytes.
+/// How many bytes of input are discarded.
 const THROWN_AWAY: usize = 64 * 1024;
 
 /// A socket that is lent to hyper.
@@ -35,13 +35,13 @@ struct Socket<S> {
     is_flushed: bool,
 }
 
-/// What takes the socket back.
+/// Takes the socket back.
 pub struct Lender<S> {
     socket: Arc<Mutex<Socket<S>>>,
     answer: oneshot::Receiver<Answer>,
 }
 
-/// What says that it is to be taken back.
+/// Tells when to take it back.
 pub struct Alone<S> {
     socket: Arc<Mutex<Socket<S>>>,
     tell: Mutex<Option<oneshot::Sender<Answer>>>,
@@ -66,7 +66,7 @@ pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
 }
 
 impl<S> Alone<S> {
-    /// Gives an answer that may be all that is said from now on to whom it comes from; any other is given back.
+    /// Passes on an answer that may have the connection to itself; returns any other.
     pub async fn pass(&self, answer: Answer, asked_in: Version) -> Answer {
         let kind = answer.headers().get(header::CONTENT_TYPE);
         let is_stream = kind.is_some_and(|kind| kind == "text/event-stream");
@@ -80,7 +80,7 @@ impl<S> Alone<S> {
             return answer;
         };
         match tell.send(answer) {
-            // Whoever waits for us is dropped.
+            // Our waiter is dropped.
             Ok(()) => std::future::pending().await,
             Err(answer) => answer,
         }
@@ -88,11 +88,11 @@ impl<S> Alone<S> {
 }
 
 impl<S> Lender<S> {
-    /// The answer for which the socket is to be taken back. Cancel safe.
+    /// The answer for which to take the socket back. Cancel safe.
     pub async fn wanted(&mut self) -> Answer {
         match (&mut self.answer).await {
             Ok(answer) => answer,
-            // Nobody can want it any more.
+            // Nobody can request it any more.
             Err(_) => std::future::pending().await,
         }
     }
@@ -106,7 +106,7 @@ impl<S> Lender<S> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Nothing in there is left half done.
+    // Its state is always consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -147,7 +147,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
         let mut socket = lock(&self.0);
-        // It flushes when it has written all.
+        // It flushes when it has written everything.
         let flushed = Pin::new(&mut socket.stream).poll_flush(context);
         socket.is_flushed |= matches!(flushed, Poll::Ready(Ok(())));
         flushed
@@ -158,11 +158,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
     }
 }
 
-/// Tells an answer, bit by bit, until either end is gone.
+/// Streams an answer until either end is gone.
 pub async fn tell<S: AsyncRead + AsyncWrite>(stream: S, answer: Answer) {
     let (reader, writer) = tokio::io::split(stream);
     tokio::select! {
-        // Whoever hears it may be gone.
+        // The reader may be gone.
         _ = write(writer, answer) => {}
         () = is_gone(reader) => {}
     }
@@ -174,7 +174,7 @@ async fn write(mut writer: impl AsyncWrite + Unpin, answer: Answer) -> io::Resul
     loop {
         let frame = match text.len() {
             0 => Some(body.frame().await),
-            // Those that are there go together.
+            // Ready events go together.
             1..BATCH => body.frame().now_or_never(),
             _ => None,
         };
@@ -189,7 +189,7 @@ async fn write(mut writer: impl AsyncWrite + Unpin, answer: Answer) -> io::Resul
             Some(Err(never)) => match never {},
         };
         if data.is_empty() {
-            // That would be its end.
+            // An empty chunk would end it.
             continue;
         }
         text.put_slice(format!("{:x}\r\n", data.len()).as_bytes());
@@ -228,7 +228,7 @@ fn head(headers: &HeaderMap) -> BytesMut {
     text
 }
 
-/// Waits until the other end says no more, or more than anybody says.
+/// Waits until the other end closes, or sends too much.
 async fn is_gone(mut reader: impl AsyncRead + Unpin) {
     let mut left = THROWN_AWAY;
     loop {
@@ -264,7 +264,7 @@ mod tests {
         answer
     }
 
-    /// What comes of a text in chunks.
+    /// The text of a chunked body.
     fn joined(mut text: &[u8]) -> Vec<u8> {
         let mut joined = Vec::new();
         loop {
@@ -312,7 +312,7 @@ mod tests {
             let mut answer = stream_of(Vec::new());
             *answer.body_mut() = StreamBody::new(silence).boxed_unsync();
             let says = async {
-                // Nobody hears all of it.
+                // Nobody reads all of it.
                 let _ = theirs.write_all(&vec![b'x'; sends]).await;
                 let _ = theirs.shutdown().await;
             };

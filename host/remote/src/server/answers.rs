@@ -1,4 +1,4 @@
-//! What each request gets.
+//! The answers to requests.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -31,10 +31,10 @@ use crate::User;
 use crate::gate::{Admitted, Gate, Peer, Refused};
 use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
-/// The longest `initialize`, in bytes: whoever sends it has no connection yet.
+/// The longest `initialize`, in bytes: its sender has no connection yet.
 const FIRST: usize = 256 * 1024;
 
-/// How long nothing may come of a body.
+/// How long a body may pause.
 const BODY: Duration = Duration::from_secs(30);
 
 /// The longest key of a message, in bytes.
@@ -43,7 +43,7 @@ const KEY: usize = 128;
 /// The longest name of a session in a header, in bytes.
 const NAME: usize = 1024;
 
-/// What web pages may send, and read of an answer.
+/// What web pages may send, and read from an answer.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const ALLOWED: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, acp-connection-id, acp-session-id, last-event-id, idempotency-key",
@@ -51,17 +51,17 @@ const ALLOWED: HeaderValue = HeaderValue::from_static(
 const EXPOSED: HeaderValue =
     HeaderValue::from_static("acp-connection-id, acp-session-id, acp-resume, retry-after");
 
-/// What all requests share.
+/// The state shared by all requests.
 pub struct Answers {
     pub registry: Arc<Registry>,
     pub gate: Arc<Gate>,
     pub behind: Behind,
     pub settings: Settings,
-    /// How many bytes of messages there is room for that are not whole yet.
+    /// The room for incomplete messages, in bytes.
     pub bodies: Arc<Semaphore>,
 }
 
-/// What a request is about, by its headers.
+/// The connection and session of a request, from its headers.
 struct About {
     connection: Option<String>,
     session: Option<String>,
@@ -98,7 +98,7 @@ impl Answers {
         log: &mut Log,
     ) -> Answer {
         let path = request.uri().path();
-        // Those who look whether we live have no key.
+        // Health checks have no credentials.
         match (request.method(), path) {
             (&Method::GET, "/healthz") => return plain(StatusCode::OK, "it serves"),
             (&Method::GET, "/readyz") => return readiness(self.registry.is_draining()),
@@ -177,14 +177,14 @@ impl Answers {
             Err(answer) => return *answer,
         };
         let comes_again = connection.comes(key);
-        // One after the other, as they came.
+        // One by one, in order of arrival.
         let _turn = connection.posting.lock().await;
         if key.is_some_and(|key| connection.knows(key)) {
             return bare(StatusCode::ACCEPTED);
         }
         let read = tokio::select! {
             read = self.read(body, self.settings.line, Some(&connection)) => read,
-            // The rest of this one is lost, though nobody has told us so.
+            // The rest of this one is lost, without our noticing.
             () = comes_again => return bare(StatusCode::REQUEST_TIMEOUT),
         };
         let message = match read {
@@ -210,7 +210,7 @@ impl Answers {
         }
     }
 
-    /// The message of a body, or what is said of one that is none.
+    /// The message of a body, or the answer to a malformed one.
     async fn read(
         &self,
         mut body: Incoming,
@@ -222,7 +222,7 @@ impl Answers {
             Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
         };
         let of_user = connection.map(|connection| &connection.account.bodies);
-        // Of all, and of the user.
+        // Of everybody, and of the user.
         let rooms: Vec<&Semaphore> = [&*self.bodies].into_iter().chain(of_user).collect();
         let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
         let mut taken: Vec<_> = taken.flatten().collect();
@@ -260,7 +260,7 @@ impl Answers {
                 taken.merge(more);
             }
             let len = data.len();
-            // Most come in one piece, which need not be copied.
+            // Most arrive in one piece, which need not be copied.
             match parts.take() {
                 None if text.is_empty() => parts = Some(data),
                 None => text.extend_from_slice(&data),
@@ -277,7 +277,7 @@ impl Answers {
         Message::parse(whole(text)).map_err(|error| Box::new(malformed(&error.to_error())))
     }
 
-    /// Why a message does not come in.
+    /// Why a message is rejected.
     fn objection(&self, message: &Message, about: &About, admitted: &Admitted) -> Option<Answer> {
         if message.kind().is_response() {
             return None;
@@ -302,7 +302,7 @@ impl Answers {
         if session.is_some_and(|name| self.registry.owners.is_foreign(name, &admitted.user)) {
             return Some(bare(StatusCode::NOT_FOUND));
         }
-        // Turns that run may finish; there is no time for others.
+        // Running turns may finish; new ones may not start.
         let is_new = message.id().is_some() && self.registry.is_draining();
         is_new.then(|| self.no_room(NoRoom::Draining))
     }
@@ -348,7 +348,7 @@ impl Answers {
         named(answer, RESUME, "1")
     }
 
-    /// Opens a connection for who comes this way.
+    /// Opens a connection for a client of this transport.
     fn open(
         &self,
         admitted: &Admitted,
@@ -380,7 +380,7 @@ impl Answers {
         }
     }
 
-    /// Whom the gate does not let in.
+    /// The answer to a client that the gate rejects.
     fn turn_away(&self, refused: &Refused) -> Answer {
         self.registry.figures.refused(match refused.status {
             StatusCode::FORBIDDEN => Refusal::Origin,
@@ -395,7 +395,7 @@ impl Answers {
         answer
     }
 
-    /// Lets whatever is behind a connection run.
+    /// Runs the service behind a connection.
     fn run(&self, connection: &Arc<Connection>, admitted: &Admitted) {
         tracing::info!(
             connection = connection.id,
@@ -515,7 +515,7 @@ impl Answers {
         of_connection(answer, &connection.id)
     }
 
-    /// What lets a browser open a WebSocket, for which it can send no header.
+    /// Issues a ticket, with which a browser opens a WebSocket, as it cannot send headers for that.
     fn ticket(&self, method: &Method, admitted: &Admitted) -> Answer {
         if method != Method::POST {
             return named(bare(StatusCode::METHOD_NOT_ALLOWED), header::ALLOW, "POST");
@@ -565,19 +565,19 @@ impl About {
     }
 }
 
-/// A line of the log for each request, without what was said.
+/// A line of the log for each request, without content.
 struct Log {
     method: Method,
     peer: SocketAddr,
     way: Way,
-    /// Who asks, if he was let in.
+    /// The user, if admitted.
     user: Option<Arc<User>>,
     connection: Option<String>,
     session: Option<String>,
     said: Option<Arc<str>>,
     bytes: Option<usize>,
     begun: Instant,
-    /// Whether somebody only looks whether we live.
+    /// Whether it is a health check.
     is_probe: bool,
 }
 
@@ -660,8 +660,8 @@ fn single<'h>(
     value.to_str().map(Some).map_err(|_| wrong())
 }
 
-/// Whether a balancer sees the end of a body where we see it: of several codings it may take another for the last one
-/// (RFC 9112, 6.1).
+/// Whether a balancer sees the end of a body at the same place: it may interpret several codings differently (RFC
+/// 9112, 6.1).
 fn has_plain_end(headers: &HeaderMap) -> bool {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     match (codings.next(), codings.next()) {
@@ -678,7 +678,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// What a browser asks before it lets a page ask (WHATWG Fetch, CORS).
+/// The answer to a browser's preflight request (WHATWG Fetch, CORS).
 fn allowed() -> Answer {
     let mut answer = bare(StatusCode::NO_CONTENT);
     let headers = answer.headers_mut();

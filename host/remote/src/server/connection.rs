@@ -23,47 +23,47 @@ use super::routes::{NoStream, Noted, Routes};
 use crate::User;
 use crate::wire::HEARTBEAT;
 
-/// How much may wait for the chain, and how much for the client, in bytes. One message may always wait.
+/// How many bytes may wait for the chain, and for the client. One message may always wait.
 const WAITING: usize = 1 << 20;
 
-/// How many keys of messages are known again.
+/// How many message keys are remembered.
 const KEYS: usize = 128;
 
-/// What is left of the time of a connection.
+/// How a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// It goes on.
     None,
-    /// The client says no more; who waits for an answer gets it.
+    /// The client sends no more; open requests are still answered.
     Gently,
-    /// Now.
+    /// Immediately.
     AtOnce,
 }
 
 /// A connection of a client.
 #[derive(Debug)]
 pub struct Connection {
-    /// Under which the client knows it.
+    /// Its id for the client.
     pub id: String,
-    /// Whose it is. Nobody else finds it.
+    /// Its owner. Nobody else finds it.
     pub user: Arc<User>,
-    /// How the client comes, and what is told of it.
+    /// The client's transport, and where to log its events.
     pub whose: Arc<Whose>,
-    /// What all connections of the user have.
+    /// The account of all connections of the user.
     pub account: Arc<Account>,
     figures: Arc<Figures>,
-    /// One message comes in at a time, so that a connection has the memory of one, and they are in order.
+    /// One message is received at a time, so that a connection buffers only one, and they stay in order.
     pub posting: tokio::sync::Mutex<()>,
-    /// The key of the message whose request came last.
+    /// The key of the message of the last request.
     coming: watch::Sender<Option<Box<str>>>,
     state: Mutex<State>,
-    /// There is room for more, or never will be.
+    /// There is room for more, or the connection has ended.
     room: Notify,
     ending: watch::Sender<Ending>,
     owners: Arc<Owners>,
-    /// Told when the client may have got all that it is owed.
+    /// Notified when the client may have received everything that it is owed.
     idle: Arc<Notify>,
-    /// When the client was last heard, in milliseconds since the connection began.
+    /// When data from the client last arrived, in milliseconds since the connection began.
     heard: AtomicU64,
     begun: Instant,
 }
@@ -73,32 +73,32 @@ struct State {
     inbox: VecDeque<Frame>,
     /// The bytes of these.
     held: usize,
-    /// The client says no more.
+    /// The client sends no more.
     has_said_all: bool,
-    /// The chain says no more.
+    /// The chain sends no more.
     is_closed: bool,
     routes: Routes,
-    /// What wakes the chain, when there is more to read, and when there is room to write.
+    /// Wakes the chain when there is more to read, and when there is room to write.
     reads: Option<Waker>,
     writes: Option<Waker>,
     keys: VecDeque<Box<str>>,
 }
 
-/// The connection is over.
+/// The connection has ended.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Over;
 
-/// What became of a message.
+/// The result of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Delivered {
     /// It is on its way.
     Yes,
-    /// Too many questions are open.
+    /// Too many requests are open.
     TooMany,
 }
 
 impl Connection {
-    /// One of a user, who has this account.
+    /// A connection of a user with this account.
     pub fn new(
         id: String,
         whose: Whose,
@@ -138,7 +138,7 @@ impl Connection {
         })
     }
 
-    /// Its other side.
+    /// The chain's side of it.
     pub fn transport(self: &Arc<Self>) -> Transport {
         Transport {
             incoming: Box::new(Inward(self.clone())),
@@ -152,7 +152,7 @@ impl Connection {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Nothing in there is left half done.
+        // Its state is always consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -161,12 +161,12 @@ impl Connection {
         do_it(&mut self.state().routes)
     }
 
-    /// Whether this key of a message was here before.
+    /// Whether this message key is already known.
     pub fn knows(&self, key: &str) -> bool {
         self.state().keys.iter().any(|known| **known == *key)
     }
 
-    /// A request with a message of this key has come. Done when another one with it comes.
+    /// A request with this message key has arrived. Resolves when another one with it arrives.
     pub fn comes(&self, key: Option<&str>) -> impl Future<Output = ()> + use<> {
         let key: Option<Box<str>> = key.map(Box::from);
         self.coming.send_replace(key.clone());
@@ -230,7 +230,8 @@ impl Connection {
         }
     }
 
-    /// So many bytes were read of the client. Done when more may be: it is we who are silent, and not the client.
+    /// This many bytes were read from the client. Resolves when more may be read: meanwhile we are silent, not the
+    /// client.
     pub async fn pace(&self, bytes: usize) {
         let mut left = self.account.pause(bytes);
         while !left.is_zero() {
@@ -241,25 +242,25 @@ impl Connection {
         }
     }
 
-    /// The client has shown that it is there.
+    /// The client has shown that it is alive.
     pub fn hear(&self) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.heard.store(now, Ordering::Relaxed);
     }
 
-    /// For how long nothing was heard.
+    /// For how long nothing has arrived.
     pub fn silence(&self) -> Duration {
         let heard = Duration::from_millis(self.heard.load(Ordering::Relaxed));
         self.begun.elapsed().saturating_sub(heard)
     }
 
-    /// For how long the client has neither read nor said anything.
+    /// For how long the client has neither read nor sent anything.
     pub fn deserted(&self, now: Instant) -> Option<Duration> {
         let deserted = self.with_routes(|routes| routes.deserted(now))?;
         Some(deserted.min(self.silence()))
     }
 
-    /// Opens a stream. Gives the reader's number, and that of the event behind which it begins.
+    /// Opens a stream. Returns the reader's number, and the number of the event after which it begins.
     pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
         self.hear();
         let mut state = self.state();
@@ -274,7 +275,7 @@ impl Connection {
             .routes
             .mailbox(session)
             .map_or(0, |mailbox| mailbox.last());
-        // It may be flushed, or no longer be.
+        // It may be flushed now, or no longer.
         wake(&mut state.writes);
         Ok((reader, last))
     }
@@ -307,14 +308,14 @@ impl Connection {
         Poll::Pending
     }
 
-    /// Reads a stream no more.
+    /// Stops reading a stream.
     pub fn leave(&self, session: Option<&str>, reader: u64) {
         let mut state = self.state();
         state.routes.leave(session, reader);
         wake(&mut state.writes);
     }
 
-    /// Ends it. What was begun gently may end at once.
+    /// Ends it. A gentle end may become an immediate one.
     pub fn end(&self, how: Ending) {
         self.end_as(self.state(), how);
     }
@@ -367,7 +368,7 @@ fn wake(waker: &mut Option<Waker>) {
     }
 }
 
-/// What the client says.
+/// The client's messages.
 struct Inward(Arc<Connection>);
 
 impl Incoming for Inward {
@@ -396,17 +397,17 @@ impl Incoming for Inward {
     }
 }
 
-/// What is said to it.
+/// The messages to the client.
 struct Outward {
     connection: Arc<Connection>,
-    /// The beginning of a message whose end is not here yet.
+    /// The beginning of an incomplete message.
     partial: BytesMut,
     is_flushed: bool,
     is_open: bool,
 }
 
 impl Outward {
-    /// The next message of what waits.
+    /// The next waiting message.
     fn next(&mut self, outbox: &mut Outbox) -> Option<Bytes> {
         while !outbox.is_empty() {
             let chunk = outbox.chunk();
@@ -480,7 +481,7 @@ impl Drop for Outward {
     }
 }
 
-/// The message of a text that came whole. What is between its tokens may be line breaks, which end lines elsewhere.
+/// The message of a complete text, without line breaks between tokens, which would end lines elsewhere.
 pub fn whole(text: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &text).is_none() {
         return text;

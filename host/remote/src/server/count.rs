@@ -1,13 +1,13 @@
-//! Bytes that are counted by themselves, and among those of all streams of a connection, of which there may be thousands.
+//! Counts bytes per stream, and in total for all streams of a connection, of which there may be thousands.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What all counts of one kind come to.
+/// The total of all counts of one kind.
 #[derive(Clone, Debug, Default)]
 pub struct Total(Arc<AtomicUsize>);
 
-/// One that is part of a total for as long as it lives.
+/// A count that is part of a total while it lives.
 #[derive(Debug)]
 pub struct Count {
     count: usize,
@@ -16,13 +16,13 @@ pub struct Count {
 
 impl Total {
     pub fn get(&self) -> usize {
-        // Whoever counts holds the lock of the connection.
+        // Counting requires the lock of the connection.
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Count {
-    /// Nothing so far.
+    /// A count of zero.
     pub fn of(total: &Total) -> Self {
         Self {
             count: 0,

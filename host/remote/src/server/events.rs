@@ -1,7 +1,7 @@
 //! A stream as server-sent events (WHATWG HTML).
 //!
-//! The first of them has the number of the last event before, and no data: a client that loses the stream knows where
-//! to go on. A comment comes whenever there was nothing else for a while, for whoever is between us and the client.
+//! The first event has the number of the last one before, and no data: a client that loses the stream knows where to
+//! resume. After a while without events a comment is sent, for intermediaries.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -24,12 +24,12 @@ pub struct Events {
     reader: u64,
     first: Option<Bytes>,
     heartbeat: Pin<Box<Sleep>>,
-    /// Done when whoever reads may do so no more.
+    /// Resolves when the reader is no longer allowed to read.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl Events {
-    /// Those behind the event `last`.
+    /// The events after the event `last`.
     pub fn new(
         connection: Arc<Connection>,
         session: Option<Arc<str>>,
@@ -77,7 +77,7 @@ impl Body for Events {
         }
         if this.heartbeat.as_mut().poll(context).is_ready() {
             this.rest();
-            // So that it wakes us again.
+            // Register to be woken again.
             let _ = this.heartbeat.as_mut().poll(context);
             return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
         }
@@ -98,7 +98,7 @@ fn text(event: &Event) -> Bytes {
     text.put_slice(b"\ndata: ");
     let begin = text.len();
     text.put_slice(&event.text);
-    // Here, too, a line would end with it.
+    // It would end a line here, too.
     for at in memchr::memchr_iter(b'\r', &event.text) {
         text[begin + at] = b' ';
     }

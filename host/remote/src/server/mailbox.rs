@@ -1,4 +1,4 @@
-//! What waits for one stream of events, and what of it may be asked for once more.
+//! The messages that wait for one stream of events, and sent ones that may be requested again.
 
 use std::collections::VecDeque;
 use std::task::Waker;
@@ -9,13 +9,13 @@ use tokio::time::Instant;
 
 use super::count::{Count, Total};
 
-/// How much of what was sent is kept, in bytes: more than may be on its way. The last message is kept whatever its size.
+/// How many bytes of sent messages are kept: more than may be in transit. The last message is kept whatever its size.
 const KEPT: usize = 1 << 20;
 
 /// A message with its number in the stream, from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// By which it can be named when the stream is opened again.
+    /// The number that names it when the stream is resumed.
     pub number: u64,
     /// The message.
     pub text: Bytes,
@@ -26,23 +26,23 @@ pub struct Event {
 pub enum Closed {
     /// Somebody reads it.
     Taken,
-    /// What came behind that event is not kept any more.
+    /// The messages after that event are no longer kept.
     Forgotten,
 }
 
 /// The bytes of all streams of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Of what was sent and is kept.
+    /// Of sent messages that are kept.
     pub kept: Total,
-    /// Of what was not sent.
+    /// Of unsent messages.
     pub waiting: Total,
 }
 
 /// One stream's messages, in order.
 #[derive(Debug)]
 pub struct Mailbox {
-    /// Those that were sent and are kept, then those that were not.
+    /// The sent messages that are kept, then the unsent ones.
     messages: VecDeque<(Bytes, Option<Instant>)>,
     /// The number of the first of them.
     first: u64,
@@ -52,18 +52,18 @@ pub struct Mailbox {
     kept: Count,
     /// The bytes of all others.
     waiting: Count,
-    /// Whether what was sent is kept.
+    /// Whether sent messages are kept.
     keeps: bool,
-    /// Who reads, by a number that nobody else has had.
+    /// The reader, by a unique number.
     reader: Option<u64>,
     readers: u64,
-    /// Since when nobody reads.
+    /// Since when there is no reader.
     left: Instant,
     waker: Option<Waker>,
 }
 
 impl Mailbox {
-    /// One that nobody reads yet. It keeps what was sent if somebody may ask for that.
+    /// A mailbox without a reader. It keeps sent messages if they may be requested again.
     pub fn new(keeps: bool, totals: &Totals) -> Self {
         Self {
             messages: VecDeque::new(),
@@ -79,7 +79,7 @@ impl Mailbox {
         }
     }
 
-    /// The bytes that were not sent.
+    /// The bytes of unsent messages.
     pub fn waiting(&self) -> usize {
         self.waiting.get()
     }
@@ -97,22 +97,22 @@ impl Mailbox {
         }
     }
 
-    /// Puts a message behind the others.
+    /// Appends a message.
     pub fn push(&mut self, text: Bytes) {
         self.waiting.add(text.len());
         self.messages.push_back((text, None));
         self.wake();
     }
 
-    /// Whoever reads looks again.
+    /// Wakes the reader.
     pub fn wake(&mut self) {
         if let Some(waker) = self.waker.take() {
             waker.wake();
         }
     }
 
-    /// Begins to read behind what was sent, or behind this event. Who names one takes the stream over, as the reader
-    /// before may be gone without our knowing. Gives the reader's number.
+    /// Starts to read after the sent messages, or after this event. Naming an event takes over the stream, as the
+    /// previous reader may have vanished. Returns the reader's number.
     pub fn open(&mut self, last: Option<u64>) -> Result<u64, Closed> {
         match last {
             None if self.reader.is_some() => return Err(Closed::Taken),
@@ -121,7 +121,7 @@ impl Mailbox {
         }
         self.readers += 1;
         self.reader = Some(self.readers);
-        // Whoever read before sees that he does no longer.
+        // The previous reader notices that it was replaced.
         self.wake();
         Ok(self.readers)
     }
@@ -139,7 +139,7 @@ impl Mailbox {
             self.waiting.add(text.len());
         }
         self.sent = at;
-        // What is named was received.
+        // Everything up to the named event was received.
         for (text, _) in self.messages.drain(..at) {
             self.kept.take(text.len());
         }
@@ -153,12 +153,12 @@ impl Mailbox {
         self.first + self.sent as u64 - 1
     }
 
-    /// Whether this one reads still.
+    /// Whether this is still the reader.
     pub fn is_of(&self, reader: u64) -> bool {
         self.reader == Some(reader)
     }
 
-    /// Reads no more.
+    /// The reader leaves.
     pub fn leave(&mut self, reader: u64) {
         if self.is_of(reader) {
             self.reader = None;
@@ -167,7 +167,7 @@ impl Mailbox {
         }
     }
 
-    /// The next message that was not sent, which then is.
+    /// Takes the next unsent message, which then counts as sent.
     pub fn take(&mut self) -> Option<Event> {
         let (text, when) = self.messages.get_mut(self.sent)?;
         *when = Some(Instant::now());
@@ -185,12 +185,12 @@ impl Mailbox {
         Some(event)
     }
 
-    /// The bytes of what was sent and is kept.
+    /// The bytes of sent messages that are kept.
     pub fn kept(&self) -> usize {
         self.kept.get()
     }
 
-    /// Keeps nothing of what was sent.
+    /// Drops all sent messages.
     pub fn forget_all(&mut self) {
         while self.sent > 0 {
             self.forget();
@@ -202,7 +202,7 @@ impl Mailbox {
         self.waker = Some(waker.clone());
     }
 
-    /// Forgets what was sent longer ago than that.
+    /// Drops messages that were sent longer ago.
     pub fn trim(&mut self, now: Instant, age: Duration) {
         while self.sent > 0
             && let Some((_, Some(when))) = self.messages.front()
@@ -280,7 +280,7 @@ mod tests {
         Push,
         /// The server sends some.
         Take(u8),
-        /// Some of what was sent arrives, and then the network breaks.
+        /// Some sent messages arrive, and then the network breaks.
         Break(u8),
     }
 

@@ -1,4 +1,4 @@
-//! The server: each connection of a client is a transport, and whoever opens the server decides what is behind it
+//! The server: each connection of a client is a transport, and the creator of the server decides what is behind it
 //! (RFD streamable-http-websocket-transport).
 //!
 //! | request | answer |
@@ -77,13 +77,13 @@ use crate::User;
 use crate::gate::{Gate, Peer};
 use crate::wire::HEARTBEAT;
 
-/// How long the head of a request may take, and a handshake. So long a client may pause between requests, too.
+/// How long the head of a request, a handshake, and a client's pause between requests may take.
 const HEAD: Duration = Duration::from_secs(30);
 
-/// How much the system holds of what was sent and has not arrived, in bytes: what is kept for who comes back is more.
+/// How many bytes in transit the system buffers: less than is kept for clients that resume.
 const SENT: usize = 256 * 1024;
 
-/// How much of messages that are not whole yet is held, of all connections, in bytes.
+/// How many bytes of incomplete messages are buffered, of all connections.
 pub const BODIES: usize = 512 << 20;
 
 /// The longest head of a request, in bytes.
@@ -92,41 +92,41 @@ const HEADERS: u16 = 32 * 1024;
 /// How many streams and requests one HTTP/2 connection may have at once.
 const STREAMS: u32 = 1024;
 
-/// How many streams a client may give up before they were looked at.
+/// How many streams a client may reset before they were handled.
 const RESETS: usize = 64;
 
-/// How long nobody is let in when the system has no more to give.
+/// How long to stop accepting when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How often is looked for connections that are left.
+/// How often to look for abandoned connections.
 const LOOK: Duration = Duration::from_secs(5);
 
 /// How a server works.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where it is reached.
+    /// Where clients reach it.
     pub endpoint: Endpoint,
-    /// What the ids of its connections begin with.
+    /// The prefix of its connections' ids.
     pub node: Node,
     /// The longest message, in bytes.
     pub line: usize,
-    /// How long a connection is kept of which nothing is heard, and what was sent to it.
+    /// How long a silent connection and its sent messages are kept.
     pub resume: Duration,
     /// How many connections there may be.
     pub limits: Limits,
-    /// Where is told who asks for what.
+    /// The access log.
     pub access: Option<access::Access>,
 }
 
 /// A connection that has begun.
 pub struct Opened {
-    /// What the client says and hears.
+    /// The client's transport.
     pub transport: Transport,
-    /// Who the client is.
+    /// The user of the client.
     pub user: Arc<User>,
-    /// Under which the client knows it.
+    /// Its id for the client.
     pub id: String,
-    /// Done when it is to end at once.
+    /// Resolves when it must end at once.
     pub stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -139,10 +139,10 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// What is behind one connection, which is served until this is done.
+/// The service behind one connection, which is served until this resolves.
 pub type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// What is behind each connection.
+/// The service behind each connection.
 pub struct Behind {
     /// Serves it.
     pub serve: Box<dyn Fn(Opened) -> Serving + Send + Sync>,
@@ -150,7 +150,7 @@ pub struct Behind {
     pub has_room: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
-/// A server that listens.
+/// A listening server.
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -165,10 +165,10 @@ pub struct Server {
 pub struct Stopper(Arc<Registry>);
 
 impl Server {
-    /// Listens, in clear or by TLS.
+    /// Listens, with or without TLS.
     ///
     /// # Errors
-    /// If the address cannot be had.
+    /// If the address cannot be bound.
     pub fn open(
         address: SocketAddr,
         settings: Settings,
@@ -195,23 +195,23 @@ impl Server {
         self.address
     }
 
-    /// What clients are told to connect to.
+    /// The URL for clients.
     #[must_use]
     pub fn url(&self) -> String {
         let scheme = self.tls.as_ref().map_or("http", |_| "https");
         format!("{scheme}://{}{}", self.address, self.settings.endpoint)
     }
 
-    /// What stops it.
+    /// A handle that stops it.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.registry.clone())
     }
 
-    /// Serves whoever the gate lets in. It ends when it is dropped.
+    /// Serves clients that the gate admits. It ends when it is dropped.
     ///
     /// # Errors
-    /// If the system does not let it wait for clients.
+    /// If the system does not let it accept connections.
     pub async fn serve(self, gate: Arc<Gate>, behind: Behind) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let tls = self.tls.map(TlsAcceptor::from);
@@ -231,7 +231,7 @@ impl Server {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
-                // Who is too many is turned away, so that those who are there need not wait.
+                // Excess clients are turned away, so that the others need not wait.
                 let Some(socket) = answers.registry.one_more_socket() else {
                     figures.refused(metrics::Refusal::Sockets);
                     continue;
@@ -264,14 +264,14 @@ impl Stopper {
         self.0.is_draining()
     }
 
-    /// Lets in nobody any more. Turns that run have so long to finish; what is open then is answered. Done when
-    /// all connections are gone.
+    /// Accepts no more clients. Running turns have this long to finish; then open requests are answered. Resolves
+    /// when all connections are gone.
     pub async fn drain(&self, patience: Duration) {
         self.0.drain(patience).await;
     }
 }
 
-/// One connection of TCP.
+/// One TCP connection.
 async fn receive(
     stream: TcpStream,
     address: SocketAddr,
@@ -280,7 +280,7 @@ async fn receive(
 ) {
     // Only latency depends on it.
     let _ = stream.set_nodelay(true);
-    // Who is gone without a word is noticed when nothing of what was sent is taken.
+    // A client that vanished is noticed when it does not acknowledge sent data.
     #[cfg(any(target_os = "linux", target_os = "android"))]
     let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(Duration::from_secs(3 * HEARTBEAT)));
     let _ = SockRef::from(&stream).set_keepalive(true);
@@ -303,7 +303,7 @@ async fn receive(
             let certificates = stream.get_ref().1.peer_certificates();
             let first = certificates.and_then(|all| all.first());
             peer.certificate = first.map(|certificate| Arc::from(certificate.as_ref()));
-            // Those that are not encrypted need no room for it.
+            // Unencrypted connections need no room for TLS.
             Box::pin(converse(stream, peer, answers)).await;
         }
         Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
@@ -316,7 +316,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (lent, mut lender, alone) = alone::lend(stream);
-    // What it takes is given back with it.
+    // Its memory is freed with it.
     let mut requests = Box::pin(serve_requests(lent, alone, peer, answers));
     let answer = tokio::select! {
         () = requests.as_mut() => return,
@@ -363,7 +363,7 @@ async fn serve_requests<S>(
         .enable_connect_protocol();
     let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     let mut served = std::pin::pin!(served);
-    // Who goes away in the midst is no loss.
+    // A client that disconnects midway is no loss.
     tokio::select! {
         _ = served.as_mut() => return,
         () = over => {}
@@ -372,10 +372,10 @@ async fn serve_requests<S>(
     let _ = served.await;
 }
 
-/// Done when this becomes true.
+/// Resolves when this becomes true.
 async fn is_true(mut value: watch::Receiver<bool>) {
     if value.wait_for(|value| *value).await.is_err() {
-        // Nobody can make it so any more.
+        // It cannot become true any more.
         std::future::pending::<()>().await;
     }
 }

@@ -1,14 +1,14 @@
-//! What operators name: a node, and the path of the endpoint.
+//! Names given by operators: a node, and the path of the endpoint.
 
 use std::fmt;
 use std::str::FromStr;
 
 use hyper::http::uri::PathAndQuery;
 
-/// The longest name of a node, in bytes: with 128 random bits, an id has no more than some proxies take.
+/// The longest name of a node, in bytes: with 128 random bits, an id is no longer than some proxies accept.
 const LONGEST: usize = 64;
 
-/// A replica, by the name with which the ids of its connections begin. A dot ends it.
+/// A replica, by the name that prefixes the ids of its connections. A dot ends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node(String);
 
@@ -19,19 +19,19 @@ pub struct Endpoint(String);
 /// Why a name cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NameError {
-    /// It is none of a node.
+    /// It is not a node's name.
     #[error("a node's name has 1 to {LONGEST} letters, digits and `-`")]
     Node,
-    /// It is no path.
+    /// It is not a path.
     #[error("a path begins with `/`, has no query, and is neither /healthz nor /readyz")]
     Endpoint,
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     #[error("the system gives no random bytes: {0}")]
     NoRandom(getrandom::Error),
 }
 
 impl Node {
-    /// One that is hardly anybody else's.
+    /// A random name, practically unique.
     pub fn random() -> Result<Self, NameError> {
         let random = getrandom::u32().map_err(NameError::NoRandom)?;
         Ok(Self(format!("{random:08x}")))
@@ -45,7 +45,7 @@ impl Default for Endpoint {
 }
 
 impl Endpoint {
-    /// Whether a path is this one with that behind it.
+    /// Whether a path is this one followed by that.
     #[must_use]
     pub fn is_under(&self, path: &str, behind: &str) -> bool {
         path.strip_prefix(self.0.trim_end_matches('/')) == Some(behind)

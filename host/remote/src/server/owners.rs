@@ -1,13 +1,13 @@
-//! Whose the sessions are that were opened here: to everybody else, they are not there.
+//! The owners of sessions opened here: for everybody else, these sessions do not exist.
 //!
-//! Agents name sessions as they like, and two may take the same name: then each has its own.
+//! Agents name sessions freely, and two may choose the same name: then each owner has its own.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::User;
 
-/// So many are known. Of those that are too many, the oldest half is forgotten.
+/// How many are remembered. Past that, the oldest half is dropped.
 const SESSIONS: usize = 100_000;
 
 /// Sessions and their users, as far as this node knows.
@@ -16,13 +16,13 @@ pub struct Owners(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// With the count of those that were known when one was opened last.
+    /// With the count of sessions when it was last opened.
     sessions: HashMap<Arc<str>, (HashSet<Arc<User>>, u64)>,
     count: u64,
 }
 
 impl Owners {
-    /// A session of this name is this user's.
+    /// A session with this name belongs to this user.
     pub fn own(&self, session: &Arc<str>, user: &Arc<User>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.count += 1;
@@ -36,7 +36,7 @@ impl Owners {
         }
     }
 
-    /// Whether it is known to be of others alone.
+    /// Whether it is known to belong only to others.
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.sessions.get(session);

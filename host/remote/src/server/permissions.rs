@@ -1,4 +1,4 @@
-//! What a client is asked to permit, and what it says to that: for the access log, and only where there is one.
+//! Permission requests and their answers: for the access log, and only if there is one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use serde::Deserialize;
 
 use super::access::{Entry, Whose};
 
-/// What asks for one.
+/// The method of a permission request.
 pub const PERMISSION: &str = "session/request_permission";
 
-/// How many are remembered, with how many options, the names of which are so long, in bytes. What is more is told as
-/// `other`, or not at all.
+/// How many are remembered, with how many options, and how many bytes of their names. The rest is logged as `other`,
+/// or not at all.
 const ASKED: usize = 256;
 const OPTIONS: usize = 32;
 const NAME: usize = 256;
 
-/// Those that are open.
+/// The open ones.
 #[derive(Debug)]
 pub struct Permissions {
     whose: Arc<Whose>,
@@ -28,7 +28,7 @@ pub struct Permissions {
 #[derive(Debug)]
 struct Asked {
     session: Option<Arc<str>>,
-    /// Which answer is what.
+    /// The kind of each option.
     options: Vec<(String, &'static str)>,
     begun: Instant,
 }
@@ -63,7 +63,7 @@ enum Outcome {
 }
 
 impl Permissions {
-    /// Of whom they are asked.
+    /// The client that is asked.
     pub fn new(whose: &Arc<Whose>) -> Self {
         Self {
             whose: whose.clone(),
@@ -71,7 +71,7 @@ impl Permissions {
         }
     }
 
-    /// The agent asks for one.
+    /// The agent requests a permission.
     pub fn asked(&mut self, message: &Message) {
         let Some(id) = message.id() else { return };
         if self.whose.access.is_none() || self.asked.len() >= ASKED {
@@ -92,7 +92,7 @@ impl Permissions {
         self.asked.insert(id, asked);
     }
 
-    /// The client answers something.
+    /// The client answers a request.
     pub fn answered(&mut self, message: &Message) {
         let id = message.id();
         let Some(asked) = id.and_then(|id| self.asked.remove(&id)) else {
@@ -132,7 +132,7 @@ impl Asked {
     }
 }
 
-/// One of those that the protocol has.
+/// One of the protocol's kinds.
 fn kind(named: &str) -> &'static str {
     match named {
         "allow_once" => "allow_once",
@@ -155,7 +155,7 @@ mod tests {
         Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
     }
 
-    /// Those of somebody for whom there is an access log, and what keeps that.
+    /// Permissions with an access log, and the guard that keeps the log alive.
     fn permissions() -> (Permissions, impl Sized) {
         let (access, writer) = Access::new(Box::new(std::io::sink()));
         let whose = Arc::new(Whose {

@@ -1,4 +1,4 @@
-//! The connections that are open, and how many there may be.
+//! The open connections, and their limits.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,22 +19,22 @@ use super::owners::Owners;
 use super::routes::Routes;
 use crate::User;
 
-/// How long what was said last may take to leave.
+/// How long the last messages may take to be sent.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// For each connection of ACP, so many of TCP.
+/// How many TCP connections there may be for each ACP connection.
 const SOCKETS: usize = 4;
 
 /// Why there is no room for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoRoom {
-    /// This user has as many as one may have.
+    /// The user's limit is reached.
     OfUser,
-    /// There are as many as there may be.
+    /// The limit of all is reached.
     OfAll,
     /// We are about to stop.
     Draining,
-    /// The system gives no random bytes.
+    /// The system provides no random bytes.
     NoRandom,
 }
 
@@ -43,37 +43,37 @@ pub enum NoRoom {
 pub struct Limits {
     /// How many connections, of all users.
     pub connections: usize,
-    /// How many of one.
+    /// How many connections of one user.
     pub connections_per_user: usize,
-    /// How many sessions one has open, of all his connections.
+    /// How many sessions a user may have open, over all connections.
     pub sessions_per_user: usize,
-    /// How many bytes are held of messages of one that are not whole yet.
+    /// How many bytes of a user's incomplete messages are buffered.
     pub bodies_per_user: usize,
-    /// How many bytes a second are read of all that one sends; none if nobody counts.
+    /// How many bytes per second are read from a user; `None` without a limit.
     pub pace: Option<NonZeroU64>,
-    /// How many files there may be open.
+    /// The limit of open files.
     pub files: Files,
 }
 
-/// Files, as the system counts them: sockets, and what chains take.
+/// Files, as the system counts them: sockets, and those of chains.
 #[derive(Clone, Copy, Debug)]
 pub struct Files {
-    /// How many sockets and chains may have, all of them together.
+    /// How many all sockets and chains may have together.
     pub all: usize,
     /// How many a chain has of its own.
     pub of_chain: usize,
 }
 
 impl Files {
-    /// One in so many is left for those who are there, when nobody else comes in.
+    /// One in this many is reserved for existing clients, when no new ones are accepted.
     const LEFT: usize = 16;
 
-    /// Whether there are some left with so many sockets and chains.
+    /// Whether there are files left with this many sockets and chains.
     fn suffice(self, sockets: usize, chains: usize) -> bool {
         sockets + chains.saturating_mul(self.of_chain) <= self.all
     }
 
-    /// Whether one more chain leaves enough for those who are there.
+    /// Whether one more chain leaves enough for existing clients.
     fn suffice_for_one_more(self, sockets: usize, chains: usize) -> bool {
         let all = self.all - self.all / Self::LEFT;
         Self { all, ..self }.suffice(sockets, chains + 1)
@@ -85,17 +85,17 @@ pub struct Registry {
     node: Node,
     limits: Limits,
     open: Mutex<Open>,
-    /// Whose the sessions are.
+    /// The owners of sessions.
     pub owners: Arc<Owners>,
-    /// What is counted.
+    /// The counters.
     pub figures: Arc<Figures>,
-    /// Where is told what happens.
+    /// The access log.
     pub access: Option<Access>,
-    /// A connection is over, or has nothing to do.
+    /// A connection has ended, or is idle.
     changed: Arc<Notify>,
-    /// Whether all are over, and nobody comes in any more.
+    /// Whether all have ended, and no more are accepted.
     over: watch::Sender<bool>,
-    /// How many sockets still have something to say.
+    /// How many sockets still have data to send.
     sockets: watch::Sender<usize>,
 }
 
@@ -113,7 +113,7 @@ struct OfUser {
 }
 
 impl NoRoom {
-    /// As which it is counted.
+    /// Its counter.
     pub fn refusal(self) -> Refusal {
         match self {
             Self::OfUser => Refusal::Connections,
@@ -124,7 +124,7 @@ impl NoRoom {
 }
 
 impl Registry {
-    /// Connections of this node, whose name begins each of their ids.
+    /// Connections of this node, whose name prefixes their ids.
     pub fn new(node: Node, limits: Limits, access: Option<Access>) -> Self {
         Self {
             node,
@@ -140,11 +140,11 @@ impl Registry {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // Nothing in there is left half done.
+        // Its state is always consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new connection of this user, who comes this way.
+    /// A new connection of this user, over this transport.
     pub fn begin(
         &self,
         user: &Arc<User>,
@@ -187,7 +187,7 @@ impl Registry {
         Ok(connection)
     }
 
-    /// A name that nobody can guess, with that of the node in front, by which balancers find it.
+    /// An unguessable id, prefixed with the node's name, by which balancers route.
     fn id(&self) -> Result<String, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
@@ -205,7 +205,7 @@ impl Registry {
         (*found.user == *user).then(|| found.clone())
     }
 
-    /// It is over.
+    /// It is in the past.
     pub fn remove(&self, connection: &Connection) {
         let mut open = self.open();
         if open.connections.remove(&connection.id).is_some()
@@ -221,13 +221,13 @@ impl Registry {
         self.changed.notify_waiters();
     }
 
-    /// A socket is open, as long as this is kept.
+    /// Counts a socket as open while this is kept.
     pub fn socket(self: &Arc<Self>) -> Socket {
         self.sockets.send_modify(|count| *count += 1);
         Socket(self.clone())
     }
 
-    /// The same, if there may be one more.
+    /// The same, if one more is allowed.
     pub fn one_more_socket(self: &Arc<Self>) -> Option<Socket> {
         let sockets = *self.sockets.borrow() + 1;
         let may_be = self.limits.connections.saturating_mul(SOCKETS);
@@ -235,7 +235,7 @@ impl Registry {
         (sockets <= may_be && has_files).then(|| self.socket())
     }
 
-    /// Becomes true when sockets are to say what is left, and close.
+    /// Becomes true when sockets must send the rest, and close.
     pub fn over(&self) -> watch::Receiver<bool> {
         self.over.subscribe()
     }
@@ -245,7 +245,7 @@ impl Registry {
         self.open().connections.len()
     }
 
-    /// Whether there are new ones no more.
+    /// Whether no more connections are accepted.
     pub fn is_draining(&self) -> bool {
         self.open().is_draining
     }
@@ -254,7 +254,7 @@ impl Registry {
         self.open().connections.values().cloned().collect()
     }
 
-    /// What is open, and what was counted.
+    /// Writes the open connections and the counters.
     pub fn write(&self, page: &mut Page) {
         let (mut sessions, mut turns, mut waiting, mut kept) = (0, 0, 0, 0);
         let (mut http, mut websocket) = (0, 0);
@@ -296,10 +296,10 @@ impl Registry {
         }
     }
 
-    /// Ends connections of which nothing is heard any more, and forgets what they could ask for once more.
+    /// Ends silent connections, and drops old sent messages of the others.
     pub fn sweep(&self, patience: Duration) {
         let now = Instant::now();
-        // Who went in haste is not let in anew without the debt that he left.
+        // Users who reconnect quickly keep their debt.
         let is_needed = |of_user: &OfUser| of_user.connections > 0 || !of_user.account.is_even();
         self.open().of_users.retain(|_, of_user| is_needed(of_user));
         for connection in self.all() {
@@ -311,8 +311,8 @@ impl Registry {
         }
     }
 
-    /// Lets in nobody any more, and ends each connection when nothing is open in it; those that are left after a while
-    /// at once. Done when there is none, and what was said last has left.
+    /// Accepts no more connections, and ends each one when nothing is open in it; after a while, ends the rest at
+    /// once. Resolves when there are none, and the last messages are sent.
     pub async fn drain(&self, patience: Duration) {
         self.end_all(patience).await;
         self.over.send_replace(true);
@@ -353,7 +353,7 @@ impl Registry {
     }
 }
 
-/// A socket that is open.
+/// An open socket.
 #[derive(Debug)]
 pub struct Socket(Arc<Registry>);
 
@@ -445,7 +445,7 @@ mod tests {
                 Err(why) => break assert_eq!(why, NoRoom::OfAll),
             }
         }
-        // A sixteenth is left, of which one has a socket already.
+        // A sixteenth is reserved, and one of those has a socket already.
         assert_eq!((connections.len(), sockets.len()), (15, 16));
         sockets.extend(std::iter::from_fn(|| registry.one_more_socket()));
         assert_eq!(sockets.len() + 3 * connections.len(), 64);

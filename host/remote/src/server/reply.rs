@@ -11,18 +11,18 @@ use hyper::{Response, StatusCode};
 
 use crate::wire::CONNECTION;
 
-/// An answer, which may come bit by bit.
+/// An answer, which may be streamed.
 pub type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
 
-/// What is said to who comes again when there is room.
+/// The pause after which a rejected client may retry.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
 
-/// One that says no more than how it went.
+/// An answer with only a status.
 pub fn bare(status: StatusCode) -> Answer {
     with(status, Empty::new().boxed_unsync())
 }
 
-/// One with a body.
+/// An answer with a body.
 pub fn with(status: StatusCode, body: UnsyncBoxBody<Bytes, Infallible>) -> Answer {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
@@ -35,7 +35,7 @@ pub fn with(status: StatusCode, body: UnsyncBoxBody<Bytes, Infallible>) -> Answe
     answer
 }
 
-/// A few words.
+/// A short text.
 pub fn plain(status: StatusCode, words: &str) -> Answer {
     let text = Bytes::from(format!("{words}\n"));
     typed(status, "text/plain; charset=utf-8", text)
@@ -50,12 +50,12 @@ pub fn typed(status: StatusCode, media_type: &'static str, text: Bytes) -> Answe
     answer
 }
 
-/// A message, in answer to one that gets one at once.
+/// A message, as an immediate answer.
 pub fn json(status: StatusCode, text: Bytes) -> Answer {
     typed(status, "application/json", text)
 }
 
-/// An error of JSON-RPC, to what cannot be told from other messages.
+/// A JSON-RPC error, to a malformed message.
 pub fn malformed(error: &Error) -> Answer {
     let (id, error) = (Id::null(), error.to_json());
     let text = format!(
@@ -65,14 +65,14 @@ pub fn malformed(error: &Error) -> Answer {
     json(StatusCode::BAD_REQUEST, text.into())
 }
 
-/// There is no room, or not now.
+/// There is currently no room.
 pub fn busy(status: StatusCode, words: &str) -> Answer {
     let mut answer = plain(status, words);
     answer.headers_mut().insert(header::RETRY_AFTER, AGAIN);
     answer
 }
 
-/// Whether new connections are taken, for who asks that.
+/// Whether new connections are accepted, for readiness checks.
 pub fn readiness(is_draining: bool) -> Answer {
     match is_draining {
         true => busy(StatusCode::SERVICE_UNAVAILABLE, "it is about to stop"),
@@ -80,12 +80,12 @@ pub fn readiness(is_draining: bool) -> Answer {
     }
 }
 
-/// The same, and of which connection it is.
+/// The same, with the id of the connection.
 pub fn of_connection(answer: Answer, id: &str) -> Answer {
     named(answer, CONNECTION, id)
 }
 
-/// The same with one more header, if that can stand in one.
+/// The same with one more header, if the value is valid in one.
 pub fn named(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
     if let Ok(value) = HeaderValue::from_str(value) {
         answer.headers_mut().insert(name, value);

@@ -1,7 +1,7 @@
 //! Which stream a message goes to: that of its session, or that of the connection (RFD
 //! streamable-http-websocket-transport).
 //!
-//! An answer goes where its question belongs. A session is known once the agent has named it, or the client asks the
+//! An answer goes where its request belongs. A session is known once the agent has named it, or the client asks the
 //! agent to load it.
 
 use std::collections::HashMap;
@@ -20,28 +20,27 @@ use super::metrics::{Figures, Refusal};
 use super::permissions::{PERMISSION, Permissions};
 use super::turn::Turn;
 
-/// How many sessions a connection has at most whose messages have a stream of their own; those of others go to the
-/// connection's.
+/// How many sessions of a connection may have a stream of their own; messages of others go to the connection's.
 const SESSIONS: usize = 4096;
 
-/// How many of them nobody but the client has named: it opens their streams before it asks for them.
+/// How many of them only the client may have named: it opens their streams before it requests them.
 const UNKNOWN: usize = 16;
 
-/// How much is kept of what was sent, of all streams, in bytes.
+/// How many bytes of sent messages are kept, of all streams.
 const KEPT: usize = 4 << 20;
 
-/// How many questions of a client may be open.
+/// How many requests of a client may be open.
 const QUESTIONS: usize = 4096;
 
-/// What the answer to a question says of sessions.
+/// The effect of a request's answer on sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     None,
-    /// There is a new one.
+    /// A new one begins.
     Opens,
-    /// The one asked for is there again.
+    /// The requested one is loaded.
     Loads,
-    /// It is no more.
+    /// It ends.
     Closes,
 }
 
@@ -56,7 +55,7 @@ impl Effect {
     }
 }
 
-/// Whether a method is about a session that is there, which its message names.
+/// Whether a method is about an existing session, which its message names.
 pub fn is_of_session(method: &str) -> bool {
     matches!(
         method,
@@ -76,20 +75,20 @@ pub fn is_of_session(method: &str) -> bool {
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoStream {
-    /// Nobody has named that session, and too many are unknown already.
+    /// Nobody has named that session, and there are too many unknown ones already.
     Unknown,
     /// It cannot be read.
     Closed(Closed),
 }
 
-/// What becomes of a message of the client's.
+/// The result of a message of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noted {
     /// It is on its way.
     Yes,
     /// It was answered here.
     Answered,
-    /// Too many questions are open already.
+    /// Too many requests are open already.
     TooMany,
 }
 
@@ -97,7 +96,7 @@ pub enum Noted {
 struct Question {
     session: Option<Arc<str>>,
     effect: Effect,
-    /// That of the session that it is to open.
+    /// The seat of the session that it opens.
     seat: Option<Seat>,
     /// The turn, if it asks for one.
     turn: Option<Turn>,
@@ -107,18 +106,19 @@ struct Question {
 struct Session {
     mailbox: Mailbox,
     is_known: bool,
-    /// Whether its messages go to the connection's stream: it is being loaded by a client that does not read its own yet.
+    /// Whether its messages go to the connection's stream: it is being loaded by a client that does not read the
+    /// session's stream yet.
     is_elsewhere: bool,
 }
 
-/// What there is of a connection.
+/// The state of a connection, as numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gauges {
     pub sessions: usize,
     pub turns: usize,
-    /// The bytes that were not sent.
+    /// The bytes of unsent messages.
     pub waiting: usize,
-    /// The bytes that were, and are kept.
+    /// The bytes of sent messages that are kept.
     pub kept: usize,
 }
 
@@ -128,22 +128,22 @@ pub struct Routes {
     connection: Mailbox,
     sessions: HashMap<Arc<str>, Session>,
     questions: HashMap<Id, Question>,
-    /// The sessions that are open.
+    /// The open sessions.
     open: HashMap<Arc<str>, Seat>,
     account: Arc<Account>,
     figures: Arc<Figures>,
     whose: Arc<Whose>,
-    /// What the client is asked for.
+    /// The permissions requested from the client.
     permissions: Permissions,
-    /// Who waits for the answer that is given at once, with the id of its question.
+    /// The waiter for an immediate answer, with the id of its request.
     first: Option<(Id, oneshot::Sender<Message>)>,
-    /// Whether all goes to the connection's stream.
+    /// Whether everything goes to the connection's stream.
     is_one: bool,
     totals: Totals,
 }
 
 impl Routes {
-    /// Streams of events, one for each session; or one for all.
+    /// Streams of events, one for each session; or a single one.
     pub fn new(
         is_one: bool,
         account: Arc<Account>,
@@ -166,14 +166,14 @@ impl Routes {
         }
     }
 
-    /// The answer to this question is given at once.
+    /// Returns the answer to this request directly.
     pub fn answer_at_once(&mut self, id: Id) -> oneshot::Receiver<Message> {
         let (answer, answered) = oneshot::channel();
         self.first = Some((id, answer));
         answered
     }
 
-    /// A message of the client's comes in.
+    /// A message of the client arrives.
     pub fn note(&mut self, message: &Message) -> Noted {
         if message.kind().is_response() {
             self.permissions.answered(message);
@@ -208,7 +208,8 @@ impl Routes {
             && !self.is_one
             && let Some(name) = &session
         {
-            // A client that reads it gets there what the agent tells again; another one learns of it first.
+            // A client that reads its stream gets the replayed messages there; any other must learn of the session
+            // first.
             let loaded = self.session(name, true);
             if let Some(loaded) = loaded {
                 loaded.is_elsewhere = !loaded.mailbox.is_read();
@@ -229,7 +230,7 @@ impl Routes {
         Noted::Yes
     }
 
-    /// Answers who wants one more session than there may be.
+    /// Refuses a session past the limit.
     fn refuse(&mut self, id: &Id) {
         self.figures.refused(Refusal::Sessions);
         let error = Error::new(
@@ -242,12 +243,12 @@ impl Routes {
         self.connection.push(line.into());
     }
 
-    /// Whether no question of the client's is open.
+    /// Whether no request of the client is open.
     pub fn is_idle(&self) -> bool {
         self.questions.is_empty() && self.first.is_none()
     }
 
-    /// Puts what the agent says where it belongs. Gives a session that it has opened.
+    /// Routes a message of the agent. Returns a session that it has opened.
     pub fn push(&mut self, line: Bytes) -> Option<Arc<str>> {
         self.figures.said(line.len());
         let Ok(message) = Message::parse(line.clone()) else {
@@ -310,7 +311,7 @@ impl Routes {
         opened
     }
 
-    /// The turn, or the session, that a question asked for has its answer.
+    /// A request for a turn or a session is answered.
     fn settle(&mut self, question: &mut Question, answer: &Message) {
         if let Some(turn) = question.turn.take() {
             turn.end(answer);
@@ -340,7 +341,7 @@ impl Routes {
         self.wake();
     }
 
-    /// How many sessions are open, how many turns run, and the bytes of all streams.
+    /// The numbers of open sessions and running turns, and the bytes of all streams.
     pub fn gauges(&mut self) -> Gauges {
         let turns = self.questions.values().filter(|one| one.turn.is_some());
         let turns = turns.count();
@@ -358,13 +359,13 @@ impl Routes {
         };
         match effect {
             Effect::Loads => session.is_elsewhere = false,
-            // Its stream ends with its reader; a session of that name is another one.
+            // Its stream ends with its reader; a later session of that name is a new one.
             Effect::Closes => session.is_known = false,
             Effect::None | Effect::Opens => {}
         }
     }
 
-    /// What is known of a session; nothing if there are too many.
+    /// The state of a session; `None` if there are too many.
     fn session(&mut self, name: &Arc<str>, is_known: bool) -> Option<&mut Session> {
         if !self.sessions.contains_key(name) {
             if self.sessions.len() >= SESSIONS {
@@ -390,7 +391,7 @@ impl Routes {
         }
     }
 
-    /// Begins to read a stream.
+    /// Starts to read a stream.
     pub fn open(&mut self, session: Option<&str>, last: Option<u64>) -> Result<u64, NoStream> {
         let mailbox = match session {
             None => &mut self.connection,
@@ -408,7 +409,7 @@ impl Routes {
         mailbox.open(last).map_err(NoStream::Closed)
     }
 
-    /// Reads a stream no more. One of a session that nobody else has named is forgotten.
+    /// Stops reading a stream. The stream of a session that only the client has named is dropped.
     pub fn leave(&mut self, session: Option<&str>, reader: u64) {
         let Some(mailbox) = self.mailbox(session) else {
             return;
@@ -434,12 +435,12 @@ impl Routes {
         sessions.chain([&mut self.connection])
     }
 
-    /// The bytes that were not sent, of all streams.
+    /// The bytes of unsent messages, of all streams.
     pub fn waiting(&self) -> usize {
         self.totals.waiting.get()
     }
 
-    /// Keeps no more than there may be of what was sent: what is kept of the most goes first.
+    /// Enforces the limit of kept sent messages: the largest stream loses some first.
     pub fn bound(&mut self) {
         while self.totals.kept.get() > KEPT
             && let Some(most) = self.mailboxes().max_by_key(|mailbox| mailbox.kept())
@@ -448,18 +449,18 @@ impl Routes {
         }
     }
 
-    /// Whether all was sent that somebody reads.
+    /// Whether all streams with readers are flushed.
     pub fn is_flushed(&mut self) -> bool {
         let is_sent = |mailbox: &mut Mailbox| mailbox.waiting() == 0 || !mailbox.is_read();
         self.waiting() == 0 || self.mailboxes().all(is_sent)
     }
 
-    /// Whoever reads looks again.
+    /// Wakes the reader.
     pub fn wake(&mut self) {
         self.mailboxes().for_each(Mailbox::wake);
     }
 
-    /// Forgets what was sent longer ago than that.
+    /// Drops messages that were sent longer ago.
     pub fn trim(&mut self, now: Instant, age: Duration) {
         self.mailboxes().for_each(|mailbox| mailbox.trim(now, age));
     }
@@ -564,7 +565,7 @@ mod tests {
             asks(&mut routes, 1, "session/load", Some("a"));
             tells(&mut routes, "a");
             if !is_read {
-                // It learns of the session, and reads its stream; the order is kept all the same.
+                // It learns of the session, and reads its stream; the order is still kept.
                 routes.open(Some("a"), None).unwrap();
             }
             tells(&mut routes, "a");
@@ -632,7 +633,7 @@ mod tests {
         routes.open(None, None).unwrap();
         asks(&mut routes, 1, "session/new", None);
         answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
-        // One that fails has opened nothing.
+        // A failed request has opened nothing.
         asks(&mut routes, 2, "session/load", Some("b"));
         routes.push(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#.into());
         asks(&mut routes, 3, "session/load", Some("b"));
@@ -640,7 +641,7 @@ mod tests {
         assert_eq!(routes.note(&message(one_more)), Noted::Answered);
         answers(&mut routes, 3, "{}");
         assert_eq!(routes.note(&message(one_more)), Noted::Answered);
-        // What is open already can be loaded once more.
+        // An open session can be loaded again.
         asks(&mut routes, 5, "session/load", Some("a"));
         answers(&mut routes, 5, "{}");
         assert_eq!(routes.gauges().sessions, 2);

@@ -1,6 +1,6 @@
-//! What connections are encrypted with: TLS 1.2 and later, by ring.
+//! Encryption of connections: TLS 1.2 and later, with ring.
 //!
-//! A certificate can be renewed while we run: connections that begin then have the new one.
+//! A certificate can be renewed at run time: new connections use the new one.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use rustls::{RootCertStore, ServerConfig};
 
 use crate::gate::PemPair;
 
-/// Of so many bytes is a file at most.
+/// The maximum size of a file, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// What a server encrypts with.
+/// The TLS state of a server.
 #[derive(Clone, Debug)]
 pub struct Tls {
-    /// For connections that begin.
+    /// For new connections.
     pub config: Arc<ServerConfig>,
     shown: Arc<Shown>,
 }
@@ -35,24 +35,24 @@ pub enum TlsError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// A file has something else.
+    /// A file has other contents.
     #[error("{}: {what}", Untrusted::new(path.display()))]
     Wrong {
         /// The file.
         path: PathBuf,
-        /// What is wrong, and what belongs there.
+        /// The problem, and what belongs there.
         what: String,
     },
-    /// What was to take the place of a certificate.
+    /// A renewed certificate.
     #[error("the renewed certificate cannot be used: {0}")]
     Renewed(String),
 }
 
-/// Reads a certificate with those between it and its authority, and its key; and, if clients may show certificates, whose
-/// those are. One that a client shows is verified; it need not show any, for it may have a token.
+/// Reads a certificate with its chain and key; and, if clients may show certificates, the authority for those. A
+/// client's certificate is verified; it need not show one, as it may have a token.
 pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, TlsError> {
     let provider = Arc::new(ring::default_provider());
     let pair = PemPair {
@@ -87,7 +87,7 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
 }
 
 impl Tls {
-    /// Shows this certificate from now on. If it cannot be used, the old one stays.
+    /// Uses this certificate from now on. If it is unusable, the old one stays.
     pub fn renew(&self, pair: &PemPair) -> Result<(), TlsError> {
         let certified = certified(pair, self.config.crypto_provider());
         let certified = certified.map_err(|wrong| match wrong {
@@ -99,7 +99,7 @@ impl Tls {
     }
 }
 
-/// The certificate that is shown.
+/// The current certificate.
 struct Shown(RwLock<Arc<CertifiedKey>>);
 
 impl fmt::Debug for Shown {
@@ -115,7 +115,7 @@ impl ResolvesServerCert for Shown {
     }
 }
 
-/// In which of two texts something is wrong.
+/// Which of two texts is faulty.
 enum Wrong {
     Cert(String),
     Key(String),
@@ -248,7 +248,7 @@ mod tests {
         }
     }
 
-    /// Speaks with a server, and gives what it has agreed to and what it was shown, or why they do not speak.
+    /// Does a handshake with a server, and returns the negotiated protocol and its certificate, or the error.
     fn shake_hands(
         tls: &Tls,
         trusted: &PemPair,

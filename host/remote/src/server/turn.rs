@@ -1,4 +1,4 @@
-//! A turn that runs, and what it leaves when it ends, however it does.
+//! A running turn, and what it records at its end, however it ends.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use acp_chain_rpc::{Error, Kind, Message, member};
 use super::access::{Entry, Whose};
 use super::metrics::{Figures, TurnEnd};
 
-/// A turn that runs. One that is dropped ends with its connection.
+/// A running turn. A dropped one ended with its connection.
 #[derive(Debug)]
 pub struct Turn {
     begun: Instant,
@@ -21,7 +21,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// One that begins now.
+    /// A turn that begins now.
     pub fn new(session: Option<Arc<str>>, figures: Arc<Figures>, whose: Arc<Whose>) -> Self {
         Self {
             begun: Instant::now(),

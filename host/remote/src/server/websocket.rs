@@ -1,6 +1,6 @@
 //! A connection over a WebSocket (RFC 6455, and RFC 8441 over HTTP/2).
 //!
-//! The two ways do not wait for each other: a client that takes nothing may still be heard.
+//! The two directions do not wait for each other: a client that does not read may still send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +24,13 @@ use super::connection::{Connection, Ending, frame, whole};
 use super::reply::{Answer, bare, named, plain};
 use crate::wire::HEARTBEAT;
 
-/// How long nothing may be heard of a client.
+/// How long a client may be silent.
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
 
-/// What is read at once, in bytes: each connection has that much, also while nothing comes.
+/// The size of the read buffer, in bytes: each connection has one, even while idle.
 const READ: usize = 4 * 1024;
 
-/// How long the last words may take to leave.
+/// How long the last messages may take to be sent.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 type Socket = WebSocketStream<TokioIo<Upgraded>>;
@@ -53,7 +53,7 @@ pub fn is_asked(method: &Method, headers: &HeaderMap, protocol: Option<&str>) ->
     }
 }
 
-/// The answer that begins it, or says why not.
+/// The answer that opens it, or a refusal.
 pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
     if headers
         .get(header::SEC_WEBSOCKET_VERSION)
@@ -82,7 +82,7 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
     Ok(named(answer, header::SEC_WEBSOCKET_ACCEPT, &accepted))
 }
 
-/// Carries messages of this length at most, in bytes, until either end goes.
+/// Carries messages of at most this length, in bytes, until either end leaves.
 pub async fn carry(
     upgrade: OnUpgrade,
     connection: Arc<Connection>,
@@ -120,12 +120,12 @@ async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
             Some(Ok(Message::Text(text))) => Bytes::from(text),
             Some(Ok(Message::Close(_))) => {
                 tracing::info!(connection = connection.id, "the client has closed it");
-                // Whatever reads on says farewell, too.
+                // Reading on answers the close frame, too.
                 let rest = async { while source.next().await.is_some_and(|next| next.is_ok()) {} };
                 let _ = timeout(FAREWELL, rest).await;
                 return;
             }
-            // Binary ones mean nothing; the others are answered by the library.
+            // Binary messages are ignored; the library answers the others.
             Some(Ok(_)) => {
                 connection.hear();
                 continue;
@@ -154,7 +154,7 @@ async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
         };
         connection.pace(len).await;
         if connection.deliver(frame).await.is_err() {
-            // The chain has gone. What it said last is on its way.
+            // The chain is gone. Its last messages are on the way.
             std::future::pending::<()>().await;
         }
         connection.whose.tell(Entry {
@@ -175,7 +175,7 @@ async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, rea
         let message = tokio::select! {
             event = next => match event.map(|event| String::from_utf8(event.text.into())) {
                 Some(Ok(text)) => Message::text(text),
-                // All that we say was read as text.
+                // All our messages were read as text.
                 Some(Err(_)) => continue,
                 None => break,
             },

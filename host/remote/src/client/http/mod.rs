@@ -1,11 +1,11 @@
-//! A remote agent by HTTP: a request for each message that leaves, and streams of events for what comes, one for the
-//! connection and one for each session (RFD streamable-http-websocket-transport).
+//! A remote agent over HTTP: a request for each outgoing message, and streams of events for incoming ones, one for
+//! the connection and one for each session (RFD streamable-http-websocket-transport).
 //!
-//! What always holds:
-//! - A stream that breaks is opened again behind the last event that came. Where the server does not number its events,
-//!   something may be lost, and the connection ends with an error.
-//! - A message whose request broke is sent again under the key that it had, if the server takes each key once.
-//! - Who waits for an answer gets one: where only a session fails, its open requests are answered with errors.
+//! Invariants:
+//! - A broken stream is reopened after the last received event. If the server does not number its events, something
+//!   may be lost, and the connection ends with an error.
+//! - A message whose request broke is resent with the same key, if the server accepts each key only once.
+//! - Every request gets an answer: where only a session fails, its open requests are answered with errors.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -34,15 +34,15 @@ use super::patience::Patience;
 use super::web::{Web, is_of_gateway, wanted_pause};
 use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION};
 
-/// How long the server is waited for at the end.
+/// How long to wait for the server at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// A connection by HTTP.
+/// A connection over HTTP.
 pub struct Connection {
     web: Web,
     limit: usize,
     inbox: Inbox,
-    /// What the answer to `initialize` said of the connection.
+    /// The connection's properties from the answer to `initialize`.
     begun: OnceLock<Begun>,
     open: Mutex<Open>,
     /// The error with which the connection has ended.
@@ -54,14 +54,14 @@ pub struct Connection {
 
 struct Begun {
     connection: HeaderValue,
-    /// Whether the server takes a message that comes again once, and keeps what streams lose.
+    /// Whether the server ignores repeated messages, and keeps events that streams lose.
     resumes: bool,
 }
 
-/// What became of a request.
+/// The result of a request.
 enum Posted {
     Taken(Response),
-    /// By the server, for a reason that is about this message.
+    /// The server refused this message.
     Refused(Refusal),
 }
 
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // Nothing in there is left half done.
+        // Its state is always consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -88,7 +88,7 @@ impl Connection {
         self.begun.get().is_some_and(|begun| begun.resumes)
     }
 
-    /// The headers that say whose a request is.
+    /// Adds the headers that identify the connection and session of a request.
     fn of(&self, request: RequestBuilder, session: Option<&HeaderValue>) -> RequestBuilder {
         let request = match self.begun.get() {
             Some(begun) => request.header(CONNECTION, &begun.connection),
@@ -125,14 +125,14 @@ impl Connection {
             connection,
             resumes,
         };
-        // It is set here alone, and one message is sent at a time.
+        // It is set only here, and one message is sent at a time.
         let _ = self.begun.set(begun);
         let _ = self.inbox.send(Heard::Message(on_one_line(body))).await;
         self.follow(None);
         Ok(())
     }
 
-    /// All of an answer.
+    /// The whole body of an answer.
     async fn body(&self, mut answer: Response) -> Result<Bytes, RemoteError> {
         let mut body = BytesMut::new();
         while let Some(part) = answer
@@ -148,7 +148,7 @@ impl Connection {
         Ok(body.freeze())
     }
 
-    /// Hands a message to the server: again and again where that does no harm.
+    /// Hands a message to the server, with retries where that is safe.
     async fn post(
         &self,
         line: &Bytes,
@@ -190,7 +190,7 @@ impl Connection {
         }
     }
 
-    /// The error of a request that was tried often enough.
+    /// The error of a request after all retries.
     fn given_up(&self, error: &reqwest::Error) -> RemoteError {
         let error = self.web.broken(error);
         match self.resumes() {
@@ -206,7 +206,7 @@ impl Connection {
         message: Option<Message>,
     ) -> Result<(), RemoteError> {
         let Some(message) = message else {
-            // The server says what is wrong with it.
+            // The server reports the problem.
             let posted = self.post(&line, None).await?;
             return posted.or_error();
         };
@@ -219,14 +219,14 @@ impl Connection {
             let opened = self.opened(&name).await?;
             match opened {
                 Ok(()) => {}
-                // This server knows it only when it is loaded, and says all about that on the connection's stream.
+                // This server knows the session only once it is loaded, and reports that on the connection's stream.
                 Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
                     session = None;
                 }
                 Err(refusal) => return self.refuse(&message, refusal).await,
             }
         }
-        // Where its stream is open, its name can stand in a header.
+        // If its stream is open, its name is valid in a header.
         let header = session.as_ref();
         let header = header.and_then(|name| HeaderValue::from_bytes(name.as_bytes()).ok());
         let is_request = message.kind() == Kind::Request;
@@ -246,7 +246,7 @@ impl Connection {
         }
     }
 
-    /// Answers a request that the server does not take. Another message has nobody to tell.
+    /// Answers a request that the server does not accept. For other messages there is nobody to tell.
     async fn refuse(&self, message: &Message, refusal: Refusal) -> Result<(), RemoteError> {
         match message.id() {
             Some(id) if message.kind() == Kind::Request => {
@@ -254,7 +254,7 @@ impl Connection {
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }
-            // Its session is of no use to whoever it is for.
+            // Its session is unusable for its client.
             _ if refusal.status == StatusCode::CONFLICT || refusal.is_unknown() => Ok(()),
             _ => Err(refusal.error),
         }
@@ -326,7 +326,7 @@ impl Link for Connection {
     }
 }
 
-/// Whether a request is about a session that the server may not know before.
+/// Whether a request names a session that the server may not know yet.
 fn attaches(method: &str) -> bool {
     matches!(method, "session/load" | "session/resume" | "session/fork")
 }

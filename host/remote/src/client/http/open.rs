@@ -1,4 +1,4 @@
-//! What is open on a connection: the streams of sessions, and requests that wait for their answers.
+//! The open state of a connection: the streams of sessions, and unanswered requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use tokio::sync::watch;
 
 use super::super::error::RemoteError;
 
-/// How many requests of the agent's may be open.
+/// How many requests of the agent may be open.
 pub const QUESTIONS: usize = 4096;
 
-/// Why the server does not take something.
+/// Why the server refused something.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub status: StatusCode,
@@ -20,13 +20,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the server does not know what it is about.
+    /// Whether the server does not know its connection or session.
     pub fn is_unknown(&self) -> bool {
         self.status == StatusCode::NOT_FOUND
     }
 }
 
-/// How far a stream is.
+/// The state of a stream.
 #[derive(Clone, Debug)]
 pub enum Standing {
     Opening,
@@ -38,21 +38,21 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     session: Option<Arc<str>>,
-    /// Whether its answer names a session that there was not before.
+    /// Whether its answer names a new session.
     begins: bool,
 }
 
-/// What is open.
+/// The open state.
 #[derive(Debug, Default)]
 pub struct Open {
     streams: HashMap<Arc<str>, watch::Receiver<Standing>>,
     asked: HashMap<Id, Asked>,
-    /// What the agent asks, by the session whose stream it came by.
+    /// The agent's requests, with the session on whose stream they arrived.
     asks: HashMap<Id, Arc<str>>,
 }
 
 impl Open {
-    /// The stream of a session, and what it is told by if it is new.
+    /// The stream of a session, and the sender of its state if it is new.
     pub fn stream(
         &mut self,
         session: &Arc<str>,
@@ -65,42 +65,42 @@ impl Open {
         (told, Some(tell))
     }
 
-    /// A stream is no more: the next message of its session opens another.
+    /// A stream has closed: the next message of its session opens another.
     pub fn closed(&mut self, session: &str) {
         self.streams.remove(session);
     }
 
-    /// Our side asks.
+    /// Our side sends a request.
     pub fn asks(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
         let begins = matches!(method, "session/new" | "session/fork");
         self.asked.insert(id, Asked { session, begins });
     }
 
-    /// Our side is answered. Gives the session that begins with this.
+    /// Our side gets an answer. Returns the session that begins with it.
     pub fn hears_answer(&mut self, answer: &Message) -> Option<Arc<str>> {
         let asked = self.asked.remove(&answer.id()?)?;
         asked.begins.then(|| answer.session().cloned())?
     }
 
-    /// Our side needs no more answer to this. Whether it needed one.
+    /// Our side no longer needs an answer to this. Returns whether it did.
     pub fn is_answered(&mut self, id: &Id) -> bool {
         self.asked.remove(id).is_some()
     }
 
-    /// Takes away, and gives, our requests of a session, none of which will be answered.
+    /// Removes and returns our requests of a session, none of which will be answered.
     pub fn fail(&mut self, session: &str) -> Vec<Id> {
         let of_it = |asked: &Asked| asked.session.as_deref() == Some(session);
         let waiting = self.asked.extract_if(|_, asked| of_it(asked));
         waiting.map(|(id, _)| id).collect()
     }
 
-    /// The agent asks by this session's stream. `false` if it has asked too much.
+    /// The agent sends a request on this session's stream. `false` if too many are open.
     pub fn is_asked(&mut self, id: &Id, session: &Arc<str>) -> bool {
         self.asks.insert(id.clone(), session.clone());
         self.asks.len() <= QUESTIONS
     }
 
-    /// Our side answers the agent. Gives the session whose stream the request came by.
+    /// Our side answers the agent. Returns the session on whose stream the request arrived.
     pub fn answers(&mut self, id: &Id) -> Option<Arc<str>> {
         self.asks.remove(id)
     }

@@ -1,6 +1,6 @@
-//! What comes: streams of events, each read by a task of its own.
+//! Incoming messages: streams of events, each read by its own task.
 //!
-//! What always holds: a message is handed on before the event behind it is read, and counts as come from then on.
+//! Invariants: a message is passed on before the next event is read, and counts as received from then on.
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -21,52 +21,52 @@ use crate::client::sse::Parser;
 use crate::client::web::{is_of_gateway, wanted_pause};
 use crate::wire::{HEARTBEAT, LAST_EVENT};
 
-/// A server whose streams can be opened again is taken for gone if nothing came for so long.
+/// A server whose streams can be resumed is considered gone after this long without data.
 const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
 
-/// Names what is before the first event of a stream, where the server keeps what streams lose.
+/// The position before the first event of a stream, if the server keeps events that streams lose.
 const BEFORE_ALL: HeaderValue = HeaderValue::from_static("0");
 
 /// How a stream ends.
 enum End {
-    /// Our side hears no more.
+    /// Our side no longer reads.
     Unheard,
-    /// The server has said all.
+    /// The server has finished.
     Done,
-    /// The server does not let us open it, or not again.
+    /// The server refuses to open or reopen it.
     Refused(Refusal),
     /// Something may be lost.
     Lost(RemoteError),
 }
 
-/// How what one request opened ends.
+/// How the response to one request ends.
 enum Pause {
-    /// As answers do.
+    /// Regularly.
     Clean,
-    /// In the middle of something, or so that it cannot be known.
+    /// In the middle of something, or possibly so.
     Broken(RemoteError),
-    /// It was waited for as long as the server wanted.
+    /// After the pause that the server wanted.
     Over,
     End(End),
 }
 
-/// What has come by a stream.
+/// The progress of a stream.
 struct Progress {
-    /// The last event, if the server has named it.
+    /// The last event, if the server named it.
     last: Option<HeaderValue>,
-    /// A message without a name was the last.
+    /// Whether the last message had no event id.
     is_unnamed: bool,
     patience: Patience,
-    /// Whether it was open at all.
+    /// Whether it has been open at all.
     was_open: bool,
 }
 
 impl Connection {
-    /// Reads the stream of a session, or of the connection, from now on.
+    /// Starts to read the stream of a session, or of the connection.
     pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<Standing>)>) {
         let connection = self.clone();
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        // Those that have ended are forgotten.
+        // Forget ended ones.
         while streams.try_join_next().is_some() {}
         streams.spawn(async move {
             match session {
@@ -76,7 +76,7 @@ impl Connection {
         });
     }
 
-    /// Waits until the stream of a session is open, or says why it is not.
+    /// Waits until the stream of a session is open, or returns why it is not.
     pub async fn opened(
         self: &Arc<Self>,
         session: &Arc<str>,
@@ -91,7 +91,7 @@ impl Connection {
         match standing.as_deref() {
             Ok(Standing::Refused(refusal)) => Ok(Err(refusal.clone())),
             Ok(_) => Ok(Ok(())),
-            // Whoever reads is told, too.
+            // The reader is told, too.
             Err(_) => Err(self
                 .failed
                 .get()
@@ -130,7 +130,7 @@ impl Connection {
         }
     }
 
-    /// Reads a stream, and opens it again where it breaks.
+    /// Reads a stream, and reopens it when it breaks.
     async fn read_stream(
         self: &Arc<Self>,
         session: Option<&Arc<str>>,
@@ -189,11 +189,11 @@ impl Connection {
                 Pause::Over => continue,
             };
             if progress.last.is_none() {
-                // Only what the server can name is not lost.
+                // Only events that the server can name are not lost.
                 if progress.is_unnamed || !self.resumes() {
                     return End::Lost(error);
                 }
-                // It may have opened the stream, and take for sent what was lost with its answer.
+                // It may have opened the stream, and consider events sent that were lost with its answer.
                 progress.last = Some(BEFORE_ALL);
             }
             if !progress.patience.pause().await {
@@ -202,7 +202,7 @@ impl Connection {
         }
     }
 
-    /// Reads what a request opened.
+    /// Reads the response to a request.
     async fn read_answer(
         self: &Arc<Self>,
         mut answer: Response,
@@ -221,7 +221,7 @@ impl Connection {
         let mut parser = Parser::new(self.limit);
         let mut is_first = true;
         let pause = loop {
-            // A server whose stream cannot be opened again may be silent for as long as it likes.
+            // A server whose stream cannot be resumed may be silent for as long as it likes.
             let silence = match progress.last {
                 Some(_) => SILENCE,
                 None => Duration::MAX,
@@ -252,14 +252,14 @@ impl Connection {
                     .id
                     .as_ref()
                     .and_then(|id| HeaderValue::from_bytes(id).ok());
-                // Some servers begin with the event that they were told of.
+                // Some servers begin with the event named in the request.
                 let is_known = std::mem::take(&mut is_first) && id.is_some() && id == progress.last;
                 if !event.data.is_empty() && !is_known {
                     if let Err(end) = self.hear(event.data, session).await {
                         return Pause::End(end);
                     }
                     progress.patience.renew();
-                    // Behind a message without a name, nobody can say where to go on.
+                    // After a message without an event id, there is no position to resume at.
                     progress.is_unnamed = id.is_none();
                     progress.last = id;
                 } else if id.is_some() {
@@ -273,7 +273,7 @@ impl Connection {
         pause
     }
 
-    /// What becomes of a stream that the server does not open.
+    /// Decides about a stream that the server does not open.
     async fn not_open(
         &self,
         answer: Response,
@@ -293,9 +293,9 @@ impl Connection {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN | StatusCode::GONE => {
                 Pause::End(End::Lost(error))
             }
-            // It has ended what it said that it had ended.
+            // The stream had ended regularly.
             StatusCode::NOT_FOUND | StatusCode::NO_CONTENT if was_clean => Pause::End(End::Done),
-            // It may not have seen yet that the stream broke.
+            // It may not have noticed yet that the stream broke.
             StatusCode::CONFLICT if is_again => Pause::Broken(error),
             _ if is_of_gateway(status) && (is_again || self.resumes()) => Pause::Broken(error),
             _ if session.is_some() => Pause::End(End::Refused(Refusal { status, error })),
@@ -303,7 +303,7 @@ impl Connection {
         }
     }
 
-    /// Hands on what came by a stream.
+    /// Passes on data of a stream.
     async fn hear(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
         let message = Message::parse(data.clone()).ok();
         let mut begins = None;
@@ -321,7 +321,7 @@ impl Connection {
         }
         let handed = self.inbox.send(Heard::Message(data)).await;
         handed.map_err(|_| End::Unheard)?;
-        // Behind the answer that names it, so that nothing of it comes before.
+        // After the answer that names it, so that none of its messages come first.
         if let Some(session) = begins {
             let (_, tell) = self.open().stream(&session);
             if let Some(tell) = tell {

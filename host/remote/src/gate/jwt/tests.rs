@@ -84,7 +84,7 @@ impl Signer {
         }
     }
 
-    /// As its issuer publishes it.
+    /// The key as its issuer publishes it.
     pub fn jwk(&self) -> Value {
         let mut jwk = match &self.key {
             Private::Ed(key) => {
@@ -105,7 +105,7 @@ impl Signer {
         jwk
     }
 
-    /// A token that says this.
+    /// A token with these claims.
     pub fn token(&self, claims: &Value) -> String {
         let mut header = json!({"alg": self.algorithm(), "typ": "JWT"});
         if let Some(kid) = self.kid {
@@ -159,7 +159,7 @@ pub fn now() -> u64 {
         .as_secs()
 }
 
-/// What a good token says, with something else, or without what is null.
+/// The claims of a valid token, with these changes; null removes one.
 pub fn claims(other: Value) -> Value {
     let mut claims = json!({
         "iss": ISSUER, "aud": "acp", "sub": "alice", "exp": now() + 300, "groups": ["staff", "ops"],
@@ -279,7 +279,7 @@ fn a_token_that_was_changed_lets_nobody_in() {
     ] {
         assert!(verified(&changed, &[&ed]).is_err(), "{changed}");
     }
-    // The key of another one, under the same name.
+    // Another signer's key, with the same name.
     assert!(verified(&token, &[&Signer::ed(Some("1"))]).is_err());
 }
 
@@ -292,7 +292,7 @@ fn a_token_does_not_say_what_it_is_verified_by() {
         let message = unsigned(&json!({"alg": none, "kid": "1"}), &good);
         assert!(verified(&format!("{message}."), &[&ed]).is_err());
     }
-    // What everybody knows as the secret of HMAC.
+    // The public key as the secret of HMAC.
     let public: Jwk = serde_json::from_value(rsa.jwk()).unwrap();
     let AlgorithmParameters::RSA(numbers) = public.algorithm else {
         panic!("a key of RSA")
@@ -310,7 +310,7 @@ fn a_token_does_not_say_what_it_is_verified_by() {
     assert!(verified(&crossed, &[&ed, &rsa]).is_err());
     let renamed = ed.token_with(&json!({"alg": "RS256", "kid": "1"}), &good);
     assert!(verified(&renamed, &[&ed, &rsa]).is_err());
-    // Its own key, or where there would be one.
+    // Its own key, or a link to one.
     for (claim, value) in [("jwk", ed.jwk()), ("jku", json!("https://evil.example"))] {
         let mut header = json!({"alg": "EdDSA", "kid": "1"});
         header[claim] = value;
@@ -341,13 +341,13 @@ fn only_the_algorithms_of_the_issuer_are_taken() {
 fn a_key_is_found_by_its_name_or_tried() {
     let (one, two) = (Signer::ed(Some("1")), Signer::ed(Some("1")));
     let good = claims(json!({}));
-    // Two of one name, as some issuers have while they change them.
+    // Two with one name, as some issuers have during a rotation.
     for signer in [&one, &two] {
         assert!(verified(&signer.token(&good), &[&one, &two]).is_ok());
     }
     let (nameless, other) = (Signer::ed(None), Signer::ec(None));
     assert!(verified(&nameless.token(&good), &[&one, &other, &nameless]).is_ok());
-    // It may have been made since: nobody but the issuer knows.
+    // It may be new: only the issuer knows.
     let unknown = Signer::ed(Some("3")).token(&good);
     assert!(verified(&unknown, &[&one]).unwrap_err().contains("new?"));
     assert!(
@@ -379,7 +379,7 @@ fn a_key_that_is_weak_or_for_something_else_is_none() {
     let mut weak = rsa.clone();
     weak["n"] = base64([0xff; 255]).into();
     assert!(key(weak.clone()).is_none());
-    // Zeros in front add nothing.
+    // Leading zeros add nothing.
     weak["n"] = base64([&[0; 10][..], &[0xff; 255]].concat()).into();
     assert!(key(weak).is_none());
     for (name, value) in [
@@ -391,7 +391,7 @@ fn a_key_that_is_weak_or_for_something_else_is_none() {
         other[name] = value;
         assert!(key(other).is_none(), "{name}");
     }
-    // One that says what it signs with signs nothing else.
+    // A key with a declared algorithm signs with no other.
     let mut other = Signer::rsa(None).jwk();
     other["alg"] = "RS512".into();
     let key = key(other).unwrap();
@@ -418,7 +418,7 @@ fn a_token_holds_from_a_minute_before_it_says_until_a_minute_after_to_the_second
     };
     assert!(!holds(nbf - 61, 999_999_999) && holds(nbf - 60, 0));
     assert!(holds(exp + 59, 999_999_999) && !holds(exp + 60, 0));
-    // Fractions of seconds are taken as they are said.
+    // Fractions of seconds are respected.
     let token = ed.token(&claims(json!({"exp": 2_000_000.5})));
     let until = |now| super::verify(&token, &[issuer()], &keys(&[&ed]), now);
     let end = UNIX_EPOCH + Duration::from_millis(2_000_060_500);

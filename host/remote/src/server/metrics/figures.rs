@@ -1,11 +1,11 @@
-//! What is counted.
+//! The counters.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::Page;
 
-/// Something that only grows.
+/// A counter that only grows.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
@@ -19,12 +19,12 @@ impl Count {
     }
 }
 
-/// Up to how many seconds turns are told apart by.
+/// The bounds of the histogram of turns, in seconds.
 const BOUNDS: [f64; 12] = [
     0.1, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
 ];
 
-/// How often something took how long.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
     /// Up to each of the bounds, and beyond.
@@ -40,7 +40,7 @@ impl Histogram {
         self.milliseconds.add(milliseconds);
     }
 
-    /// How many there are between a bound and the one before.
+    /// The number between each bound and the one before.
     pub fn counts(&self) -> impl Iterator<Item = (Option<f64>, u64)> {
         let bounds = BOUNDS.into_iter().map(Some).chain([None]);
         bounds.zip(self.counts.iter().map(Count::get))
@@ -62,7 +62,7 @@ macro_rules! label {
         impl $name {
             const NAMES: &[&str] = &[$($value,)*];
 
-            /// As it is shown.
+            /// Its displayed form.
             #[must_use]
             pub fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
@@ -72,7 +72,7 @@ macro_rules! label {
 }
 
 label! {
-    /// How a client comes.
+    /// The transport of a client.
     Way {
         /// A stream of events for each session.
         Http = "http",
@@ -82,25 +82,25 @@ label! {
 }
 
 label! {
-    /// Why somebody is refused.
+    /// Why a client is rejected.
     Refusal {
-        /// There are as many connections or instances as there may be.
+        /// The limit of connections or instances is reached.
         NoRoom = "no_room",
-        /// There are more sockets than there may be.
+        /// The limit of sockets is reached.
         Sockets = "sockets",
-        /// This user has as many connections as one may have.
+        /// This user's limit of connections is reached.
         Connections = "connections_per_user",
-        /// This user has as many sessions as one may have.
+        /// This user's limit of sessions is reached.
         Sessions = "sessions_per_user",
-        /// More is being sent at once than there is room for.
+        /// There is no room for more incomplete messages.
         Bodies = "bodies",
-        /// He does not say who he is, or not truly.
+        /// Authentication failed.
         Unauthenticated = "unauthenticated",
         /// A page of another origin.
         Origin = "origin",
-        /// The server is not called so.
+        /// The server does not have this host name.
         Host = "host",
-        /// It is about to stop.
+        /// The server is about to stop.
         Draining = "draining",
     }
 }
@@ -108,17 +108,17 @@ label! {
 label! {
     /// How a turn ends.
     TurnEnd {
-        /// The agent has said all.
+        /// The agent has finished.
         EndTurn = "end_turn",
-        /// It may say no more.
+        /// It has reached its limit of tokens.
         MaxTokens = "max_tokens",
-        /// It may ask its model no more.
+        /// It has reached its limit of model requests.
         MaxTurnRequests = "max_turn_requests",
-        /// It does not want to.
+        /// It refused.
         Refusal = "refusal",
-        /// The client does not want it any more.
+        /// The client cancelled it.
         Cancelled = "cancelled",
-        /// For a reason that is not ACP's.
+        /// For a reason unknown to ACP.
         Other = "other",
         /// With an error.
         Error = "error",
@@ -128,7 +128,7 @@ label! {
 }
 
 impl TurnEnd {
-    /// That of a turn with this `stopReason`.
+    /// The end of a turn with this `stopReason`.
     #[must_use]
     pub fn of(reason: &str) -> Self {
         match reason {
@@ -142,7 +142,7 @@ impl TurnEnd {
     }
 }
 
-/// What a server counts.
+/// The counters of a server.
 #[derive(Debug, Default)]
 pub struct Figures {
     opened: [Count; Way::NAMES.len()],
@@ -150,7 +150,7 @@ pub struct Figures {
     refused: [Count; Refusal::NAMES.len()],
     turns: [Count; TurnEnd::NAMES.len()],
     turn_times: Histogram,
-    /// Of clients, and to them: messages, and their bytes.
+    /// Messages from clients and their bytes; and those to clients.
     heard: [Count; 2],
     said: [Count; 2],
     resumed: Count,
@@ -168,7 +168,7 @@ impl Figures {
         self.ended[way as usize].add(1);
     }
 
-    /// Somebody is refused.
+    /// A client is rejected.
     pub fn refused(&self, why: Refusal) {
         self.refused[why as usize].add(1);
     }
@@ -179,19 +179,19 @@ impl Figures {
         self.turn_times.add(took);
     }
 
-    /// A client has said something.
+    /// A client has sent a message.
     pub fn heard(&self, bytes: usize) {
         self.heard[0].add(1);
         self.heard[1].add(bytes as u64);
     }
 
-    /// Something is said to a client.
+    /// A message is sent to a client.
     pub fn said(&self, bytes: usize) {
         self.said[0].add(1);
         self.said[1].add(bytes as u64);
     }
 
-    /// A stream goes on where it broke, or cannot.
+    /// A stream is resumed, or cannot be.
     pub fn resumed(&self, goes_on: bool) {
         match goes_on {
             true => self.resumed.add(1),
@@ -199,7 +199,7 @@ impl Figures {
         }
     }
 
-    /// Everything, as it is shown.
+    /// Writes everything.
     pub fn write(&self, page: &mut Page) {
         fn by(names: &[&'static str], counts: &[Count]) -> Vec<(&'static str, u64)> {
             let counts = counts.iter().map(Count::get);

@@ -1,4 +1,4 @@
-//! Where numbers are asked for: an address of its own, for who operates the server, and not for its clients.
+//! The metrics listener, at an address of its own: for the operator of the server, not for its clients.
 
 use std::convert::Infallible;
 use std::io;
@@ -16,17 +16,17 @@ use super::super::reply::{Answer, bare, plain, readiness, typed};
 use super::super::{HEAD, PAUSE, Stopper};
 use super::{Page, Source};
 
-/// How many may ask at once.
+/// How many scrapers may connect at once.
 const ASKERS: usize = 32;
 
-/// A listener that has numbers for whoever asks: `GET /metrics`, besides `/healthz` and `/readyz`.
+/// A listener that serves metrics: `GET /metrics`, besides `/healthz` and `/readyz`.
 #[derive(Debug)]
 pub struct Metrics {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// What is asked for.
+/// The requested page.
 struct Asked {
     stopper: Stopper,
     sources: Vec<Source>,
@@ -36,7 +36,7 @@ impl Metrics {
     /// Listens.
     ///
     /// # Errors
-    /// If the address cannot be had.
+    /// If the address cannot be bound.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).map_err(|error| {
             io::Error::new(
@@ -51,16 +51,16 @@ impl Metrics {
         })
     }
 
-    /// Where it is asked.
+    /// Its address.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }
 
-    /// Answers for a server, with what these sources say too. It ends when it is dropped.
+    /// Answers for a server, with these further sources. It ends when it is dropped.
     ///
     /// # Errors
-    /// If the system does not let it wait for anybody.
+    /// If the system does not let it accept connections.
     pub async fn serve(self, server: Stopper, mut sources: Vec<Source>) -> io::Result<()> {
         let registry = server.0.clone();
         sources.insert(0, Box::new(move |page| registry.write(page)));
@@ -84,7 +84,7 @@ impl Metrics {
                     let answer = asked.answer(&request);
                     async { Ok::<_, Infallible>(answer) }
                 });
-                // Who goes away in the midst is no loss.
+                // A client that disconnects midway is no loss.
                 let _ = http1::Builder::new()
                     .timer(TokioTimer::new())
                     .header_read_timeout(HEAD)

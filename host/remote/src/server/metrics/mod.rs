@@ -1,8 +1,7 @@
-//! What a server counts, and how it is shown to who operates it.
+//! The metrics of a server, and how its operator gets them.
 //!
-//! What always holds: to count something takes no lock, and no label has a value that somebody outside chooses, so that
-//! there are as many series as there are lines of code that name one. What is open is not counted but looked at when it
-//! is asked for, so that it is never wrong.
+//! Invariants: counting takes no lock, and no label value is chosen from outside, so the code fixes the number of
+//! series. Open things are not counted but looked up on request, so the numbers are never wrong.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -19,5 +18,5 @@ pub use self::figures::{Figures, Refusal, TurnEnd, Way};
 pub use self::listener::Metrics;
 pub use self::page::Page;
 
-/// Writes some numbers onto a page, each time that somebody asks.
+/// Writes metrics to a page, on each request.
 pub type Source = Box<dyn Fn(&mut Page) + Send + Sync>;

@@ -1,18 +1,18 @@
-//! Numbers as Prometheus reads them: its text format, version 0.0.4.
+//! The text format of Prometheus, version 0.0.4.
 
 use std::fmt::{Display, Write};
 
 use super::figures::Histogram;
 
-/// A page of numbers. Names and the values of labels are ours: their type says so.
+/// A page of metrics. Names and label values are ours, which their type ensures.
 #[derive(Debug, Default)]
 pub struct Page(String);
 
 impl Page {
-    /// What the page is, for whoever gets it.
+    /// The media type of the page.
     pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-    /// Something that only grows, since the process began.
+    /// A counter, since the process began.
     pub fn counter(&mut self, name: &'static str, help: &'static str, value: impl Display) {
         self.head(name, help, "counter");
         self.line(name, "", value);
@@ -30,7 +30,7 @@ impl Page {
         self.lines(name, label, values);
     }
 
-    /// Something as it is now.
+    /// A current value.
     pub fn gauge(&mut self, name: &'static str, help: &'static str, value: impl Display) {
         self.head(name, help, "gauge");
         self.line(name, "", value);
@@ -48,7 +48,7 @@ impl Page {
         self.lines(name, label, values);
     }
 
-    /// How often something took how long.
+    /// A histogram of durations.
     pub(super) fn histogram(
         &mut self,
         name: &'static str,
