@@ -1,5 +1,5 @@
-//! What wit-bindgen makes of the WIT, and the translation between it and the types of this crate.
-//! The one place with `unsafe` code, all of it generated.
+//! The bindings that wit-bindgen generates from the WIT, and their translation to the types of this crate. The only
+//! place with `unsafe` code, all of it generated.
 
 #![allow(
     unsafe_code,
@@ -16,8 +16,8 @@ wit_bindgen::generate!({
     default_bindings_module: "acp_chain_proxy::bindings",
 });
 
-/// What a proxy exports beside its handler. Each is a world of its own, since a component exports all of
-/// the worlds that it is made of.
+/// The interfaces that a proxy may export beside its handler. Each has its own world, as a component exports
+/// everything in the worlds that it targets.
 macro_rules! offer {
     ($name:ident, $package:literal, $world:literal, $module:literal) => {
         pub mod $name {

@@ -1,4 +1,4 @@
-//! A call of what a proxy has for the agent: a tool, a resource, a prompt, or a completion.
+//! A call to something that a proxy offers the agent: a tool, a resource, a prompt, or a completion.
 
 use std::fmt;
 use std::future::Future;
@@ -8,47 +8,45 @@ use serde::Serialize;
 use crate::channel::{self, Answer};
 use crate::{Action, Error, Json, Level, MessageId, Result, host, tasks};
 
-/// A call of what a proxy has for the agent.
+/// A call to something that a proxy offers the agent.
 #[derive(Clone, Debug)]
 pub struct Call<A> {
     /// The host's number for it.
     pub id: MessageId,
-    /// The session whose agent calls; none while the agent has not said yet what it calls it.
+    /// The session that the agent calls from; `None` until the agent has named it.
     pub session: Option<String>,
-    /// What was called, and with what.
+    /// The arguments of the call.
     pub arguments: A,
 }
 
-/// Where the `_meta` of a call says what its caller can.
+/// The pointer to the caller's capabilities in the `_meta` of a call.
 const CAPABILITIES: &str = "/io.modelcontextprotocol~1clientCapabilities";
 
 impl<A> Call<A> {
-    /// Says how far this call has come. `progress` has to grow from one report to the next; `total`
-    /// is what it reaches in the end, if that is known; `message` is for people. A caller that did not
-    /// ask for progress is told nothing.
+    /// Reports the progress of this call. `progress` must grow from one report to the next; `total` is its final
+    /// value, if known; `message` is for people. A caller that did not ask for progress gets none.
     pub fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        // It goes on without: nobody but the caller would miss the report.
+        // Continue without it: only the caller would miss the report.
         if let Err(error) = host::progress(self.id, progress, total, message) {
             crate::log(Level::Debug, format_args!("no progress is told: {error}"));
         }
     }
 
-    /// What its caller said beside it: MCP's `_meta`, an object.
+    /// MCP's `_meta` of the call, an object.
     #[must_use]
     pub fn meta(&self) -> Json {
         host::meta(self.id).unwrap_or_else(|_| Json::null())
     }
 
-    /// Whether its caller says that it can do this: `elicitation`, `sampling`, `roots`.
+    /// Whether its caller declares this capability: `elicitation`, `sampling`, `roots`.
     #[must_use]
     pub fn can(&self, capability: &str) -> bool {
         let place = format!("{CAPABILITIES}/{capability}");
         self.meta().at::<Json>(&place).is_some()
     }
 
-    /// Asks its caller, which [can](Self::can) answer that: `elicitation/create`, `sampling/createMessage`
-    /// or `roots/list` of MCP. `.await` waits for the answer, for which there is as much time as for the
-    /// call.
+    /// Asks its caller, if it [supports](Self::can) that: MCP's `elicitation/create`, `sampling/createMessage` or
+    /// `roots/list`. `.await` waits for the answer, as long as the call itself may take.
     ///
     /// ```
     /// use acp_chain_proxy::{Call, Result};
@@ -72,8 +70,8 @@ impl<A> Call<A> {
     }
 }
 
-/// An error of the protocol, where a call fails with it: the caller gets it in place of a result, and
-/// the model may never see it. For what is wrong with the call itself, and not with what it is about.
+/// A protocol error with which a call fails: the caller gets it instead of a result, and the model may never see it.
+/// For problems of the call itself, not of its subject.
 ///
 /// ```
 /// use acp_chain_proxy::{Call, Error, ProtocolError, Result};
@@ -93,8 +91,8 @@ impl fmt::Display for ProtocolError {
 
 impl std::error::Error for ProtocolError {}
 
-/// Makes a call: a task like the handling of a message. None if it is pending; then it is settled when
-/// it is done, and dropped when its caller gives it up.
+/// Makes a call: a task like the handling of a message. `None` if it is pending; then it is settled when it is done,
+/// and dropped when its caller cancels it.
 pub(crate) fn make(
     id: MessageId,
     call: impl Future<Output = Result<Json>> + 'static,

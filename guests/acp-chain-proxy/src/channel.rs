@@ -1,4 +1,4 @@
-//! All that a proxy may do: talk to its two neighbours, through the host.
+//! Everything that a proxy can do: talk to its two neighbours, through the host.
 
 use std::fmt;
 use std::future::Future;
@@ -11,15 +11,15 @@ use crate::host;
 use crate::pending;
 use crate::{Action, Error, Json, MessageId, Peer};
 
-/// Why the host did not do what it was asked for.
+/// Why a call to the host failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChannelError {
-    /// No power covers it, or it is not allowed here: while the proxy is being made, or a
-    /// method that belongs to the host (`initialize`, `proxy/…`, `$/…`).
+    /// No power covers it, or it is not allowed here: during the proxy's construction, or for a method reserved to
+    /// the host (`initialize`, `proxy/…`, `$/…`).
     Denied(String),
-    /// No such message, or it is settled already, be it by the host.
+    /// No such message, or it is settled already, possibly by the host.
     UnknownMessage,
-    /// Not JSON, or not what this message can take.
+    /// Not JSON, or not valid for this message.
     Invalid(String),
     /// The proxy has too much outstanding, or saves too much.
     Full,
@@ -49,33 +49,32 @@ pub fn id() -> String {
     host::id()
 }
 
-/// Where the proxy may leave a mark in `_meta`, with the power `marks.add`: `acp-chain/` and its id.
+/// The key in `_meta` that the proxy may set with the power `marks.add`: `acp-chain/` and its id.
 #[must_use]
 pub fn mark() -> String {
     format!("acp-chain/{}", id())
 }
 
 impl Peer {
-    /// Asks this neighbour. The request is sent at once; `.await` waits for the answer, and
-    /// dropping the [`Answer`] before it came withdraws the request. Where the host does not send
-    /// it, the answer is an error, and the log says so.
+    /// Sends this neighbour a request, at once. `.await` waits for the answer; dropping the [`Answer`] before that
+    /// cancels the request. If the host does not send it, the answer is an error, which is also logged.
     pub fn request(self, method: &str, params: impl Serialize) -> Answer {
         let sent = json(&params).and_then(|params| host::request(self, method, params));
         Answer::to(method, sent)
     }
 
-    /// Tells this neighbour.
+    /// Sends this neighbour a notification.
     pub fn notify(self, method: &str, params: impl Serialize) -> Result<(), ChannelError> {
         host::notify(self, method, json(&params)?)
     }
 }
 
-/// The answer to a request of the proxy's own, to be awaited.
+/// The answer to one of the proxy's own requests, to be awaited.
 #[must_use = "a request whose answer is dropped is withdrawn"]
 pub struct Answer(Waiting);
 
 impl Answer {
-    /// The answer to a request that was sent under this number, or not sent.
+    /// The answer to a request that was sent with this number, or not sent.
     fn to(method: &str, sent: Result<MessageId, ChannelError>) -> Self {
         match sent {
             Ok(id) => {
@@ -127,33 +126,32 @@ impl Drop for Answer {
         if let Waiting::For(id) = self.0
             && pending::abandon(id)
         {
-            // The answer may have reached the host in the meantime; then there is nothing to do.
+            // The answer may have reached the host meanwhile; then there is nothing to do.
             let _ = host::cancel(id);
         }
     }
 }
 
-/// Settles a message for which a handler returned [`Action::Hold`]. What was sent before goes
-/// out before it.
+/// Settles a message for which a handler returned [`Action::Hold`]. Messages sent earlier leave before it.
 pub fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     host::settle(id, action)
 }
 
-/// Gives up on a message for which a handler returned [`Action::Hold`]: what becomes of it is what
-/// an `Err` of that handler would have made of it.
+/// Gives up on a message for which a handler returned [`Action::Hold`]: it is treated as if that handler had returned
+/// an `Err`.
 pub fn fail(id: MessageId, reason: &str) -> Result<(), ChannelError> {
     host::fail(id, reason)
 }
 
-/// Keeps this, as JSON, in place of what was kept before: if the proxy breaks and is started again,
-/// [`Proxy::restore`](crate::Proxy::restore) gets what was saved last. It is forgotten with the
-/// connection. A call that breaks has saved nothing, just as it has sent and settled nothing.
+/// Saves this as JSON, replacing the previous state: if the proxy breaks and is restarted,
+/// [`Proxy::restore`](crate::Proxy::restore) gets the last saved state. It is dropped with the connection. A call
+/// that breaks saves nothing, just as it sends and settles nothing.
 pub fn save(state: &(impl Serialize + ?Sized)) -> Result<(), ChannelError> {
     host::save(json(state)?)
 }
 
-/// The part of a message's body at a JSON Pointer; the message is the one being handled or one
-/// that is held. See also [`Head::read`](crate::Head::read).
+/// The part of a message's body at a JSON Pointer; the message must be the one being handled, or a held one. See also
+/// [`Head::read`](crate::Head::read).
 pub fn read(id: MessageId, pointer: &str) -> Result<Option<Json>, ChannelError> {
     host::read(id, pointer)
 }
@@ -162,16 +160,16 @@ fn json(value: &(impl Serialize + ?Sized)) -> Result<Json, ChannelError> {
     Json::of(value).map_err(|error| ChannelError::Invalid(error.to_string()))
 }
 
-/// How much a line in the log matters.
+/// The level of a line in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Every step.
     Trace,
     /// For the author.
     Debug,
-    /// For the user who looks.
+    /// For users who look.
     Info,
-    /// Something did not work, and the proxy went on without it.
+    /// Something did not work, and the proxy continued without it.
     Warn,
     /// The proxy could not do its work.
     Error,

@@ -1,5 +1,4 @@
-//! What the arguments of prompts, and the variables of resource templates, could be: what an author
-//! writes.
+//! Completion of the arguments of prompts, and the variables of resource templates: the part that an author writes.
 
 #[cfg(target_arch = "wasm32")]
 mod component;
@@ -14,41 +13,41 @@ use serde::Serialize;
 
 use crate::{Call, Error, Json, Proxy, Result, call};
 
-/// A proxy that completes arguments while they are written. It takes the power `tools`, and
-/// `export!(Name: Prompts, Completion)`.
+/// A proxy that completes arguments while the user types. It requires the power `tools`, and `export!(Name: Prompts,
+/// Completion)`.
 #[allow(async_fn_in_trait, reason = "a component has one thread")]
 pub trait Completion: Proxy {
-    /// What an argument could be, the best first; the first 100 are passed on. It may wait, as handlers
-    /// may; an `Err` is an error of the protocol.
+    /// Possible values of an argument, the best first; the first 100 are passed on. It may wait, as handlers may; an
+    /// `Err` is a protocol error.
     async fn complete(&self, call: Call<Partial>) -> Result<Vec<String>>;
 }
 
 /// An argument that is being written.
 #[derive(Clone, Debug)]
 pub struct Partial {
-    /// What it is an argument of.
+    /// The prompt or template of the argument.
     pub of: Reference,
     /// Its name.
     pub argument: String,
-    /// What of it is there already.
+    /// The value typed so far.
     pub value: String,
     /// The arguments that are known already.
     pub known: BTreeMap<String, String>,
 }
 
-/// What has arguments.
+/// Something with arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// The prompt of this name.
     Prompt(String),
-    /// The resource template that this is the URI of.
+    /// The resource template with this URI.
     Template(String),
 }
 
-/// How many values there may be at once (MCP, `CompleteResult`).
+/// The maximum number of values (MCP, `CompleteResult`).
 const MOST: usize = 100;
 
-/// A proxy that completes, whose type is forgotten.
+/// A type-erased proxy with completion.
 trait Completer {
     fn complete(
         self: Rc<Self>,
@@ -69,7 +68,7 @@ thread_local! {
     static COMPLETER: RefCell<Option<Rc<dyn Completer>>> = const { RefCell::new(None) };
 }
 
-/// There is a proxy that completes.
+/// Registers a proxy with completion.
 pub fn started<P: Completion>(proxy: &Rc<P>) {
     COMPLETER.set(Some(Rc::clone(proxy) as Rc<dyn Completer>));
 }
@@ -88,7 +87,7 @@ struct Completions {
     values: Vec<String>,
 }
 
-/// Completes an argument; none if that is pending.
+/// Completes an argument; `None` if that is pending.
 pub(crate) fn complete(call: Call<Partial>) -> std::result::Result<Option<Json>, Error> {
     let completer = COMPLETER.with_borrow(Clone::clone);
     let early = || Error::new(Error::INTERNAL, "its completion was used before `init`");

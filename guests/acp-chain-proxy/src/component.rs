@@ -1,4 +1,4 @@
-//! The component's face: the exported `handler`, in terms of the types of this crate.
+//! The component's interface: the exported `handler`, in terms of the types of this crate.
 
 use std::marker::PhantomData;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use crate::{
 #[doc(hidden)]
 pub struct Component<P>(PhantomData<P>);
 
-/// A proxy that [`export!`](crate::export) was said of.
+/// A proxy exported by [`export!`](crate::export).
 #[doc(hidden)]
 pub trait Exported: Proxy {
-    /// Told of the instance as soon as there is one, for what it exports beside its handler.
+    /// Called with the instance once there is one, for the exports beside its handler.
     fn started(proxy: &Rc<Self>);
 }
 
@@ -64,7 +64,7 @@ impl<P: Exported> Guest for Component<P> {
     }
 }
 
-/// The text of a body. The host leaves it empty where the subscription is without body.
+/// The text of a body. It is empty if the subscription is without body.
 pub(crate) fn body(text: String) -> Json {
     match text.is_empty() {
         true => Json::null(),

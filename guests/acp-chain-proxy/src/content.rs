@@ -63,7 +63,7 @@ impl Content {
     }
 
     fn block(block: &Block) -> Self {
-        // Texts in a fixed form can always be written.
+        // Texts in a fixed form always serialize.
         Self(Json::of(block).unwrap_or_else(|_| Json::null()))
     }
 }

@@ -1,5 +1,5 @@
-//! The calls to the host, in terms of the types of this crate. Outside a component the host is
-//! the one of [`testing`](crate::testing).
+//! The calls to the host, in terms of the types of this crate. Outside a component, the host is that of
+//! [`testing`](crate::testing).
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use crate::testing::channel::{
@@ -10,14 +10,14 @@ pub(crate) use component::{
     ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
 };
 
-/// What has changed of what a proxy has for the agent.
+/// A change of something that a proxy offers the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     #[cfg(feature = "tools")]
     Tools,
     Resources,
     Prompts,
-    /// What is read under this URI.
+    /// The resource with this URI.
     Resource(String),
 }
 

@@ -11,7 +11,7 @@ use crate::{
 
 type Outcome = Result<Action, String>;
 
-/// A [`Proxy`] whose type is forgotten.
+/// A type-erased [`Proxy`].
 trait Handler {
     fn on_request(self: Rc<Self>, request: Request) -> Outcome;
     fn on_notification(self: Rc<Self>, notification: Notification) -> Outcome;
@@ -53,20 +53,20 @@ fn instance() -> Result<Rc<dyn Handler>, String> {
         .ok_or_else(|| "the proxy was called before `init`".into())
 }
 
-/// What a proxy says of itself when it starts.
+/// What a proxy declares when it starts.
 pub(crate) struct Registration {
     pub(crate) subscriptions: Vec<Subscription>,
     pub(crate) on_failure: FailurePolicy,
     pub(crate) guard: bool,
 }
 
-/// Makes the one instance, and shows it to `started`.
+/// Creates the only instance, and passes it to `started`.
 pub(crate) fn init<P: Proxy>(
     config: &Json,
     saved: Option<String>,
     started: impl FnOnce(&Rc<P>),
 ) -> Result<Registration, String> {
-    // By way of a `Value`: its errors name no line and column of a text that the user never saw.
+    // Through a `Value`, whose errors do not name lines and columns of a text that the user never saw.
     let config = config
         .parse::<serde_json::Value>()
         .and_then(serde_json::from_value)
@@ -116,7 +116,7 @@ pub(crate) fn on_cancel(id: MessageId) -> Result<(), String> {
         Some(action) => {
             tasks::cancel(id);
             match channel::settle(id, action) {
-                // The time for which it may be held is over: the host has taken it back.
+                // Its hold time is over: the host has taken it back.
                 Err(ChannelError::UnknownMessage) => Ok(()),
                 settled => settled.map_err(|error| error.to_string()),
             }

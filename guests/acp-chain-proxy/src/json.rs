@@ -1,6 +1,5 @@
-//! JSON that keeps its spelling: a value is text until a part of it is changed, and the parts
-//! that nobody touches go on byte for byte, whatever numbers, escapes or unknown members they
-//! hold. Always one valid JSON value.
+//! JSON that keeps its spelling: a value is text until a part of it is changed, and untouched parts stay byte for
+//! byte, whatever numbers, escapes or unknown members they contain. Always one valid JSON value.
 
 mod find;
 mod members;
@@ -22,10 +21,10 @@ use crate::Edit;
 pub use members::Members;
 pub use strings::{DEPTH, NotRead, Spelt, Step, Strings};
 
-/// A JSON value, kept as it was spelt.
+/// A JSON value that keeps its spelling.
 ///
-/// Reading takes a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) and the type that is
-/// expected there; changing takes apart only the objects and arrays on the way.
+/// Reading takes a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) and the expected type; changing parses only
+/// the objects and arrays on the way.
 ///
 /// ```
 /// use acp_chain_proxy::Json;
@@ -61,7 +60,7 @@ impl Json {
         Self(Node::Raw(raw.into()))
     }
 
-    /// What the host says is JSON, which most proxies only pass on: it is not looked at here.
+    /// JSON from the host, which most proxies only pass on: it is not checked here.
     pub(crate) fn from_host(text: String) -> Self {
         let value = text.trim_matches([' ', '\t', '\n', '\r']);
         match value.len() == text.len() {
@@ -70,7 +69,7 @@ impl Json {
         }
     }
 
-    /// Any value that serde can write as JSON.
+    /// Any value that serde can serialize as JSON.
     pub fn of(value: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
         to_raw_value(value).map(Self::from_raw)
     }
@@ -83,13 +82,13 @@ impl Json {
         }
     }
 
-    /// The part at a JSON Pointer as a Rust type; none if nothing is there, or another type.
+    /// The part at a JSON Pointer as a Rust type; `None` if nothing is there, or another type.
     #[must_use]
     pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         find::find(self, pointer)?.parse().ok()
     }
 
-    /// The text as it is spelt, to be looked at in place (see [`Strings`]).
+    /// The text with its spelling, to be examined in place (see [`Strings`]).
     #[must_use]
     pub fn spelling(&self) -> Cow<'_, str> {
         match &self.0 {
@@ -98,8 +97,8 @@ impl Json {
         }
     }
 
-    /// Where in the [spelling](Self::spelling) the part at a JSON Pointer stands; none if nothing is
-    /// there, or the value was changed.
+    /// The range of the part at a JSON Pointer in the [spelling](Self::spelling); `None` if nothing is there, or the
+    /// value was changed.
     #[must_use]
     pub fn place(&self, pointer: &str) -> Option<Range<usize>> {
         match &self.0 {
@@ -119,8 +118,8 @@ impl Json {
         })
     }
 
-    /// Rewrites the part at a JSON Pointer. False, and nothing is changed, if nothing of the type
-    /// `T` is there, or the new value cannot be written as JSON.
+    /// Rewrites the part at a JSON Pointer. Returns `false` and changes nothing if nothing of the type `T` is there,
+    /// or the new value cannot be serialized as JSON.
     pub fn edit<T: DeserializeOwned, U: Serialize>(
         &mut self,
         pointer: &str,
@@ -146,8 +145,8 @@ impl Json {
             .map_err(|error: serde_json::Error| error.to_string())
     }
 
-    /// Puts a value at a JSON Pointer, with the objects on the way where they are missing or null.
-    /// Fails where something else than an object is in the way.
+    /// Puts a value at a JSON Pointer, and creates objects on the way that are missing or null. Fails if anything
+    /// else but an object is in the way.
     pub fn put(&mut self, pointer: &str, value: impl Serialize) -> serde_json::Result<()> {
         let blocked = || serde_json::Error::custom(format!("no place for a value at `{pointer}`"));
         let mut place = self;
@@ -183,7 +182,7 @@ impl Json {
         }
     }
 
-    /// The text as far as it tells the kind of value: all of it, or the opening bracket.
+    /// The text, as far as needed to know the kind of value: all of it, or the opening bracket.
     fn text(&self) -> &str {
         match &self.0 {
             Node::Raw(raw) => raw,
@@ -263,7 +262,7 @@ impl PartialEq for Json {
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
-            // Checked here, where it becomes a part of something else.
+            // Checked here, as it becomes a part of something else.
             Node::Raw(raw) => {
                 let raw: &RawValue =
                     serde_json::from_str(raw).map_err(serde::ser::Error::custom)?;

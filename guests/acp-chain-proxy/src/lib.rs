@@ -2,8 +2,7 @@
 //! and a coding agent which speak the Agent Client Protocol, and sees, changes, answers or adds
 //! messages.
 //!
-//! Everything that a proxy does not ask for passes by. This is a whole one, which asks the agent
-//! to be brief:
+//! Everything that a proxy does not subscribe to passes by. This is a complete one, which asks the agent to be brief:
 //!
 //! ```
 //! use acp_chain_proxy::{Proxy, Request, Result, Subscription, export};
@@ -22,12 +21,11 @@
 //! export!(Brief);
 //! ```
 //!
-//! A proxy is a crate with `crate-type = ["cdylib", "rlib"]`, built for `wasm32-unknown-unknown` and
-//! made a component: `acp-chain new` begins such a crate, and `acp-chain build` does both.
+//! A proxy is a crate with `crate-type = ["cdylib", "rlib"]`, built for `wasm32-unknown-unknown` and made a
+//! component: `acp-chain new` creates such a crate, and `acp-chain build` does both.
 //!
-//! **Waiting is `.await`.** A handler that asks a neighbour and waits holds its message; others
-//! go on meanwhile. When the sender withdraws the message, the handler is dropped, and the
-//! requests that it waits for are withdrawn as well.
+//! **Waiting is `.await`.** A handler that waits for a neighbour holds its message; others go on meanwhile. When the
+//! sender cancels the message, the handler is dropped, and the requests that it waits for are cancelled as well.
 //!
 //! ```
 //! use acp_chain_proxy::{Action, Edit, Peer, Proxy, Request, Result, Subscription};
@@ -50,13 +48,12 @@
 //! }
 //! ```
 //!
-//! **Bodies keep their spelling.** An [`Edit`] changes one place of a body, and nothing else:
-//! members that no schema knows, `_meta`, the order of members and the digits of numbers stay. The
-//! same holds for [`Json`], where a proxy changes more than single places. With the feature `typed`,
-//! `request.parse::<schema::v1::PromptRequest>()` gives the protocol's structs.
+//! **Bodies keep their spelling.** An [`Edit`] changes one place of a body, and nothing else: unknown members,
+//! `_meta`, the order of members and the digits of numbers stay. The same holds for [`Json`], for larger changes.
+//! With the feature `typed`, `request.parse::<schema::v1::PromptRequest>()` gives the protocol's structs.
 //!
-//! **A proxy may break** and be started again ([`FailurePolicy`] has the alternatives). What a new
-//! instance has to know, the old one [saves](save) when it changes:
+//! **A proxy may break** and be restarted ([`FailurePolicy`] has the alternatives). State that a new instance needs
+//! must be [saved](save) when it changes:
 //!
 //! ```
 //! use std::cell::RefCell;
@@ -91,9 +88,9 @@
 //! }
 //! ```
 //!
-//! **A proxy may have tools for the agent**, with the feature `tools`: an `async fn` whose argument has
-//! a schema is one. The host makes an MCP server of them, under the proxy's name in the manifest, and
-//! any agent can call them; what it does with them is in the documentation of `Tools`.
+//! **A proxy may have tools for the agent**, with the feature `tools`: an `async fn` whose argument has a schema is
+//! one. The host offers them as an MCP server, under the proxy's name in the manifest, and any agent can call them;
+//! the documentation of `Tools` has the details.
 //!
 #![cfg_attr(feature = "tools", doc = "```")]
 #![cfg_attr(not(feature = "tools"), doc = "```text")]
@@ -126,13 +123,13 @@
 //! ```
 //!
 //! **And resources, prompts, completion** of their arguments, in the same way: see [`Resources`],
-//! [`Prompts`], [`Completion`]. In a [`Call`] of any of these, the proxy may ask whoever calls.
+//! [`Prompts`], [`Completion`]. In a [`Call`] to any of these, the proxy may ask the caller.
 //!
-//! **A proxy does what its powers cover**, which the user's manifest gives it: to read a message, to
-//! change certain places of it, to refuse or answer it, to send one, to have tools. Without a power it
-//! sees nothing. What no power covers fails with [`ChannelError::Denied`], and a message for which a
-//! handler returns such an action is refused. Say in your README which powers it needs; a test can
-//! [give it just these](testing::Host::powers).
+//! **A proxy can do what its powers cover**, which the user's manifest grants: read a message, change
+//! certain places of it, refuse or answer it, send one, offer tools. Without a power it sees nothing. A
+//! call that no power covers fails with [`ChannelError::Denied`], and a message for which a handler
+//! returns such an action is refused. List the needed powers in your README; a test can
+//! [grant just these](testing::Host::powers).
 //!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
 
@@ -181,10 +178,10 @@ pub use tasks::spawn;
 pub use tools::{IntoToolResult, NoArguments, Structured, Tool, ToolResult, Tools, tools_changed};
 pub use version::Version;
 
-/// What a handler returns: anything that is an error may be thrown with `?`.
+/// The result of a handler: any error may be returned with `?`.
 pub type Result<T = Action> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// How a proxy is made known to what it exports, by the name of the trait.
+/// Registers a proxy for its exports, by the name of the trait.
 #[doc(hidden)]
 #[allow(non_snake_case, reason = "they are called as their traits are")]
 pub mod started {
@@ -195,11 +192,11 @@ pub mod started {
     pub use crate::tools::calls::started as Tools;
 }
 
-/// Makes a type the proxy of this component. Once a crate, and nothing outside `wasm32` but that a
-/// [test](testing::Host::start_exported) can start it.
+/// Makes a type the proxy of this component. Once per crate; outside `wasm32` it only lets a
+/// [test](testing::Host::start_exported) start it.
 ///
-/// `export!(Name)` exports a [`Proxy`]; `export!(Name: Tools, Resources)` one that has these too, of
-/// [`Resources`], [`Prompts`], [`Completion`], and `Tools`, which takes the feature `tools`.
+/// `export!(Name)` exports a [`Proxy`]; `export!(Name: Tools, Resources)` also exports these. There are
+/// [`Resources`], [`Prompts`], [`Completion`], and `Tools`, which requires the feature `tools`.
 #[macro_export]
 macro_rules! export {
     ($proxy:ty $(: $($offer:ident),+)?) => {

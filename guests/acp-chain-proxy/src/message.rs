@@ -1,4 +1,4 @@
-//! What passes through a proxy, and what becomes of it.
+//! Messages that pass through a proxy, and actions on them.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ pub struct Error {
 impl Error {
     /// The code of JSON-RPC's internal error.
     pub const INTERNAL: i32 = -32603;
-    /// The code of a request that its sender has withdrawn.
+    /// The code of a cancelled request.
     pub const CANCELLED: i32 = -32800;
 
     /// An error without data.
@@ -46,7 +46,7 @@ impl Error {
         }
     }
 
-    /// The answer to a request that its sender has withdrawn.
+    /// The answer to a cancelled request.
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(Self::CANCELLED, "Request cancelled")
@@ -70,15 +70,15 @@ pub struct Head {
     pub sender: Peer,
     /// Its method; for a response that of the request.
     pub method: String,
-    /// The session it belongs to, where it names one.
+    /// The session it belongs to, if it names one.
     pub session: Option<String>,
     /// The size of its body in bytes.
     pub size: u64,
 }
 
 impl Head {
-    /// The part of the body at a JSON Pointer, read from the host's copy: for messages that came
-    /// without their body. None if nothing is there, or another type.
+    /// The part of the body at a JSON Pointer, read from the host's copy: for messages without their body. `None` if
+    /// nothing is there, or another type.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         crate::channel::read(self.id, pointer).ok()??.parse().ok()
@@ -103,11 +103,10 @@ pub struct Notification {
     pub params: Json,
 }
 
-/// A response that passes by. Answers to the proxy's own requests come through
-/// [`Answer`](crate::Answer) instead.
+/// A response that passes by. Answers to the proxy's own requests come through [`Answer`](crate::Answer) instead.
 #[derive(Clone, Debug)]
 pub struct Response {
-    /// The number here is that of the request, if the proxy saw it.
+    /// Its number is that of the request, if the proxy saw that.
     pub head: Head,
     /// The result or the error; a result is `null` if the subscription is without body.
     pub outcome: Result<Json, Error>,
@@ -137,8 +136,8 @@ impl Request {
         self.params.parse()
     }
 
-    /// Rewrites one part of the parameters and sends the request on; unchanged if nothing of the
-    /// type `T` is there. What is not rewritten goes on byte for byte.
+    /// Rewrites one part of the parameters and sends the request on; unchanged if nothing of the type `T` is there.
+    /// The rest stays byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
         &self,
@@ -155,8 +154,8 @@ impl Notification {
         self.params.parse()
     }
 
-    /// Rewrites one part of the parameters and sends the notification on; unchanged if nothing
-    /// of the type `T` is there. What is not rewritten goes on byte for byte.
+    /// Rewrites one part of the parameters and sends the notification on; unchanged if nothing of the type `T` is
+    /// there. The rest stays byte for byte.
     #[must_use]
     pub fn rewrite<T: DeserializeOwned, U: Serialize>(
         &self,
@@ -169,9 +168,9 @@ impl Notification {
 
 /// A change to one place of a body, which the host makes.
 ///
-/// The place is a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) to a value. Its last part
-/// may name a member that is not there yet, which is then added to the object, or be `-`, which
-/// adds an element to the array. A change that has no place is an error of the proxy.
+/// The place is a [JSON Pointer](https://www.rfc-editor.org/rfc/rfc6901) to a value. Its last part may name a new
+/// member, which is then added to the object, or be `-`, which appends an element to the array. A pointer to no valid
+/// place is an error of the proxy.
 ///
 /// ```
 /// use acp_chain_proxy::{Action, Edit};
@@ -184,13 +183,12 @@ impl Notification {
 pub struct Edit {
     /// The place.
     pub pointer: String,
-    /// The new value; none removes what is there.
+    /// The new value; `None` removes the existing one.
     pub value: Option<Json>,
 }
 
 impl Edit {
-    /// Puts a value in place of the one that is there, or adds it, with the objects that are missing on
-    /// the way to it.
+    /// Replaces or adds a value, and creates the objects that are missing on the way.
     #[must_use]
     pub fn set(pointer: impl Into<String>, value: impl Into<Json>) -> Self {
         Self {
@@ -199,7 +197,7 @@ impl Edit {
         }
     }
 
-    /// Removes the value that is there.
+    /// Removes the value.
     #[must_use]
     pub fn remove(pointer: impl Into<String>) -> Self {
         Self {
@@ -209,15 +207,15 @@ impl Edit {
     }
 }
 
-/// What becomes of a message.
+/// What to do with a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Goes on unchanged, byte for byte.
     Forward,
-    /// Goes on with these changes to its body, made one after the other. All else stays as it is,
-    /// byte for byte. The body need not have been seen. Not for error responses.
+    /// Goes on with these changes to its body, made one after the other. The rest stays byte for byte. The body need
+    /// not have been seen. Not for error responses.
     Edit(Vec<Edit>),
-    /// Goes on with this body in place of its own. A response goes on as this result.
+    /// Goes on with this body instead of its own. A response goes on as this result.
     Replace(Json),
     /// Requests: answered here with this result, and never sent on.
     Respond(Json),
@@ -225,11 +223,10 @@ pub enum Action {
     Reject(Error),
     /// Notifications: goes no further.
     Discard,
-    /// Kept by the host until the proxy calls [`settle`](crate::settle). Not needed for waiting:
-    /// a handler that awaits something holds its message by itself. Later messages pass a held
-    /// one, but a response waits for the held notifications of its session and direction that
-    /// came before it: who holds notifications subscribes to that response and settles them
-    /// when it comes.
+    /// Kept by the host until the proxy calls [`settle`](crate::settle). Not needed for waiting: a handler that
+    /// awaits something holds its message by itself. Later messages pass a held one, but a response waits for earlier
+    /// held notifications of its session and direction: a proxy that holds notifications must subscribe to that
+    /// response, and settle them when it comes.
     Hold,
 }
 

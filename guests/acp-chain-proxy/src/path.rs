@@ -1,5 +1,4 @@
-//! Paths of the client's machine, whatever it runs on: a component has no file system, and is
-//! built for none.
+//! Paths on the client's machine, of any operating system: a component has no file system, and is built for none.
 
 /// A file in a directory, in the directory's own style: `C:\proj` and `docs/a.md` make
 /// `C:\proj\docs\a.md`.
@@ -22,9 +21,8 @@ pub fn is_absolute(path: &str) -> bool {
     path.starts_with('/') || is_windows(path)
 }
 
-/// A path with `/` between its parts and without `.` and `..`, as far as the text tells: symbolic
-/// links are not followed. A drive letter is written large. What leads out of the root is
-/// dropped; what leads out of a relative path stays.
+/// A path with `/` between its parts and without `.` and `..`, as far as the text shows: symbolic links are not
+/// followed. A drive letter becomes upper case. `..` above the root is dropped; above a relative path it stays.
 ///
 /// ```
 /// use acp_chain_proxy::path::normal;

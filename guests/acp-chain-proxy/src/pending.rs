@@ -1,7 +1,7 @@
 //! The proxy's own requests whose answers are still to come.
 //!
-//! Every id stays here until its answer came, also when nobody waits for it any more: this is how
-//! the answer to an own request is told from a response that passes by.
+//! Every id stays here until its answer arrives, even if nobody waits for it any more: this distinguishes answers to
+//! own requests from responses that pass by.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub(crate) fn expect(id: MessageId) {
     PENDING.with_borrow_mut(|pending| pending.insert(id, Slot::Waiting(None)));
 }
 
-/// The outcome if it is there; else the waker is called when it comes.
+/// The outcome, if it has arrived; otherwise the waker is called when it does.
 pub(crate) fn take(id: MessageId, waker: &Waker) -> Option<Result<Json, Error>> {
     PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
         Some(Slot::Answered(outcome)) => Some(outcome),
@@ -35,7 +35,7 @@ pub(crate) fn take(id: MessageId, waker: &Waker) -> Option<Result<Json, Error>> 
     })
 }
 
-/// Nobody waits any more. True if the answer did not come yet.
+/// Nobody waits any more. Returns `true` if the answer has not arrived yet.
 pub(crate) fn abandon(id: MessageId) -> bool {
     PENDING.with_borrow_mut(|pending| match pending.remove(&id) {
         Some(Slot::Waiting(_)) => {
@@ -46,7 +46,7 @@ pub(crate) fn abandon(id: MessageId) -> bool {
     })
 }
 
-/// An answer came. Gives it back if this is not one of the proxy's own requests.
+/// An answer arrived. Returns it if this is not one of the proxy's own requests.
 pub(crate) fn answer(
     id: MessageId,
     outcome: Result<Json, Error>,

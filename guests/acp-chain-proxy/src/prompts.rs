@@ -1,4 +1,4 @@
-//! Prompts that the user picks: what an author writes.
+//! Prompts that the user picks: the part that an author writes.
 
 #[cfg(target_arch = "wasm32")]
 mod component;
@@ -14,8 +14,8 @@ use serde::Serialize;
 use crate::host::{self, Change};
 use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
 
-/// A proxy that has prompts, which the user picks in the agent, commonly as commands. It takes the power
-/// `tools`, and `export!(Name: Prompts)`.
+/// A proxy with prompts, which the user picks in the agent, commonly as commands. It requires the power `tools`, and
+/// `export!(Name: Prompts)`.
 ///
 /// ```
 /// use acp_chain_proxy::{
@@ -43,12 +43,11 @@ use crate::{Call, ChannelError, Content, Error, Json, Proxy, Result, call};
 /// ```
 #[allow(async_fn_in_trait, reason = "a component has one thread")]
 pub trait Prompts: Proxy {
-    /// The prompts that there are for a session. Asked when the session's agent wants to know, and again
-    /// after [`prompts_changed`].
+    /// The prompts for a session. Called when the session's agent lists them, and again after [`prompts_changed`].
     fn prompts(&self, session: Option<&str>) -> Vec<Prompt>;
 
-    /// What a prompt says. It is one of those that were listed, with what it requires. It may wait, as
-    /// handlers may; an `Err` is an error of the protocol.
+    /// The messages of a prompt. It is a listed one, with its required arguments. It may wait, as handlers may; an
+    /// `Err` is a protocol error.
     async fn get(&self, call: Call<Picked>) -> Result<Vec<PromptMessage>>;
 }
 
@@ -87,13 +86,13 @@ impl Prompt {
         self
     }
 
-    /// An argument that it requires.
+    /// Adds a required argument.
     #[must_use]
     pub fn requires(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with(name.into(), description.into(), true)
     }
 
-    /// An argument that may be left out.
+    /// Adds an optional argument.
     #[must_use]
     pub fn takes(self, name: impl Into<String>, description: impl Into<String>) -> Self {
         self.with(name.into(), description.into(), false)
@@ -112,9 +111,9 @@ impl Prompt {
 /// A prompt that was picked.
 #[derive(Clone, Debug)]
 pub struct Picked {
-    /// Which.
+    /// Its name.
     pub name: String,
-    /// With what.
+    /// Its arguments.
     pub arguments: BTreeMap<String, String>,
 }
 
@@ -134,14 +133,14 @@ pub struct PromptMessage {
 }
 
 impl PromptMessage {
-    /// As the user says it.
+    /// A message of the user.
     #[must_use]
     pub fn user(content: Content) -> Self {
         let role = "user";
         Self { role, content }
     }
 
-    /// As the model says it.
+    /// A message of the model.
     #[must_use]
     pub fn assistant(content: Content) -> Self {
         let role = "assistant";
@@ -149,12 +148,12 @@ impl PromptMessage {
     }
 }
 
-/// Says that [`Prompts::prompts`] would now give something else.
+/// Says that [`Prompts::prompts`] would now return something else.
 pub fn prompts_changed() -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Prompts)
 }
 
-/// A proxy with prompts whose type is forgotten.
+/// A type-erased proxy with prompts.
 trait Menu {
     fn list(&self, session: Option<&str>) -> std::result::Result<Vec<Json>, String>;
     fn get(
@@ -185,7 +184,7 @@ thread_local! {
     static MENU: RefCell<Option<Rc<dyn Menu>>> = const { RefCell::new(None) };
 }
 
-/// There is a proxy with prompts.
+/// Registers a proxy with prompts.
 pub fn started<P: Prompts>(proxy: &Rc<P>) {
     MENU.set(Some(Rc::clone(proxy) as Rc<dyn Menu>));
 }
@@ -205,7 +204,7 @@ struct Got {
     messages: Vec<PromptMessage>,
 }
 
-/// Gets a prompt; none if that is pending.
+/// Gets a prompt; `None` if that is pending.
 pub(crate) fn get(call: Call<Picked>) -> std::result::Result<Option<Json>, Error> {
     let menu = menu().map_err(|why| Error::new(Error::INTERNAL, why))?;
     call::make(call.id, async move {

@@ -1,4 +1,4 @@
-//! Resources for the agent: what an author writes.
+//! Resources for the agent: the part that an author writes.
 
 #[cfg(target_arch = "wasm32")]
 mod component;
@@ -13,9 +13,9 @@ use serde::Serialize;
 use crate::host::{self, Change};
 use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result, call};
 
-/// A proxy that has resources for the agent, which reads them by their URIs. The host has them in the
-/// proxy's MCP server, as it has [tools](crate#a-proxy-may-have-tools-for-the-agent). It takes the power
-/// `tools`, and `export!(Name: Resources)`.
+/// A proxy with resources for the agent, which reads them by their URIs. The host offers them in the proxy's MCP
+/// server, like [tools](crate#a-proxy-may-have-tools-for-the-agent). It requires the power `tools`, and
+/// `export!(Name: Resources)`.
 ///
 /// ```
 /// use acp_chain_proxy::{Call, Contents, Proxy, Resource, Resources, Result, export};
@@ -39,13 +39,12 @@ use crate::{Call, ChannelError, Error, Json, ProtocolError, Proxy, Result, call}
 /// ```
 #[allow(async_fn_in_trait, reason = "a component has one thread")]
 pub trait Resources: Proxy {
-    /// The resources and templates that there are for a session. Asked when the session's agent wants to
-    /// know, and again after [`resources_changed`]. There is no session while the agent has not said yet
-    /// what it calls it.
+    /// The resources and templates for a session. Called when the session's agent lists them, and again after
+    /// [`resources_changed`]. There is no session until the agent has named it.
     fn resources(&self, session: Option<&str>) -> Vec<Resource>;
 
-    /// What a resource is, by its URI: any that the agent chose, listed or not. None if there is no such
-    /// resource; an `Err` is an error of the protocol. It may wait, as handlers may.
+    /// The contents of a resource, by its URI: any that the agent chose, listed or not. `None` if there is no such
+    /// resource; an `Err` is a protocol error. It may wait, as handlers may.
     async fn read(&self, call: Call<String>) -> Result<Option<Contents>>;
 
     /// How to use the resources, for the model.
@@ -101,7 +100,7 @@ impl Resource {
         self
     }
 
-    /// What it is, and when to read it: the model goes by that.
+    /// What it is, and when to read it, for the model.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -116,7 +115,7 @@ impl Resource {
     }
 }
 
-/// What a resource is.
+/// The contents of a resource.
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Contents {
@@ -154,25 +153,24 @@ impl Contents {
     }
 }
 
-/// Says that [`Resources::resources`] would now give something else.
+/// Says that [`Resources::resources`] would now return something else.
 pub fn resources_changed() -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Resources)
 }
 
-/// Says that [`Resources::read`] would now give something else for this URI: who has subscribed to it is
-/// told.
+/// Says that [`Resources::read`] would now return something else for this URI: subscribers are told.
 pub fn resource_changed(uri: &str) -> std::result::Result<(), ChannelError> {
     host::changed(&Change::Resource(uri.to_owned()))
 }
 
-/// What there is for a session.
+/// The catalog for a session.
 pub(crate) struct Catalog {
     pub(crate) instructions: Option<String>,
     pub(crate) resources: Vec<Json>,
     pub(crate) templates: Vec<Json>,
 }
 
-/// A proxy with resources whose type is forgotten.
+/// A type-erased proxy with resources.
 trait Shelf {
     fn list(&self, session: Option<&str>) -> std::result::Result<Catalog, String>;
     fn read(
@@ -213,7 +211,7 @@ thread_local! {
     static SHELF: RefCell<Option<Rc<dyn Shelf>>> = const { RefCell::new(None) };
 }
 
-/// There is a proxy with resources.
+/// Registers a proxy with resources.
 pub fn started<P: Resources>(proxy: &Rc<P>) {
     SHELF.set(Some(Rc::clone(proxy) as Rc<dyn Shelf>));
 }
@@ -228,7 +226,7 @@ pub(crate) fn list(session: Option<&str>) -> std::result::Result<Catalog, String
     shelf()?.list(session)
 }
 
-/// MCP's code for a resource that is not there.
+/// MCP's code for an unknown resource.
 const NOT_FOUND: i32 = -32002;
 
 /// MCP's `ReadResourceResult`.
@@ -237,7 +235,7 @@ struct Read {
     contents: [Contents; 1],
 }
 
-/// Reads a resource; none if that is pending.
+/// Reads a resource; `None` if that is pending.
 pub(crate) fn read(call: Call<String>) -> std::result::Result<Option<Json>, Error> {
     let shelf = shelf().map_err(|why| Error::new(Error::INTERNAL, why))?;
     call::make(call.id, async move {

@@ -1,4 +1,4 @@
-//! Which sessions a connection has, and in which directory each of them works.
+//! The sessions of a connection, and their working directories.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::{MessageId, Peer, Request, Response, Subscription};
 /// How a session came about.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Origin {
-    /// `session/new`: nothing has been said yet.
+    /// `session/new`: it has no history yet.
     New,
     /// `session/load`, `session/resume` or `session/fork`: there is a history.
     Continued,
@@ -28,8 +28,8 @@ pub struct Session {
 /// The sessions of a connection, learnt from the messages that open them.
 ///
 /// Give [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS) to the host, and every request and response to
-/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). Where these are true,
-/// something changed that is worth [saving](crate::save): what opened a session is never said twice.
+/// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). If these return `true`, something changed
+/// that should be [saved](crate::save): the messages that open a session are never repeated.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Sessions {
     asked: RefCell<HashMap<MessageId, Session>>,
@@ -65,13 +65,13 @@ impl Sessions {
             .without_body(),
     ];
 
-    /// A proxy's own subscriptions, and behind them [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS).
+    /// A proxy's own subscriptions, followed by [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS).
     #[must_use]
     pub fn beside(own: &[Subscription]) -> Vec<Subscription> {
         own.iter().chain(Self::SUBSCRIPTIONS).cloned().collect()
     }
 
-    /// Looks at a request; one that opens no session is passed over. True if something changed.
+    /// Looks at a request; ignores one that opens no session. Returns `true` if something changed.
     pub fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;
         let origin = match head.method.as_str() {
@@ -87,7 +87,7 @@ impl Sessions {
         true
     }
 
-    /// Looks at a response; one that opens no session is passed over. True if something changed.
+    /// Looks at a response; ignores one that opens no session. Returns `true` if something changed.
     pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
         let Some(session) = self.asked.borrow_mut().remove(&head.id) else {

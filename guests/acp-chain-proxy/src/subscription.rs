@@ -31,19 +31,19 @@ pub(crate) enum Kind {
 }
 
 impl Subscription {
-    /// Requests with this method, or with any that starts so if it ends in `*`.
+    /// Requests with this method, or, if it ends in `*`, with this prefix.
     #[must_use]
     pub const fn requests(method: &'static str) -> Self {
         Self::new(method, Kind::Request)
     }
 
-    /// Notifications with this method, or with any that starts so if it ends in `*`.
+    /// Notifications with this method, or, if it ends in `*`, with this prefix.
     #[must_use]
     pub const fn notifications(method: &'static str) -> Self {
         Self::new(method, Kind::Notification)
     }
 
-    /// Responses to requests with this method, or with any that starts so if it ends in `*`.
+    /// Responses to requests with this method, or, if it ends in `*`, with this prefix.
     #[must_use]
     pub const fn responses(method: &'static str) -> Self {
         Self::new(method, Kind::Response)

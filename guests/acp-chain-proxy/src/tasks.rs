@@ -1,8 +1,8 @@
 //! The executor: handlers and spawned futures, on the one thread that a component has.
 //!
-//! A handler that is done within the call of the host that started it answers that call. One that
-//! is not has its message held: it is polled when something that it waits for has come, and when
-//! it is done its message is settled. Nothing runs but within a call of the host.
+//! A handler that finishes within the host's call that started it answers that call. Otherwise its message is held:
+//! the handler is polled when something that it waits for has arrived, and its message settled when it finishes.
+//! Everything runs within calls of the host.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use crate::{Action, ChannelError, Level, MessageId, Result, channel};
 
 type TaskId = u64;
-/// What a task ends with; for a spawned one it means nothing.
+/// The outcome of a task; ignored for a spawned one.
 type Outcome = std::result::Result<Action, String>;
 
 struct Task {
@@ -30,12 +30,12 @@ struct Tasks {
     last: TaskId,
     parked: HashMap<TaskId, Task>,
     ready: Arc<Ready>,
-    /// What a handler did not need that was done at once, as most are.
+    /// An unused waker of a handler that finished at once, as most do.
     spare: Option<Arc<WakeTask>>,
 }
 
 impl Tasks {
-    /// What wakes another task.
+    /// A waker for another task.
     fn wake(&mut self) -> Arc<WakeTask> {
         self.spare.take().unwrap_or_else(|| {
             self.last += 1;
@@ -46,13 +46,13 @@ impl Tasks {
         })
     }
 
-    /// Keeps it for the next one, if nobody can wake the last one any more.
+    /// Keeps it for the next task, if nobody else has it any more.
     fn take_back(&mut self, wake: Arc<WakeTask>) {
         self.spare = Some(wake).filter(|wake| Arc::strong_count(wake) == 1);
     }
 }
 
-/// Tasks that are to be polled, in the order in which they were woken.
+/// Tasks to poll, in the order in which they were woken.
 #[derive(Default)]
 struct Ready(Mutex<Vec<TaskId>>);
 
@@ -104,7 +104,7 @@ pub fn spawn(future: impl Future<Output = ()> + 'static) {
     });
 }
 
-/// Runs a handler: what it decides, or that its message is held until it does.
+/// Runs a handler. Returns its decision, or that its message is held until there is one.
 pub(crate) fn handle(held: MessageId, handler: impl Future<Output = Result> + 'static) -> Outcome {
     // What came first goes first.
     run(None);
@@ -136,8 +136,8 @@ pub(crate) fn handle(held: MessageId, handler: impl Future<Output = Result> + 's
     done.unwrap_or(Ok(Action::Hold))
 }
 
-/// Polls what has been woken until nothing is left to do. Returns the outcome of the task whose
-/// message is being handled, if it came to one.
+/// Polls woken tasks until nothing is left to do. Returns the outcome of the task whose message is being handled, if
+/// it has one.
 pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
     let mut outcome = None;
     loop {
@@ -169,7 +169,7 @@ pub(crate) fn run(current: Option<TaskId>) -> Option<Outcome> {
     }
 }
 
-/// Drops the task that holds a message, and with it the requests that it waits for.
+/// Drops the task that holds a message, with the requests that it waits for.
 pub(crate) fn cancel(message: MessageId) {
     let task = TASKS.with_borrow_mut(|tasks| {
         let holds = |task: &Task| task.held == Some(message);

@@ -1,10 +1,9 @@
-//! The host, played for the tests of a proxy.
+//! A fake host, for the tests of a proxy.
 //!
-//! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out
-//! the bodies that it does not want, makes the edits, lets a response wait for the held
-//! notifications before it, allows what is granted, gives a new instance what the old one saved, and
-//! fails the test where an action is none that the message can take. One host at a time on a thread.
-//! It also calls what a proxy has for the agent, and answers what that asks.
+//! [`Host`] makes the same calls as the real one: it matches the proxy's subscriptions, leaves out bodies that it
+//! does not want, applies edits, lets a response wait for earlier held notifications, enforces powers, passes saved
+//! state to a new instance, and fails the test if an action is invalid for the message. One host per thread at a
+//! time. It also calls what a proxy offers the agent, and answers its questions.
 //!
 //! ```
 //! use acp_chain_proxy::testing::Host;
@@ -76,12 +75,12 @@ impl fmt::Debug for Host {
 }
 
 impl Host {
-    /// Makes the proxy with its configuration.
+    /// Creates the proxy with its configuration.
     pub fn start<P: Proxy>(config: Value) -> Result<Self, String> {
         Self::start_after(init::<P>, config, None)
     }
 
-    /// Makes the proxy in place of an earlier instance, which saved this text.
+    /// Creates the proxy as the replacement of an earlier instance, which saved this text.
     pub fn start_from<P: Proxy>(config: Value, saved: &str) -> Result<Self, String> {
         Self::start_after(init::<P>, config, Some(saved.to_owned()))
     }
@@ -112,8 +111,7 @@ impl Host {
         Ok(())
     }
 
-    /// Gives the proxy these powers from now on, and no more; the keys are those of the manifest. At
-    /// first, everything is allowed.
+    /// Grants the proxy exactly these powers from now on, named as in the manifest. Initially, everything is allowed.
     ///
     /// # Panics
     /// If there is no such power.
@@ -121,8 +119,8 @@ impl Host {
         self.grant(powers, &[]);
     }
 
-    /// Gives the proxy these powers from now on, and these methods that no power covers with what it
-    /// may do with them, as `powers` and `methods` of the manifest do.
+    /// Grants the proxy these powers from now on, and these actions on methods that no power covers, like `powers`
+    /// and `methods` of the manifest.
     ///
     /// # Panics
     /// If there is no such power or action, or a power covers such a method.
@@ -131,15 +129,15 @@ impl Host {
         LINE.with_borrow_mut(|line| line.grant = Some(grant));
     }
 
-    /// The proxy breaks, and a new instance takes its place, which gets what was saved last. What
-    /// it held is refused, and what it asked is withdrawn.
+    /// The proxy breaks, and a new instance replaces it, which gets the last saved state. Held messages are refused,
+    /// and open requests cancelled.
     pub fn restart(&mut self) -> Result<(), String> {
         line::abandon();
         forget_instance();
         self.init()
     }
 
-    /// What the proxy saved last; none if it saved nothing since this was last called.
+    /// The last saved state; `None` if nothing was saved since the last call.
     pub fn saved(&mut self) -> Option<Value> {
         LINE.with_borrow_mut(|line| {
             let unseen = std::mem::take(&mut line.unseen);
@@ -168,7 +166,7 @@ impl Host {
         self.outcome(request, Err(error));
     }
 
-    /// The sender of a request withdraws it, or the caller of a call.
+    /// The sender of a request cancels it, or the caller of a call.
     pub fn cancel(&mut self, request: MessageId) {
         let held = LINE.with_borrow(|line| line.holds(request));
         if held && let Err(failure) = instance::on_cancel(request) {
@@ -176,7 +174,7 @@ impl Host {
         }
     }
 
-    /// What left the proxy since this was last called, in order.
+    /// The messages that left the proxy since the last call, in order.
     pub fn sent(&mut self) -> Vec<Sent> {
         LINE.with_borrow_mut(|line| std::mem::take(&mut line.sent))
     }
@@ -187,7 +185,7 @@ impl Host {
         LINE.with_borrow(line::Line::all_held)
     }
 
-    /// What the proxy logged since this was last called.
+    /// The lines that the proxy logged since the last call.
     pub fn log(&mut self) -> Vec<(Level, String)> {
         LINE.with_borrow_mut(|line| std::mem::take(&mut line.log))
     }
@@ -275,7 +273,7 @@ impl Subscription {
     }
 }
 
-/// Whether a pattern, exact or a prefix ending in `*`, fits a method.
+/// Whether a pattern, exact or a prefix ending in `*`, matches a method.
 fn matches(pattern: &str, method: &str) -> bool {
     match pattern.strip_suffix('*') {
         Some(prefix) => method.starts_with(prefix),

@@ -1,4 +1,4 @@
-//! Tools for the agent: what an author writes.
+//! Tools for the agent: the part that an author writes.
 
 pub(crate) mod calls;
 #[cfg(target_arch = "wasm32")]
@@ -16,12 +16,11 @@ pub use tool::Tool;
 use crate::host::{self, Change};
 use crate::{ChannelError, Proxy};
 
-/// A proxy that has tools for the agent. The host declares them as an MCP server, under the name that
-/// the proxy has in the manifest, in every session, whatever transport for MCP the agent has. It takes
-/// the power `tools`, and `export!(Name: Tools)`.
+/// A proxy with tools for the agent. The host declares them as an MCP server in every session, under the proxy's name
+/// in the manifest, for any MCP transport of the agent. It requires the power `tools`, and `export!(Name: Tools)`.
 ///
-/// A tool may wait for a neighbour, as handlers may: the call is then pending, and others go on. If its
-/// caller gives it up, its future is dropped, and the requests that it waits for are withdrawn.
+/// A tool may wait for a neighbour, as handlers may: the call is then pending, and others go on. If its caller
+/// cancels it, its future is dropped, and the requests that it waits for are cancelled.
 ///
 /// ```
 /// use acp_chain_proxy::{Call, Peer, Proxy, Result, Structured, Tool, Tools, export};
@@ -67,9 +66,8 @@ use crate::{ChannelError, Proxy};
 /// export!(Sizes: Tools);
 /// ```
 pub trait Tools: Proxy {
-    /// The tools of a session. Asked when a session's agent connects, again after [`tools_changed`], and for
-    /// every call: only tools listed at that moment can be called. There is no session until the agent has
-    /// named it.
+    /// The tools of a session. Called when a session's agent connects, again after [`tools_changed`], and for every
+    /// call: only tools listed at that moment can be called. There is no session until the agent has named it.
     fn tools(&self, session: Option<&str>) -> Vec<Tool<Self>>;
 
     /// How to use the tools together, for the model.
@@ -84,8 +82,7 @@ pub trait Tools: Proxy {
 #[schemars(description = "")]
 pub struct NoArguments {}
 
-/// Says that [`Tools::tools`] would now give something else: whoever uses them is told to list them
-/// again.
+/// Says that [`Tools::tools`] would now return something else: clients are told to list them again.
 pub fn tools_changed() -> Result<(), ChannelError> {
     host::changed(&Change::Tools)
 }

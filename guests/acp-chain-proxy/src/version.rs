@@ -1,16 +1,16 @@
-//! Which version of the protocol a connection speaks, and how the user is told something in each.
+//! The protocol version of a connection, and how to tell the user something in each.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::{ChannelError, Peer, Response, Subscription, id};
 
-/// A version of the protocol, as client and agent have agreed on it.
+/// A protocol version, as negotiated between client and agent.
 ///
 /// Give [`SUBSCRIPTION`](Self::SUBSCRIPTION) to the host, and responses to [`agreed`](Self::agreed).
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
 pub enum Version {
-    /// The first, and what is spoken until something else is agreed on.
+    /// The first version, which applies until another is negotiated.
     #[default]
     V1,
     /// The second, or a later one.
@@ -18,12 +18,12 @@ pub enum Version {
 }
 
 impl Version {
-    /// The message that tells it, for which a proxy needs the power `capabilities.read`.
+    /// The message that reveals it, for which a proxy needs the power `capabilities.read`.
     pub const SUBSCRIPTION: Subscription = Subscription::responses("initialize")
         .from(Peer::Agent)
         .without_body();
 
-    /// What was agreed on by this response; none if it is not an answer to `initialize`.
+    /// The version negotiated by this response; `None` if it is not an answer to `initialize`.
     #[must_use]
     pub fn agreed(response: &Response) -> Option<Self> {
         if response.head.method != "initialize" || response.outcome.is_err() {
@@ -36,8 +36,8 @@ impl Version {
         })
     }
 
-    /// Tells the user something in one sentence, during a turn of this session, under the name of the
-    /// proxy. It takes the power `answers.send`.
+    /// Tells the user something in one sentence, during a turn of this session, under the name of the proxy. It
+    /// requires the power `answers.send`.
     ///
     /// In version 2 it is a notice. In version 1 few clients show notices, so there it is a message.
     pub fn tell(self, session: &str, text: &str) -> Result<(), ChannelError> {

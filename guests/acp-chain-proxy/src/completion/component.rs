@@ -1,4 +1,4 @@
-//! The component's face: the exported `completion`, in terms of the types of this crate.
+//! The component's interface: the exported `completion`, in terms of the types of this crate.
 
 use super::{Completion, Partial, Reference};
 use crate::bindings::acp_chain::proxy::types;
@@ -18,7 +18,7 @@ impl<P: Exported + Completion> wit::Guest for Component<P> {
             context,
         } = call;
         let reference = body(reference);
-        // The host has seen to it that it is one or the other.
+        // The host ensures that it is one or the other.
         let of = match reference.at("/name") {
             Some(name) => Reference::Prompt(name),
             None => Reference::Template(reference.at("/uri").unwrap_or_default()),

@@ -1,4 +1,4 @@
-//! JSON Pointers (RFC 6901): from a value to a part of it, without taking the rest apart.
+//! JSON Pointers (RFC 6901): from a value to a part of it, without parsing the rest.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{Json, Node};
 
-/// A part of a value: text, or an array or object that was taken apart for a change.
+/// A part of a value: text, or an array or object that was parsed for a change.
 pub(super) enum Part<'a> {
     Raw(&'a str),
     Changed(&'a Json),
@@ -22,7 +22,7 @@ impl Part<'_> {
     }
 }
 
-/// The names and indices of a pointer; none if it is not one.
+/// The names and indices of a pointer; `None` if it is invalid.
 pub(super) fn tokens(pointer: &str) -> Option<impl Iterator<Item = String>> {
     let rooted = pointer.is_empty() || pointer.starts_with('/');
     let mut escapes = pointer.split('~').skip(1);

@@ -1,4 +1,4 @@
-//! The members of a JSON object, in their order; names that occur twice stay twice.
+//! The members of a JSON object, in order; duplicate names are kept.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::Json;
 pub struct Members(Vec<(String, Json)>);
 
 impl Members {
-    /// The value of a member. Where a name occurs twice the last one counts, as in most parsers.
+    /// The value of a member. Of duplicate names the last counts, as in most parsers.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Json> {
         self.0
@@ -31,12 +31,12 @@ impl Members {
             .map(|(_, value)| value)
     }
 
-    /// Replaces the value of a member in its place, or adds the member at the end.
+    /// Replaces the value of a member in place, or appends the member.
     pub fn insert(&mut self, name: &str, value: Json) {
         *self.entry(name) = value;
     }
 
-    /// Takes a member out.
+    /// Removes a member.
     pub fn remove(&mut self, name: &str) -> Option<Json> {
         let place = self.0.iter().rposition(|(key, _)| key == name)?;
         Some(self.0.remove(place).1)

@@ -1,9 +1,9 @@
-//! A text as a JSON string, spelt as serde spells it. What needs no escape, which is nearly all of most texts, is
-//! found and copied by stretches.
+//! A text as a JSON string, spelt as by serde. Stretches without escapes, nearly all of most texts, are found and
+//! copied at once.
 
 use std::fmt::Write;
 
-/// So many bytes are looked at together: as many as fit into a register.
+/// How many bytes are examined together: as many as fit into a register.
 const STRETCH: usize = 16;
 
 /// The text in quotes, with its escapes.
@@ -21,11 +21,11 @@ pub(super) fn quote(text: &str) -> String {
     quoted
 }
 
-/// The first place, from this one on, of a byte that has to be escaped.
+/// The first byte from this place on that must be escaped.
 fn escaped_from(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     for stretch in text[from..].chunks(STRETCH) {
-        // Without a way out in the middle, so that all of them are compared at once.
+        // Without an early exit, so that all of them are compared at once.
         if stretch
             .iter()
             .fold(false, |any, byte| any | is_escaped(*byte))
@@ -54,7 +54,7 @@ fn escape(byte: u8, quoted: &mut String) {
         0x08 => "\\b",
         0x0c => "\\f",
         _ => {
-            // To write to a string does not fail.
+            // Writing to a string does not fail.
             let _ = write!(quoted, "\\u{byte:04x}");
             return;
         }

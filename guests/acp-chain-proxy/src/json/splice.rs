@@ -1,5 +1,4 @@
-//! Changes to single places of JSON text, as the host makes them: what is not changed keeps its
-//! bytes.
+//! Changes to single places of JSON text, as the host makes them: the rest keeps its bytes.
 
 use std::fmt;
 use std::ops::Range;
@@ -9,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::find;
 
-/// The text with another value at a place, or with one more, or without the one that is there. For a value,
-/// objects are made where there is none, or `null`, on the way.
+/// The text with a value at a place replaced, added or removed. To set one, objects that are missing or `null` on the
+/// way are created.
 pub(super) fn splice(text: &str, pointer: &str, value: Option<&str>) -> Result<String, String> {
     let no_place = || format!("there is no place `{pointer}`");
     let nothing = || format!("there is nothing at `{pointer}` to remove");
@@ -58,22 +57,22 @@ fn down(text: &str, tokens: &[String]) -> (Range<usize>, usize) {
     (place, depth)
 }
 
-/// A value within objects of these names.
+/// A value nested in objects with these names.
 fn made(names: &[String], value: &str) -> String {
     let within = |value, name: &String| format!("{{{}:{value}}}", serde_json::Value::from(&**name));
     names.iter().rev().fold(value.to_owned(), within)
 }
 
-/// What an object or array holds, by place in the whole text.
+/// The entries of an object or array, by range in the whole text.
 struct Entries {
     is_object: bool,
     list: Vec<Entry>,
-    /// Just behind the opening bracket.
+    /// Just after the opening bracket.
     inside: usize,
 }
 
 struct Entry {
-    /// None in an array.
+    /// `None` in an array.
     name: Option<String>,
     /// With its name.
     whole: Range<usize>,
@@ -81,7 +80,7 @@ struct Entry {
 }
 
 impl Entries {
-    /// None if there is neither an object nor an array.
+    /// `None` if it is neither an object nor an array.
     fn of(text: &str, place: Range<usize>) -> Option<Self> {
         let part = &text[place.clone()];
         let mut reader = serde_json::Deserializer::from_str(part);
@@ -94,7 +93,7 @@ impl Entries {
         })
     }
 
-    /// Of equal names the last one counts.
+    /// Of duplicate names the last counts.
     fn position(&self, name: &str) -> Option<usize> {
         if self.is_object {
             let named = |entry: &Entry| entry.name.as_deref() == Some(name);
@@ -104,7 +103,7 @@ impl Entries {
         }
     }
 
-    /// The text that goes when an entry does: itself and one comma.
+    /// The text to remove with an entry: itself and one comma.
     fn without(&self, at: usize) -> Range<usize> {
         let whole = &self.list[at].whole;
         match (at.checked_sub(1), self.list.get(at + 1)) {
@@ -114,7 +113,7 @@ impl Entries {
         }
     }
 
-    /// Where a new entry goes, and its text; none if an array cannot have it.
+    /// Where a new entry goes, and its text; `None` if an array cannot have it.
     fn addition(&self, name: &str, value: &str) -> Option<(Range<usize>, String)> {
         let entry = match self.is_object {
             true => format!("{}:{value}", serde_json::Value::from(name)),

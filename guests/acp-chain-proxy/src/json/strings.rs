@@ -1,5 +1,4 @@
-//! The strings of a JSON text, where they stand: nothing is parsed or copied but the few parts that
-//! somebody asks for.
+//! The strings of a JSON text in place: only requested parts are parsed or copied.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,10 +7,10 @@ use std::ops::Range;
 use memchr::memchr2;
 use serde::de::{Deserializer, Visitor};
 
-/// How deep a text may be nested for its strings to be looked at, as most parsers have it.
+/// How deep a text may be nested for its strings to be read; the limit of most parsers.
 pub const DEPTH: usize = 128;
 
-/// Goes through the strings of a JSON text, in order. Names of members are not among them.
+/// Iterates over the strings of a JSON text, in order, without names of members.
 ///
 /// ```
 /// use acp_chain_proxy::Strings;
@@ -27,7 +26,7 @@ pub const DEPTH: usize = 128;
 pub struct Strings<'j> {
     cursor: Cursor<'j>,
     path: Vec<Step<'j>>,
-    /// Whether a string that comes now is the name of a member.
+    /// Whether the next string is the name of a member.
     names: bool,
 }
 
@@ -49,7 +48,7 @@ pub struct Spelt<'j> {
     escaped: bool,
 }
 
-/// A text whose strings cannot be looked at.
+/// Why the strings of a text cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotRead {
     /// Nested deeper than [`DEPTH`].
@@ -80,7 +79,7 @@ impl<'j> Strings<'j> {
         }
     }
 
-    /// The next one, if there is any.
+    /// The next one, if any.
     #[expect(
         clippy::should_implement_trait,
         reason = "what it gives is used with the path"
@@ -125,7 +124,7 @@ impl<'j> Strings<'j> {
         }
     }
 
-    /// The way to the string that was found last.
+    /// The path to the last returned string.
     #[must_use]
     pub fn path(&self) -> &[Step<'j>] {
         &self.path
@@ -154,8 +153,8 @@ impl<'j> Strings<'j> {
     }
 }
 
-/// Where the part at the end of a way stands, each step of which is the name of a member or the
-/// index of an element. Of equal names the last one counts.
+/// The range of the part at the end of a path, each step of which is the name of a member or the index of an element.
+/// Of duplicate names the last counts.
 pub(super) fn place(text: &str, way: impl Iterator<Item = String>) -> Option<Range<usize>> {
     let mut cursor = Cursor { text, at: 0 };
     let mut place = 0..text.len();
@@ -192,7 +191,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
-    /// What stands between here and the next quote.
+    /// The text up to the next quote.
     fn string(&mut self) -> Result<Spelt<'j>, NotRead> {
         let (text, start) = (self.text, self.at);
         let mut escaped = false;
@@ -214,7 +213,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
-    /// The value that comes next, whatever it is.
+    /// The next value, of any kind.
     fn value(&mut self) -> Option<Range<usize>> {
         let mut depth = 0_usize;
         self.next_but_space()?;
@@ -240,7 +239,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
-    /// The value of the last member of this name, from behind the opening bracket on.
+    /// The value of the last member with this name, starting after the opening bracket.
     fn member(&mut self, name: &str) -> Option<Range<usize>> {
         let mut found = None;
         loop {
@@ -259,7 +258,7 @@ impl<'j> Cursor<'j> {
         }
     }
 
-    /// The element of this index, from behind the opening bracket on.
+    /// The element with this index, starting after the opening bracket.
     fn element(&mut self, index: usize) -> Option<Range<usize>> {
         for _ in 0..index {
             self.value()?;
@@ -270,13 +269,13 @@ impl<'j> Cursor<'j> {
 }
 
 impl<'j> Spelt<'j> {
-    /// Where it stands in the text, without its quotes.
+    /// Its range in the text, without quotes.
     #[must_use]
     pub fn range(&self) -> Range<usize> {
         self.start..self.end
     }
 
-    /// What it says. Half of a surrogate pair, which no text has, is replaced.
+    /// Its text. Lone surrogates are replaced.
     #[must_use]
     pub fn decoded(&self) -> Cow<'j, str> {
         if !self.escaped {
@@ -289,7 +288,7 @@ impl<'j> Spelt<'j> {
             .into()
     }
 
-    /// Whether it says this.
+    /// Whether its text is this.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         match self.escaped {
@@ -299,7 +298,7 @@ impl<'j> Spelt<'j> {
     }
 }
 
-/// The text of a string with half of a surrogate pair in it.
+/// The text of a string with a lone surrogate.
 fn lossy(quoted: &str) -> Option<String> {
     struct Text;
     impl Visitor<'_> for Text {
@@ -317,7 +316,7 @@ fn lossy(quoted: &str) -> Option<String> {
             Ok(String::from_utf8_lossy(bytes).into_owned())
         }
     }
-    // Only as bytes can it have such halves.
+    // Only bytes can have lone surrogates.
     serde_json::Deserializer::from_str(quoted)
         .deserialize_bytes(Text)
         .ok()

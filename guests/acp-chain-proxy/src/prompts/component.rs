@@ -1,4 +1,4 @@
-//! The component's face: the exported `prompts`, in terms of the types of this crate.
+//! The component's interface: the exported `prompts`, in terms of the types of this crate.
 
 use super::{Picked, Prompts};
 use crate::bindings::acp_chain::proxy::types;

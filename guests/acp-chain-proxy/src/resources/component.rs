@@ -1,4 +1,4 @@
-//! The component's face: the exported `resources`, in terms of the types of this crate.
+//! The component's interface: the exported `resources`, in terms of the types of this crate.
 
 use super::Resources;
 use crate::bindings::acp_chain::proxy::types;

@@ -1,4 +1,4 @@
-//! The calls that the played host has made of what a proxy has for the agent, and what became of each.
+//! The fake host's calls to what a proxy offers the agent, and their outcomes.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 use crate::host::Change;
 use crate::{Action, ChannelError, Error, Json, MessageId};
 
-/// A report of how far a call has come.
+/// A progress report of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Grows with every report.
     pub progress: f64,
-    /// What it reaches in the end.
+    /// Its final value.
     pub total: Option<f64>,
     /// For people.
     pub message: Option<String>,
 }
 
-/// What is called.
+/// The kind of a call.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Of {
     /// A tool, and whether it has an output schema.
@@ -30,7 +30,7 @@ pub(super) enum Of {
 }
 
 impl Of {
-    /// Fails the test if a result is none of such a call's.
+    /// Fails the test if a result is invalid for such a call.
     fn check(self, result: &Json) {
         match self {
             #[cfg(feature = "tools")]
@@ -52,7 +52,7 @@ impl Of {
     }
 }
 
-/// All calls there were, and what the proxy said that has changed.
+/// All calls, and the changes that the proxy reported.
 #[derive(Default)]
 pub(super) struct Calls {
     all: BTreeMap<MessageId, Called>,
@@ -61,7 +61,7 @@ pub(super) struct Calls {
 
 struct Called {
     of: Of,
-    /// None: it is pending.
+    /// `None`: it is pending.
     outcome: Option<Result<Json, Error>>,
     progress: Vec<Progress>,
 }
@@ -101,7 +101,7 @@ impl Calls {
             .unwrap_or_default()
     }
 
-    /// How far a pending call has come.
+    /// Adds a progress report of a pending call.
     pub(super) fn report(&mut self, id: MessageId, report: Progress) -> Result<(), ChannelError> {
         let called = self.all.get_mut(&id);
         let called = called.filter(|called| called.outcome.is_none());
@@ -114,7 +114,7 @@ impl Calls {
         Ok(())
     }
 
-    /// What the proxy says has become of a pending call.
+    /// The proxy settles a pending call.
     pub(super) fn settle(&mut self, id: MessageId, action: Action) -> Result<(), ChannelError> {
         match action {
             Action::Respond(result) => self.conclude(id, Ok(result)),
@@ -128,7 +128,7 @@ impl Calls {
         Ok(())
     }
 
-    /// A call comes to its end, whoever decides it.
+    /// A call ends, whoever decides that.
     pub(super) fn conclude(&mut self, id: MessageId, outcome: Result<Json, Error>) {
         let called = self.all.get_mut(&id).expect("there is such a call");
         if let Ok(result) = &outcome {

@@ -83,7 +83,7 @@ pub(crate) fn log(level: Level, text: &str) {
     LINE.with_borrow_mut(|line| line.log.push((level, text.to_owned())));
 }
 
-/// How much can be saved, in bytes, where the manifest does not say otherwise.
+/// How many bytes can be saved, by default.
 const MOST_STATE: usize = 1024 * 1024;
 
 pub(crate) fn save(state: Json) -> Result<()> {

@@ -1,5 +1,4 @@
-//! What the played host knows: messages that are held, requests that wait for their answers, and
-//! all that was sent on.
+//! The state of the fake host: held messages, unanswered requests, and everything sent on.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,26 +18,26 @@ use crate::{Action, ChannelError, Edit, Error, FailurePolicy, Head, Json, Level,
 pub struct Sent {
     /// The neighbour that receives it.
     pub to: Peer,
-    /// The number of the message; of an answer or a withdrawal, that of the request.
+    /// The number of the message; for an answer or a cancellation, that of the request.
     pub id: MessageId,
     /// Its kind.
     pub what: What,
-    /// Its method; of an answer that of the request.
+    /// Its method; for an answer, that of the request.
     pub method: String,
     /// Its body, or the error of an answer.
     pub body: Result<Json, Error>,
 }
 
-/// The kinds of what leaves a proxy.
+/// The kinds of messages that leave a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// A request, passed on or the proxy's own.
+    /// A request, forwarded or the proxy's own.
     Request,
-    /// A notification, passed on or the proxy's own.
+    /// A notification, forwarded or the proxy's own.
     Notification,
     /// The answer to a request.
     Response,
-    /// The withdrawal of a request of the proxy's own.
+    /// The cancellation of the proxy's own request.
     Cancel,
 }
 
@@ -66,13 +65,13 @@ pub(super) struct Asked {
 
 #[derive(Default)]
 pub(super) struct Line {
-    /// False while the proxy is being made.
+    /// False while the proxy is being created.
     pub(super) open: bool,
     pub(super) on_failure: FailurePolicy,
-    /// None: everything.
+    /// `None`: everything.
     pub(super) grant: Option<Grant>,
     pub(super) saved: Option<String>,
-    /// Whether the proxy saved something that the test has not looked at.
+    /// Whether the proxy saved something that the test has not read.
     pub(super) unseen: bool,
     last: MessageId,
     pub(super) held: BTreeMap<MessageId, Message>,
@@ -80,7 +79,7 @@ pub(super) struct Line {
     waiting: Vec<Message>,
     pub(super) asked: BTreeMap<MessageId, Asked>,
     pub(super) calls: Calls,
-    /// What whoever calls says beside its calls; none: that it can be asked everything.
+    /// The callers' `_meta`; `None`: that they support every question.
     pub(super) meta: Option<Json>,
     pub(super) sent: Vec<Sent>,
     pub(super) log: Vec<(Level, String)>,
@@ -101,8 +100,7 @@ pub(super) fn hold(message: Message) {
     LINE.with_borrow_mut(|line| line.held.insert(message.head.id, message));
 }
 
-/// What the proxy has become of a message that is being handled or held. It stays held if this
-/// fails.
+/// The proxy settles a message that is being handled or held. It stays held if this fails.
 pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if LINE.with_borrow(|line| line.calls.is_pending(id)) {
         return LINE.with_borrow_mut(|line| line.calls.settle(id, action));
@@ -119,7 +117,7 @@ pub(super) fn settle(id: MessageId, action: Action) -> Result<(), ChannelError> 
     conclude(id, action)
 }
 
-/// What becomes of a message, whoever decides it.
+/// Carries out an action on a message, whoever decided it.
 fn conclude(id: MessageId, action: Action) -> Result<(), ChannelError> {
     if action == Action::Hold {
         return Ok(());
@@ -189,7 +187,7 @@ pub(super) fn refuse(id: MessageId, failure: &str) {
     conclude(id, action).expect("the message is held");
 }
 
-/// The proxy broke: what it held is refused, and what it asked is withdrawn.
+/// The proxy broke: held messages are refused, and its requests cancelled.
 pub(super) fn abandon() {
     for id in LINE.with_borrow(Line::all_held) {
         refuse(id, "the proxy broke");
@@ -263,7 +261,7 @@ impl Line {
         });
     }
 
-    /// Whether a response has to wait for a held notification of its session and direction.
+    /// Whether a response must wait for a held notification of its session and direction.
     fn waits(&self, response: &Head) -> bool {
         self.held.values().any(|held| {
             held.kind == Kind::Notification

@@ -1,5 +1,4 @@
-//! The host's side of what a proxy has for the agent: it lists that, calls it, and keeps what became of
-//! each call.
+//! The host's side of what a proxy offers the agent: it lists it, calls it, and keeps the outcomes.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ use crate::{
     instance, prompts, resources,
 };
 
-/// What a proxy has for a session of resources and templates.
+/// A proxy's resources and templates for a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// How to use the resources.
@@ -26,19 +25,18 @@ pub struct Listed {
 }
 
 impl Host {
-    /// Makes a proxy with all that [`export!`](crate::export) gives it, and with its configuration.
+    /// Creates a proxy with everything that [`export!`](crate::export) exports, and with its configuration.
     pub fn start_exported<P: Exported>(config: Value) -> Result<Self, String> {
         let init = |config: &Json, saved| instance::init::<P>(config, saved, P::started);
         Self::start_after(init, config, None)
     }
 
-    /// Whoever calls from now on says this beside each call (MCP's `_meta`). At first it says that it can
-    /// be asked everything.
+    /// Sets the `_meta` of later calls. Initially it declares every capability.
     pub fn meta(&mut self, meta: Value) {
         LINE.with_borrow_mut(|line| line.meta = Some(meta.into()));
     }
 
-    /// Asks which resources there are for a session. An error if the host would refuse the list.
+    /// Lists the resources for a session. An error if the host would reject the list.
     pub fn list_resources(&mut self, session: Option<&str>) -> Result<Listed, String> {
         granted().map_err(|error| error.to_string())?;
         let catalog = resources::list(session)?;
@@ -55,15 +53,13 @@ impl Host {
         done(call.id, resources::read(call))
     }
 
-    /// Asks which prompts there are for a session, each a `Prompt` of MCP. An error if the host would
-    /// refuse the list.
+    /// Lists the prompts for a session, each a `Prompt` of MCP. An error if the host would reject the list.
     pub fn list_prompts(&mut self, session: Option<&str>) -> Result<Vec<Value>, String> {
         granted().map_err(|error| error.to_string())?;
         values(&prompts::list(session)?)
     }
 
-    /// Gets a prompt. Returns the number of the call. Whether it has all that it requires is not looked
-    /// at, as it is by the real host.
+    /// Gets a prompt. Returns the number of the call. Unlike the real host, does not check required arguments.
     pub fn get_prompt(
         &mut self,
         session: Option<&str>,
@@ -80,37 +76,36 @@ impl Host {
         done(call.id, prompts::get(call))
     }
 
-    /// Asks what an argument could be. Returns the number of the call.
+    /// Completes an argument. Returns the number of the call.
     pub fn complete(&mut self, session: Option<&str>, argument: Partial) -> MessageId {
         let call = begin(session, argument);
         done(call.id, completion::complete(call))
     }
 
-    /// What became of a call: MCP's result for it, or an error of the protocol. None while it is
-    /// pending.
+    /// The outcome of a call: MCP's result for it, or a protocol error. `None` while it is pending.
     #[must_use]
     pub fn result(&self, call: MessageId) -> Option<Result<Value, Error>> {
         let outcome = LINE.with_borrow(|line| line.calls.outcome(call))?;
         Some(outcome.map(|result| result.parse().expect("JSON")))
     }
 
-    /// How far a call has come: all that was reported.
+    /// All progress reports of a call.
     #[must_use]
     pub fn progress(&self, call: MessageId) -> Vec<Progress> {
         LINE.with_borrow(|line| line.calls.progress(call))
     }
 
-    /// Whether the proxy said that its resources are others, since this was last asked.
+    /// Whether the proxy reported a change of its resources since the last call.
     pub fn resources_changed(&mut self) -> bool {
         took(|change| *change == Change::Resources)
     }
 
-    /// Whether the proxy said that its prompts are others, since this was last asked.
+    /// Whether the proxy reported a change of its prompts since the last call.
     pub fn prompts_changed(&mut self) -> bool {
         took(|change| *change == Change::Prompts)
     }
 
-    /// Whether the proxy said that this resource has changed, since this was last asked.
+    /// Whether the proxy reported a change of this resource since the last call.
     pub fn resource_changed(&mut self, uri: &str) -> bool {
         took(|change| matches!(change, Change::Resource(of) if of == uri))
     }
@@ -131,7 +126,7 @@ fn begin<A>(session: Option<&str>, arguments: A) -> Call<A> {
     }
 }
 
-/// Notes what came of a call at once, if something did.
+/// Notes the immediate outcome of a call, if there is one.
 pub(super) fn done(id: MessageId, outcome: Result<Option<Json>, Error>) -> MessageId {
     if let Some(outcome) = outcome.transpose() {
         LINE.with_borrow_mut(|line| line.calls.conclude(id, outcome));
@@ -139,7 +134,7 @@ pub(super) fn done(id: MessageId, outcome: Result<Option<Json>, Error>) -> Messa
     id
 }
 
-/// Whether the proxy said that such a thing has changed, which is then forgotten.
+/// Takes a reported change of this kind. Returns whether there was one.
 pub(super) fn took(is_it: impl Fn(&Change) -> bool) -> bool {
     LINE.with_borrow_mut(|line| {
         let before = line.calls.changed.len();

@@ -1,4 +1,4 @@
-//! What the played host lets the proxy do, as the real one does by the user's manifest.
+//! What the fake host allows the proxy, like the real one by the user's manifest.
 
 use acp_chain_powers::{
     Actions, Grant, Kind, MASK, Mismatch, NamedMethods, Pattern, Subject, lacking,
@@ -8,11 +8,10 @@ use serde_json::value::RawValue;
 use super::message::Message;
 use crate::{Action, ChannelError, Edit, Json, Peer, subscription};
 
-/// The proxy's id in the manifest of the played host.
+/// The proxy's id in the manifest of the fake host.
 pub(super) const ID: &str = "proxy";
 
-/// A grant of these powers, and of methods that no power covers with what may be done with them, as in
-/// `methods` of the manifest.
+/// A grant of these powers, and of actions on methods that no power covers, as in `methods` of the manifest.
 pub(super) fn grant(powers: &[&str], methods: &[(&str, &[&str])]) -> Grant {
     let methods = methods.iter().map(|(name, actions)| NamedMethods {
         methods: Pattern::new(name).unwrap_or_else(|error| panic!("{error}")),
@@ -29,7 +28,7 @@ pub(super) fn grant(powers: &[&str], methods: &[(&str, &[&str])]) -> Grant {
     grant.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What powers tell a message apart by.
+/// The properties of a message that powers distinguish.
 pub(super) fn subject(message: &Message) -> Subject<'_> {
     let kind = match (message.kind, &message.body) {
         (subscription::Kind::Request, _) => Kind::Request,
@@ -77,7 +76,7 @@ pub(super) fn may_send(
     )
 }
 
-/// What the proxy may read of a body, if anything.
+/// The part of a body that the proxy may read, if any.
 pub(super) fn shown(grant: &Grant, message: &Message) -> Option<Json> {
     let subject = subject(message);
     let body = message.body.as_ref().ok()?;
@@ -92,7 +91,7 @@ pub(super) fn shown(grant: &Grant, message: &Message) -> Option<Json> {
     })
 }
 
-/// Whether the proxy may have this become of a message. Edits are given as the body that they make.
+/// Whether the proxy may take this action on a message. Edits are given as the resulting body.
 pub(super) fn covers(
     grant: &Grant,
     message: &Message,
@@ -107,7 +106,7 @@ pub(super) fn covers(
         }
         Action::Edit(_) | Action::Replace(_) => {}
     }
-    // Of an error it makes a result.
+    // It turns an error into a result.
     if subject.kind == Kind::Error {
         subject.kind = Kind::Result;
     }

@@ -13,7 +13,7 @@ use crate::host::Change;
 use crate::tools::calls;
 use crate::{Call, Json, MessageId};
 
-/// What a proxy has for a session.
+/// A proxy's tools for a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Catalog {
     /// How to use the tools together.
@@ -23,7 +23,7 @@ pub struct Catalog {
 }
 
 impl Host {
-    /// Asks which tools there are for a session. An error if the host would refuse the list.
+    /// Lists the tools for a session. An error if the host would reject the list.
     pub fn list_tools(&mut self, session: Option<&str>) -> Result<Catalog, String> {
         granted().map_err(|error| error.to_string())?;
         let calls::Catalog {
@@ -57,8 +57,8 @@ impl Host {
         })
     }
 
-    /// Calls a tool, which has to be there. Returns the number of the call. Whether the arguments fit
-    /// the tool's schema is not looked at, as it is by the real host.
+    /// Calls a tool, which must exist. Returns the number of the call. Unlike the real host, does not check the
+    /// arguments against the tool's schema.
     pub fn call_tool(
         &mut self,
         session: Option<&str>,
@@ -82,7 +82,7 @@ impl Host {
         done(id, calls::call(name, call))
     }
 
-    /// Whether the proxy said that its tools have changed, since this was last asked.
+    /// Whether the proxy reported a change of its tools since the last call.
     pub fn tools_changed(&mut self) -> bool {
         took(|change| *change == Change::Tools)
     }

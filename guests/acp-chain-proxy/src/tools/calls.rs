@@ -7,16 +7,16 @@ use super::tool::Running;
 use super::{Tool, Tools, result};
 use crate::{Call, Error, Json, call};
 
-/// What there is for a session.
+/// The catalog for a session.
 pub(crate) struct Catalog {
     pub(crate) instructions: Option<String>,
     pub(crate) tools: Vec<Json>,
 }
 
-/// A proxy with tools whose type is forgotten.
+/// A type-erased proxy with tools.
 trait Toolbox {
     fn list(&self, session: Option<&str>) -> Result<Catalog, String>;
-    /// None if there is no such tool.
+    /// `None` if there is no such tool.
     fn call(self: Rc<Self>, name: &str, call: Call<Json>) -> Option<Running>;
 }
 
@@ -40,7 +40,7 @@ thread_local! {
     static TOOLBOX: RefCell<Option<Rc<dyn Toolbox>>> = const { RefCell::new(None) };
 }
 
-/// There is a proxy with tools.
+/// Registers a proxy with tools.
 pub fn started<P: Tools>(proxy: &Rc<P>) {
     TOOLBOX.set(Some(Rc::clone(proxy) as Rc<dyn Toolbox>));
 }
@@ -55,7 +55,7 @@ pub(crate) fn list(session: Option<&str>) -> Result<Catalog, String> {
     toolbox()?.list(session)
 }
 
-/// Calls a tool; none if it is pending.
+/// Calls a tool; `None` if it is pending.
 pub(crate) fn call(name: &str, call: Call<Json>) -> Result<Option<Json>, Error> {
     let internal = |why: String| Error::new(Error::INTERNAL, why);
     let id = call.id;
@@ -69,7 +69,7 @@ pub(crate) fn call(name: &str, call: Call<Json>) -> Result<Option<Json>, Error> 
     call::make(id, async move { result::result(running.await) })
 }
 
-/// The code of JSON-RPC's invalid params, with which MCP says that there is no such tool.
+/// JSON-RPC's code for invalid params, which MCP uses for unknown tools.
 pub(super) const INVALID_PARAMS: i32 = -32602;
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -1,4 +1,4 @@
-//! The component's face: the exported `tools`, in terms of the types of this crate.
+//! The component's interface: the exported `tools`, in terms of the types of this crate.
 
 use super::calls;
 use crate::bindings::acp_chain::proxy::types;

@@ -1,4 +1,4 @@
-//! What a tool gives: MCP's `CallToolResult`, and what can become one.
+//! Results of tools: MCP's `CallToolResult`, and types that convert to it.
 
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
@@ -13,7 +13,7 @@ pub trait IntoToolResult {
     #[doc(hidden)]
     const OUTPUT_SCHEMA: Option<fn() -> Schema> = None;
 
-    /// The result. An error is the tool's failure.
+    /// The result. An error is a failure of the tool.
     fn into_tool_result(self) -> Result<ToolResult>;
 }
 
@@ -42,12 +42,12 @@ impl ToolResult {
         Self::of(content, None, false)
     }
 
-    /// These blocks, and beside them what they say as data: an object.
+    /// These blocks, and the same as structured data: an object.
     pub fn structured(content: &[Content], structured: &impl Serialize) -> Result<Self> {
         Self::of(content, Some(&Json::of(structured)?), false)
     }
 
-    /// The tool's failure, with more than a text.
+    /// A failure of the tool, with more than a text.
     pub fn failure(content: &[Content]) -> Result<Self> {
         Self::of(content, None, true)
     }
@@ -68,8 +68,8 @@ impl ToolResult {
     }
 }
 
-/// A value that the agent gets as data: an object, as structs and maps are. Its schema is the tool's
-/// output schema, and its JSON is also the text that is read by agents that know no structured content.
+/// A value that the agent gets as structured data: an object, such as a struct or map. Its schema is the tool's
+/// output schema, and its JSON is also the text for agents without support for structured content.
 #[derive(Clone, Copy, Debug)]
 pub struct Structured<T>(pub T);
 
@@ -113,7 +113,7 @@ impl IntoToolResult for &str {
     }
 }
 
-/// What a call gets whose tool came to this: a failure is a result too, for the model.
+/// The answer to a call, by its tool's outcome: a failure is a result, too, for the model.
 pub(super) fn result(outcome: Result<ToolResult>) -> Result<Json> {
     let failure = match outcome {
         Ok(ToolResult(result)) => return Ok(result),

@@ -1,5 +1,4 @@
-//! The schemas of a tool, in the plain form that models and their providers take best, and arguments
-//! by them.
+//! The schemas of a tool, in the plain form that models and their providers handle best, and parsing of arguments.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -9,7 +8,7 @@ use serde_json::json;
 
 use crate::{Json, Result};
 
-/// Where a schema comes from. It is made when it is listed, and not for every call.
+/// The source of a schema, which is generated for listings, not for every call.
 pub(super) enum Schema {
     Of(fn() -> Value),
     Text(String),
@@ -24,12 +23,12 @@ impl Schema {
     }
 }
 
-/// The schema of what a tool is called with.
+/// The schema of a tool's arguments.
 pub(super) fn input<A: JsonSchema>() -> Value {
     of::<A>(SchemaSettings::draft2020_12().for_deserialize())
 }
 
-/// The schema of what a tool gives.
+/// The schema of a tool's result.
 pub(super) fn output<R: JsonSchema>() -> Value {
     of::<R>(SchemaSettings::draft2020_12().for_serialize())
 }
@@ -37,7 +36,7 @@ pub(super) fn output<R: JsonSchema>() -> Value {
 fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     let plain = settings.with(|settings| {
         settings.meta_schema = None;
-        // All but what refers to itself.
+        // All except recursive ones.
         settings.inline_subschemas = true;
         settings.transforms.push(Box::new(WithoutNumberFormats));
     });
@@ -51,8 +50,7 @@ fn of<T: JsonSchema>(settings: SchemaSettings) -> Value {
     schema
 }
 
-/// Takes away formats like `uint32`, which no standard knows and some providers refuse; `minimum` says
-/// as much.
+/// Removes formats like `uint32`, which are not standard and rejected by some providers; `minimum` says as much.
 #[derive(Clone)]
 struct WithoutNumberFormats;
 
@@ -69,9 +67,9 @@ impl Transform for WithoutNumberFormats {
     }
 }
 
-/// The arguments of a call. The error is for the model: it says where the mistake is.
+/// The arguments of a call. The error is for the model: it shows where the mistake is.
 pub(super) fn parse<A: DeserializeOwned>(arguments: &Json) -> Result<A> {
-    // By way of a value, whose errors name no line and column of a text that the model did not see.
+    // Through a value, whose errors do not name lines and columns of a text that the model did not see.
     let arguments: serde_json::Value = arguments.parse()?;
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();

@@ -15,9 +15,9 @@ use crate::{Call, Json, Result};
 
 /// A tool: how it is listed, and what it does.
 ///
-/// What it does is a function of the proxy's that takes a [`Call`] and returns a [`Result`] of
-/// anything that [can be a result](IntoToolResult). It may wait, as handlers may. An `Err` is the
-/// tool's failure, of which the model reads the text; only a [`ProtocolError`](crate::ProtocolError) is more than that.
+/// Its function is a method of the proxy that takes a [`Call`] and returns a [`Result`] of anything that [can be a
+/// result](IntoToolResult). It may wait, as handlers may. An `Err` is a failure of the tool, whose text the model
+/// reads, unless it is a [`ProtocolError`](crate::ProtocolError).
 pub struct Tool<P> {
     members: Members,
     input: Schema,
@@ -27,15 +27,15 @@ pub struct Tool<P> {
 
 type Run<P> = Box<dyn Fn(Rc<P>, Call<Json>) -> Running>;
 
-/// A call under way.
+/// A running call.
 pub(super) type Running = Pin<Box<dyn Future<Output = Result<ToolResult>>>>;
 
 impl<P> Tool<P> {
-    /// A tool whose arguments are of a type `A` that has a schema: its fields are documented by their
-    /// doc comments. Arguments that are not of that type are a failure of the tool, whose text says
-    /// where the mistake is. So is the output schema, if there is one, that of `R`.
+    /// A tool whose arguments are of a type `A` with a schema: doc comments document its fields. Arguments that do
+    /// not match are a failure of the tool, whose text shows where the mistake is. The output schema, if any, is that
+    /// of `R`.
     ///
-    /// The description is what the model goes by: what the tool does, when to use it, what it gives.
+    /// The description is for the model: what the tool does, when to use it, what it returns.
     pub fn new<A, R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -54,9 +54,8 @@ impl<P> Tool<P> {
         }
     }
 
-    /// A tool whose schema is given as JSON text (or as a value that is displayed as such, like that of
-    /// `json!`), and whose arguments are JSON. A component that has only such tools is some 70 kB
-    /// smaller.
+    /// A tool whose schema is given as JSON text (or as a value that is displayed as such, like that of `json!`), and
+    /// whose arguments are JSON. A component with only such tools is some 70 kB smaller.
     pub fn raw<R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -75,7 +74,7 @@ impl<P> Tool<P> {
         }
     }
 
-    /// What its structured content looks like, as JSON text, where its type does not say it.
+    /// The schema of its structured content, as JSON text, if its type does not provide it.
     #[must_use]
     pub fn output_schema(mut self, schema: impl fmt::Display) -> Self {
         self.output = Some(Schema::Text(schema.to_string()));
@@ -89,29 +88,29 @@ impl<P> Tool<P> {
         self
     }
 
-    /// A hint: it changes nothing. Without it, a tool is taken for one that does.
+    /// A hint: it changes nothing. Without it, a tool is assumed to.
     #[must_use]
     pub fn read_only(mut self) -> Self {
         self.members.hints().read_only_hint = Some(true);
         self
     }
 
-    /// A hint: what it changes, it only adds. Without it, a tool is taken for one that may destroy.
+    /// A hint: its changes are only additions. Without it, a tool is assumed to be destructive.
     #[must_use]
     pub fn only_adds(mut self) -> Self {
         self.members.hints().destructive_hint = Some(false);
         self
     }
 
-    /// A hint: to call it again with the same arguments changes nothing more.
+    /// A hint: calling it again with the same arguments changes nothing more.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.members.hints().idempotent_hint = Some(true);
         self
     }
 
-    /// A hint: what it deals with is closed, like a memory, and not the open world, like a search of
-    /// the web. Without it, a tool is taken for one that deals with the open world.
+    /// A hint: its domain is closed, like a memory, and not the open world, like a web search. Without it, a tool is
+    /// assumed to deal with the open world.
     #[must_use]
     pub fn closed_world(mut self) -> Self {
         self.members.hints().open_world_hint = Some(false);
@@ -127,7 +126,7 @@ impl<P> Tool<P> {
         (self.run)(proxy, call)
     }
 
-    /// The `Tool` of MCP, or what is wrong with it.
+    /// MCP's `Tool`, or what is wrong with it.
     pub(super) fn listed(&self) -> std::result::Result<Json, String> {
         let wrong = |error| format!("the tool `{}` cannot be listed: {error}", self.members.name);
         let mut tool = Json::of(&self.members).map_err(wrong)?;
@@ -154,7 +153,7 @@ impl<P> fmt::Debug for Tool<P> {
     }
 }
 
-/// A function of the proxy's, with its types forgotten.
+/// A method of the proxy, with its types erased.
 fn typed<P: 'static, A: DeserializeOwned + 'static, R: IntoToolResult + 'static>(
     run: impl AsyncFn(&P, Call<A>) -> Result<R> + 'static,
 ) -> Run<P> {
