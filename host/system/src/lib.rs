@@ -36,7 +36,7 @@ use self::unix as here;
 #[cfg(windows)]
 use self::windows as here;
 
-/// What is done with what a program prints on its standard error. It is dropped when that is over.
+/// Receives a program's standard error. Dropped at the end of it.
 pub type Printed = Box<dyn FnMut(&[u8]) + Send>;
 
 pub use self::command::CommandLine;

@@ -81,7 +81,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of the file at a path; none if there is none.
+    /// That of the file at a path; `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {

@@ -1,4 +1,4 @@
-//! A socket as two streams.
+//! A socket, split into two streams.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -10,14 +10,14 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-/// What is heard over a socket. It ends also where the other end went without what it was told, as a pipe would.
+/// The input of a socket. It also ends if the other end closed without reading everything, as a pipe would.
 #[derive(Debug)]
 pub struct Heard(OwnedReadHalf);
 
-/// What is heard, and what is told: the other end hears that this ends when it is dropped. Call it within a tokio
-/// runtime.
+/// The input and the output: the other end sees the end of the stream when the output is dropped. Must be called
+/// within a tokio runtime.
 pub fn halves(socket: OwnedFd) -> io::Result<(Heard, OwnedWriteHalf)> {
-    // By other means, who has given up its rights may not.
+    // A process that has given up its rights may not do it in another way.
     ioctl_fionbio(&socket, true)?;
     let socket = UnixStream::from_std(socket.into())?;
     let (heard, told) = socket.into_split();

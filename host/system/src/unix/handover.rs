@@ -36,7 +36,7 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Starts it, with the other end as its standard input. None if streams cannot be passed.
+    /// Starts it, with the other end as its standard input. `None` if streams cannot be passed.
     pub fn start(command: &CommandLine) -> io::Result<Option<Self>> {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(PATIENCE))?;
@@ -50,7 +50,7 @@ impl Taker {
         Ok(Some(Self { socket, process }))
     }
 
-    /// A stream to it: its output, and its input. Call it within a tokio runtime.
+    /// A stream to it: its output, and its input. Must be called within a tokio runtime.
     pub fn open(&self) -> io::Result<(Heard, OwnedWriteHalf)> {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         socket.write_all(&WORD)?;
@@ -105,7 +105,7 @@ fn take_at(socket: &impl AsFd) -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
         sendmsg(socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
         match pair {
             Ok((ours, _)) => return halves(ours.into()).map(Some),
-            // Whoever asked was told, and others may end.
+            // The requester was told, and running ones may finish.
             Err(error) => tracing::error!("nobody else can be served: {error}"),
         }
     }

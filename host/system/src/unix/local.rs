@@ -96,8 +96,8 @@ fn remove(folder: &Path) {
 }
 
 impl Listener {
-    /// Listens from now on, at an address that contains this text: a short one that was never used before. Call it
-    /// within a tokio runtime. The supervisor opens the socket if there is one.
+    /// Listens from now on, at an address that contains this text: a short one that was never used before. Must be
+    /// called within a tokio runtime. The supervisor opens the socket if there is one.
     pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let (address, listener) = match by {
             None => make(random)?,
@@ -112,7 +112,7 @@ impl Listener {
         Ok((address, Self(UnixListener::from_std(listener)?)))
     }
 
-    /// The next connection; none if it is from another user. Cancel safe.
+    /// The next connection; `None` if it is from another user. Cancel safe.
     pub async fn accept(&mut self) -> io::Result<Option<UnixStream>> {
         let (stream, _) = self.0.accept().await?;
         let ours = stream

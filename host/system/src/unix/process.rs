@@ -1,4 +1,4 @@
-//! What this process uses, and what others of its user do, where `/proc` tells.
+//! What this process and others of its user use, from `/proc`.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use rustix::param::page_size;
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// This process. Files are opened at first, to be read when nothing else can be opened.
+/// This process. Files are opened early, to be read when no others can be opened any more.
 #[derive(Debug)]
 pub struct Process {
     /// The system's memory statistics, and the size of its pages.
@@ -24,11 +24,11 @@ pub struct Process {
 }
 
 impl Process {
-    /// The one that we are, as of now.
+    /// This process, as of now.
     #[must_use]
     pub fn open() -> Self {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // When first called, either reads `/proc`.
+        // The first call of each reads `/proc`.
         let (page, _) = (page_size() as u64, clock_gettime(ClockId::ProcessCPUTime));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
@@ -42,7 +42,7 @@ impl Process {
         }
     }
 
-    /// The memory that it has, in bytes.
+    /// Its memory, in bytes.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
         let mut text = [0; 256];
@@ -62,11 +62,11 @@ impl Process {
             entry.ok()?;
             count += 1;
         }
-        // Itself, and its parent.
+        // The entries for itself and its parent.
         Some(count.saturating_sub(2))
     }
 
-    /// How many may be.
+    /// How many may be open.
     #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         getrlimit(Resource::Nofile).current
@@ -78,15 +78,15 @@ impl Process {
         Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).ok()
     }
 
-    /// When it began, since 1970.
+    /// When it started, since 1970.
     #[must_use]
     pub fn begun(&self) -> Duration {
         self.begun
     }
 }
 
-/// The memory of process groups, by the numbers of those that lead them, in bytes: what processes share is divided
-/// among them. What is not told is left out.
+/// The memory of process groups, by the ids of their leaders, in bytes: shared memory is divided among processes.
+/// Unknown groups are left out.
 #[must_use]
 pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
     let mut all = HashMap::new();
@@ -97,7 +97,7 @@ pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
     for entry in processes.into_iter().flatten().flatten() {
         let path = entry.path();
         let group = fs::read_to_string(path.join("stat")).ok().and_then(|stat| {
-            // Behind the name, which may have anything in it: the state, the parent, the group.
+            // After the name, which may contain anything: the state, the parent, the group.
             let (_, fields) = stat.rsplit_once(") ")?;
             fields.split(' ').nth(2)?.parse().ok()
         });
@@ -129,8 +129,8 @@ mod tests {
         use std::os::unix::process::CommandExt;
         use std::process::{Command, Stdio};
 
-        // A shell and what it starts. Without its own input, what a shell starts in the background would end at once,
-        // and the shell with it.
+        // A shell and its child. Without input of its own, a background process of a shell would end at once, and the
+        // shell with it.
         let mut command = Command::new("sh");
         command.args(["-c", "exec 3<&0; cat <&3 & echo begun; wait"]);
         command.process_group(0).stdin(Stdio::piped());

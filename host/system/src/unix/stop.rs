@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Done when the system asks us to stop.
+/// Resolves when the system asks us to stop.
 pub async fn requested() {
     first([
         SignalKind::terminate(),
@@ -14,7 +14,7 @@ pub async fn requested() {
     .await;
 }
 
-/// The same, but for an interrupt, which means something else.
+/// The same, except for an interrupt, which has another meaning.
 pub async fn ordered() {
     first([SignalKind::terminate(), SignalKind::hangup()]).await;
 }
@@ -29,7 +29,7 @@ async fn first<const N: usize>(kinds: [SignalKind; N]) {
     }
 }
 
-/// What a user sends us with Ctrl-C.
+/// The user's Ctrl-C.
 #[derive(Debug)]
 pub struct Interrupts(Signal);
 
@@ -39,7 +39,7 @@ impl Interrupts {
         signal(SignalKind::interrupt()).map(Self)
     }
 
-    /// Done with the next one. Cancel safe.
+    /// Resolves with the next one. Cancel safe.
     pub async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;

@@ -15,20 +15,20 @@ use super::supervisor::link::Link;
 #[derive(Debug)]
 pub struct Tree {
     process: u32,
-    /// By which the supervisor knows it.
+    /// The supervisor's number for it.
     number: u64,
     end: oneshot::Receiver<ExitStatus>,
-    /// What it told.
+    /// Its status, once reported.
     told: Option<Result<ExitStatus, RecvError>>,
-    /// The supervisor has to be there for as long as this is.
+    /// Keeps the supervisor alive.
     link: Arc<Link>,
 }
 
 impl Tree {
-    /// Whether the system has a way to ask a process to end that all programs know.
+    /// Whether the system has a way to ask a process to end that all programs support.
     pub const CAN_BE_ASKED: bool = true;
 
-    /// A process that the supervisor has started, and what tells of its end.
+    /// A process started by the supervisor, and the receiver of its status.
     pub(super) fn new(
         process: u32,
         number: u64,
@@ -44,14 +44,14 @@ impl Tree {
         }
     }
 
-    /// The number of the process.
+    /// The id of the process.
     pub fn id(&self) -> u32 {
         self.process
     }
 
     /// Waits for the end of the process. Cancel safe.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
-        // Whoever polled is woken also when the future that did is gone.
+        // The waker is kept even when the future that polled is dropped.
         let told = match &self.told {
             Some(told) => told.clone(),
             None => (&mut self.end).await,
@@ -62,7 +62,7 @@ impl Tree {
 
     /// Asks the process to end. It has some time, and so have its children; then they are killed.
     pub fn end(&mut self) {
-        // What has ended by itself does not leave behind what it started either.
+        // Even if it exited by itself, its children must not be left behind.
         if self.told.is_none() {
             self.link.end(self.number);
         }

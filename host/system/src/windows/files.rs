@@ -42,7 +42,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 pub struct Identity(PathBuf);
 
 impl Identity {
-    /// That of what a path leads to.
+    /// That of the target of a path.
     pub fn of(path: &Path) -> Option<Self> {
         fs::canonicalize(path).ok().map(Self)
     }
@@ -56,7 +56,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of what a path leads to; none if there is nothing.
+    /// That of the target of a path; `None` if it does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {

@@ -55,8 +55,8 @@ impl Address {
 }
 
 impl Listener {
-    /// Listens from now on, at an address that contains this text: a short one that was never used before. Call it
-    /// within a tokio runtime.
+    /// Listens from now on, at an address that contains this text: a short one that was never used before. Must be
+    /// called within a tokio runtime.
     pub fn open(random: &str, _: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let path = PathBuf::from(format!("{PIPES}{random}"));
         let next = ServerOptions::new()
@@ -70,12 +70,12 @@ impl Listener {
         Ok((Address(path.clone()), Self { path, next }))
     }
 
-    /// The next connection; none if it is from another user. Cancel safe.
+    /// The next connection; `None` if it is from another user. Cancel safe.
     pub async fn accept(&mut self) -> io::Result<Option<NamedPipeServer>> {
         let connected = self.next.connect().await;
         let next = connected.and_then(|()| ServerOptions::new().create(&self.path));
         let next = next.inspect_err(|_| {
-            // As it was, for the next to come.
+            // Reset, for the next client.
             let _ = self.next.disconnect();
         })?;
         Ok(Some(mem::replace(&mut self.next, next)))
@@ -87,7 +87,7 @@ pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }
 
-/// Where there may be files of it: nowhere.
+/// Where it may have files: nowhere.
 pub fn places() -> Vec<PathBuf> {
     Vec::new()
 }

@@ -1,4 +1,4 @@
-//! How much memory this process may have: it is not asked.
+//! How much memory this process may have: not implemented.
 
 /// It is not known.
 #[must_use]

@@ -10,7 +10,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The one that we are, as of now.
+    /// This process, as of now.
     #[must_use]
     pub fn open() -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -19,7 +19,7 @@ impl Process {
         }
     }
 
-    /// The memory that it has, in bytes.
+    /// Its memory, in bytes.
     #[must_use]
     pub fn memory(&self) -> Option<u64> {
         None
@@ -31,7 +31,7 @@ impl Process {
         None
     }
 
-    /// How many may be.
+    /// How many may be open.
     #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         None
@@ -43,14 +43,14 @@ impl Process {
         None
     }
 
-    /// When it began, since 1970.
+    /// When it started, since 1970.
     #[must_use]
     pub fn begun(&self) -> Duration {
         self.begun
     }
 }
 
-/// The memory of process groups, which are not told of here.
+/// The memory of process groups, which is unknown here.
 #[must_use]
 pub fn memory_of_groups(_: &[u32]) -> HashMap<u32, u64> {
     HashMap::new()

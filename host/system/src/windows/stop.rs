@@ -5,7 +5,7 @@ use std::io;
 
 use tokio::signal::windows::{CtrlC, ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
 
-/// Done with the next event of this kind. One that cannot be listened for never comes.
+/// Resolves with the next event of this kind. If listening fails, it never does.
 macro_rules! next {
     ($listen:ident) => {
         async {
@@ -17,8 +17,7 @@ macro_rules! next {
     };
 }
 
-/// Done when the system asks us to stop. When the console is closed, it lets us live for some
-/// seconds more.
+/// Resolves when the system asks us to stop. When the console is closed, it leaves us some seconds.
 pub async fn requested() {
     tokio::select! {
         _ = next!(ctrl_c) => {}
@@ -28,7 +27,7 @@ pub async fn requested() {
     }
 }
 
-/// The same, but for an interrupt, which means something else.
+/// The same, except for an interrupt, which has another meaning.
 pub async fn ordered() {
     tokio::select! {
         _ = next!(ctrl_break) => {}
@@ -37,7 +36,7 @@ pub async fn ordered() {
     }
 }
 
-/// What a user sends us with Ctrl-C.
+/// The user's Ctrl-C.
 #[derive(Debug)]
 pub struct Interrupts(CtrlC);
 
@@ -47,7 +46,7 @@ impl Interrupts {
         ctrl_c().map(Self)
     }
 
-    /// Done with the next one. Cancel safe.
+    /// Resolves with the next one. Cancel safe.
     pub async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             pending::<()>().await;

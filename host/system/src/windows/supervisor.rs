@@ -10,10 +10,10 @@ use tokio::process::{ChildStderr, Command};
 use super::tree::Tree;
 use crate::{CommandLine, Printed};
 
-/// How much is read at once of what a program prints.
+/// How much of a program's standard error is read at once.
 const READ: usize = 1024;
 
-/// What starts programs.
+/// Starts programs.
 #[derive(Clone, Debug)]
 pub struct Supervisor(());
 
@@ -21,7 +21,7 @@ pub struct Supervisor(());
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
 
-/// A program that runs.
+/// A running program.
 pub struct Started {
     /// The process and everything that it starts.
     pub tree: Tree,
@@ -55,8 +55,8 @@ impl Startable {
         self
     }
 
-    /// Starts it. What it prints on its standard error goes to `printed`, which is dropped at the end of that. Call it
-    /// within a tokio runtime.
+    /// Starts it. Its standard error goes to `printed`, which is dropped at the end of it. Must be called within a
+    /// tokio runtime.
     pub fn start(&self, printed: Printed) -> io::Result<Started> {
         let mut command = Command::from(self.0.plain());
         command

@@ -16,7 +16,7 @@ use windows::Win32::System::Threading::CREATE_NO_WINDOW;
 pub struct Tree(Box<dyn ChildWrapper>);
 
 impl Tree {
-    /// Whether the system has a way to ask a process to end that all programs know.
+    /// Whether the system has a way to ask a process to end that all programs support.
     pub const CAN_BE_ASKED: bool = false;
 
     /// Starts a process.
@@ -31,7 +31,7 @@ impl Tree {
             .map(Self)
     }
 
-    /// The number of the process.
+    /// The id of the process.
     pub fn id(&self) -> u32 {
         self.0.id().unwrap_or_default()
     }

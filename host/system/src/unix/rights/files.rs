@@ -14,7 +14,7 @@ use landlock::{
 
 use super::super::directory::Directory;
 
-/// What is refused, if the kernel knows it: everything in this version of Landlock.
+/// The rights to restrict, if the kernel supports that: everything in this version of Landlock.
 const NEWEST: ABI = ABI::V7;
 
 /// What a proxy may do in a granted directory.

@@ -1,5 +1,5 @@
-//! What a process can still do that has given up its rights. It is one of its own, since that is for
-//! good: this test binary once more, with one test and a variable.
+//! What a process can still do that has given up its rights. As that is for good, it is a separate process: this test
+//! binary again, with one test and a variable.
 
 use std::env;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ use super::*;
 /// The folder of such a process.
 const FOLDER: &str = "ACP_CHAIN_TEST_RIGHTS";
 
-/// The name of the test that such a process is.
+/// The name of the test that runs in such a process.
 const ATTEMPTS: &str = "unix::rights::tests::attempts";
 
 #[test]
@@ -62,7 +62,7 @@ fn attempts() {
     let (mut ours, mut theirs) = UnixStream::pair().unwrap();
     let [read, write, clear] =
         ["read", "write", "clear"].map(|name| Directory::open(&folder.join(name)).unwrap());
-    // The harness has a thread of its own, which keeps its right to open files: that is told.
+    // The harness has its own thread, which keeps its right to open files: that is reported.
     let given_up = give_up(&[(&read, false), (&write, true)], Some(&clear));
     assert_eq!(given_up.calls, Ok(()));
     assert_eq!(
@@ -71,7 +71,7 @@ fn attempts() {
     );
     keeps(folder, open);
     loses(folder, port);
-    // A thread that begins now has no more.
+    // A new thread has no more rights.
     let folder = folder.to_owned();
     thread::spawn(move || loses(&folder, port)).join().unwrap();
     ours.write_all(b"still open").unwrap();
@@ -132,7 +132,7 @@ fn parent() -> Pid {
 #[track_caller]
 fn refused<T>(attempt: io::Result<T>) {
     let error = attempt.err().expect("it is refused");
-    // The second is what links and moves get between directories that are not for that.
+    // The second is the error of links and moves between other directories.
     let kinds = [
         io::ErrorKind::PermissionDenied,
         io::ErrorKind::CrossesDevices,

@@ -1,4 +1,4 @@
-//! The standard input of a program that was started.
+//! The standard input of a started program.
 
 use std::fs::File;
 use std::io;

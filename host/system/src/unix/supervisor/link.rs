@@ -24,9 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub struct Link {
     socket: Mutex<UnixStream>,
-    /// Where it tells what becomes of programs, until somebody hears it.
+    /// The socket for its events, until somebody reads it.
     told: Mutex<Option<UnixStream>>,
-    /// Those that run.
+    /// The running programs.
     pub programs: Arc<Programs>,
     process: Child,
 }
@@ -58,17 +58,17 @@ impl Link {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks it for something, and waits for the answer.
+    /// Sends it a request, and waits for the answer.
     pub fn ask(&self, request: &Request) -> io::Result<Received> {
         wire::ask(&mut self.socket(), request)
     }
 
-    /// Has it end a program. If it is gone there is nobody to do it, and nothing to do.
+    /// Makes it end a program. If it is gone, its programs are, too.
     pub fn end(&self, number: u64) {
         let _ = wire::say(&mut self.socket(), &Request::End(number));
     }
 
-    /// Hears from now on what becomes of programs, as long as the runtime is there.
+    /// Reads its events from now on, as long as the runtime exists.
     pub fn hear(&self) -> io::Result<()> {
         let told = self
             .told

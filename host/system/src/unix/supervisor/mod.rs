@@ -1,12 +1,12 @@
 //! A process of our own that starts programs and opens sockets for us after we have given up the right to.
 //!
-//! It starts only programs that it was told of at the beginning, each as a process group. We get the result as
-//! descriptors, as few as possible, since a server has thousands of programs. A program ends when we say so, and when we
-//! are gone, for whatever reason.
+//! It starts only programs that were allowed at the beginning, each as a process group. We get the result as
+//! descriptors, as few as possible, since a server has thousands of programs. A program ends when we say so, and when
+//! we are gone, for whatever reason.
 //!
-//! Ending is gentle first: only the program itself is asked, so that it can end its children as it would without us;
-//! then the rest of its group has a while, also where the program was only a launcher, like npm; then all of them are
-//! killed.
+//! Ending is gentle at first: only the program itself is asked, so that it can end its children as it would without
+//! us; then the rest of its group has a while, even if the program was only a launcher, like npm; then all of them
+//! are killed.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -44,7 +44,7 @@ use super::halves::halves;
 use super::tree::Tree;
 use crate::{CommandLine, Printed};
 
-/// The process. It ends, with its programs, when the last clone of this and of what it started is dropped.
+/// The process. It ends, with its programs, when the last clone of this and of the programs it started is dropped.
 #[derive(Clone, Debug)]
 pub struct Supervisor(Arc<Link>);
 
@@ -73,7 +73,7 @@ impl Supervisor {
         Ok(Self(Arc::new(Link::start(program)?)))
     }
 
-    /// Says which programs it may start, once; a second time is an error.
+    /// Sets the programs that it may start, once; a second time is an error.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
         self.0.ask(&Request::Allow(programs.clone()))?;
         let startable = |(number, command)| Startable {
@@ -110,16 +110,16 @@ impl Startable {
         &self.command
     }
 
-    /// The same, but each running program takes one descriptor fewer: its standard input and output are one socket. It
-    /// is then not seen if it closes only one of them.
+    /// The same, but each running program takes one descriptor fewer: its standard input and output are one socket.
+    /// Closing only one of them then goes unnoticed.
     #[must_use]
     pub fn over_socket(mut self) -> Self {
         self.streams = Streams::Socket;
         self
     }
 
-    /// Starts it. What it prints on its standard error goes to `printed`, which is dropped at the end of that. Call it
-    /// within a tokio runtime, the same one for all programs of a supervisor.
+    /// Starts it. Its standard error goes to `printed`, which is dropped at the end of it. Must be called within a
+    /// tokio runtime, the same one for all programs of a supervisor.
     pub fn start(&self, printed: Printed) -> io::Result<Started> {
         let link = &self.supervisor.0;
         link.hear()?;
@@ -138,7 +138,7 @@ impl Startable {
                 let (process, [stdin, stdout]) = asked.started()?;
                 let tree = tree(process);
                 for stream in [&stdin, &stdout] {
-                    // We have no right to do it otherwise.
+                    // We have no right to do it in another way.
                     ioctl_fionbio(stream, true)?;
                 }
                 Started {

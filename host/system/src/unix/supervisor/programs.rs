@@ -1,4 +1,4 @@
-//! The programs that run, and what the supervisor tells of them.
+//! The running programs, and the supervisor's events about them.
 
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
@@ -21,9 +21,9 @@ pub struct Programs {
 }
 
 struct Program {
-    /// Who waits for its end.
+    /// The waiter for its end.
     ends: Option<oneshot::Sender<ExitStatus>>,
-    /// What is done with what it prints.
+    /// Receives its standard error.
     printed: Option<Printed>,
 }
 
@@ -35,11 +35,11 @@ impl std::fmt::Debug for Program {
 
 impl Programs {
     fn running(&self) -> MutexGuard<'_, HashMap<u64, Program>> {
-        // Nothing in there is left half done.
+        // Its state is always consistent.
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One that is about to be started: its number, and what tells of its end.
+    /// Adds a program that is about to be started: returns its number, and the receiver of its status.
     pub fn add(&self, printed: Printed) -> (u64, oneshot::Receiver<ExitStatus>) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (ends, end) = oneshot::channel();
@@ -56,9 +56,9 @@ impl Programs {
         self.running().remove(&number);
     }
 
-    /// Hears what becomes of them, until there is nobody who tells.
+    /// Reads events about them, until the sender is gone.
     pub async fn hear(self: Arc<Self>, told: UnixStream) {
-        // Whoever waits when this ends, however it does, waits for nothing.
+        // However this ends, waiters are released.
         let hearing = Hearing(self);
         let mut told = BufReader::new(told);
         let mut line = Vec::new();

@@ -1,4 +1,4 @@
-//! The process itself. It has all of the user's rights, and does only what it was told before any proxy ran.
+//! The process itself. It has all of the user's rights, and does only what was allowed before any proxy ran.
 
 use std::collections::HashMap;
 use std::io::{self, PipeReader};
@@ -35,17 +35,17 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How often to check whether anyone is left.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How long all of it takes at most, and a little more.
+/// The maximum time for all of it, and a little more.
 const LAST: Duration = Duration::from_secs(5);
 
 /// How many events may wait for the host.
 const EVENTS: usize = 64;
 
-/// How much is read at once of what a program prints.
+/// How much of a program's standard error is read at once.
 const READ: usize = 1024;
 
-/// Serves the host that is at the other ends of our standard input and output, until it is gone. All children of this
-/// process are waited for here.
+/// Serves the host at the other ends of our standard input and output, until it is gone. Waits for all children of
+/// this process.
 pub fn main() -> ExitCode {
     let asked = io::stdin().as_fd().try_clone_to_owned();
     let told = io::stdout().as_fd().try_clone_to_owned();
@@ -65,7 +65,8 @@ pub fn main() -> ExitCode {
 }
 
 async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
-    // Whoever tells all of acp-chain to end means the host, which ends us. What it holds would live on.
+    // A signal to all of acp-chain is meant for the host, which ends us. Otherwise the programs held here would live
+    // on.
     let _unheard = [
         SignalKind::terminate(),
         SignalKind::interrupt(),
@@ -79,7 +80,7 @@ async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
     let telling = tokio::spawn(tell(waiting, stream(told)?));
     let mut service = Service::new(events);
     let mut line = Vec::new();
-    // Half a line is of a host that is gone.
+    // An incomplete line is from a host that is gone.
     loop {
         let read = tokio::select! {
             read = socket.read_until(b'\n', &mut line) => read,
@@ -107,9 +108,9 @@ async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells the host what becomes of programs.
+/// Sends the host events about programs.
 async fn tell(mut events: mpsc::Receiver<Event>, mut host: Stream) {
-    // What is not told any more is still taken: nobody is to wait for a host that is gone.
+    // Events are still taken when they can no longer be sent: nobody must wait for a host that is gone.
     while let Some(event) = events.recv().await {
         if let Ok(line) = wire::line(&event) {
             let _ = host.write_all(&line).await;
@@ -117,19 +118,19 @@ async fn tell(mut events: mpsc::Receiver<Event>, mut host: Stream) {
     }
 }
 
-/// What it holds.
+/// The state of the process.
 struct Service {
     allowed: Option<Vec<CommandLine>>,
-    /// It opens one of each.
+    /// Only one socket and one port may be opened.
     has_socket: bool,
     has_port: bool,
     held: JoinSet<()>,
-    /// What tells programs to end, by their numbers.
+    /// The senders that tell programs to end, by their numbers.
     wishes: HashMap<u64, oneshot::Sender<()>>,
-    /// The processes that run: their programs' numbers, and who waits for their ends.
+    /// The running processes: their programs' numbers, and the waiters for their ends.
     running: HashMap<Pid, (u64, oneshot::Sender<i32>)>,
     events: mpsc::Sender<Event>,
-    /// Dropped when all that is held is to end.
+    /// Dropped to end everything.
     host: watch::Sender<()>,
 }
 
@@ -147,7 +148,7 @@ impl Service {
         }
     }
 
-    /// Waits for those that have ended. One descriptor for each would be too many.
+    /// Waits for those that have ended. One descriptor per process would be too many.
     fn reap(&mut self) {
         while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
             if let Some((number, waits)) = self.running.remove(&process) {
@@ -157,7 +158,7 @@ impl Service {
         }
     }
 
-    /// Does it. Gives the answer, if there is one.
+    /// Carries out a request. Returns the answer, if there is one.
     fn obey(&mut self, request: Request) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
         while self.held.try_join_next().is_some() {}
         let answer = match request {
@@ -257,7 +258,7 @@ impl Service {
         Ok((Reply::Started(id), descriptors))
     }
 
-    /// Ends all that is held.
+    /// Ends everything.
     async fn end(mut self, mut children: tokio::signal::unix::Signal) {
         self.host.send_replace(());
         let all = async {
@@ -280,7 +281,7 @@ fn once(done: &mut bool) -> io::Result<()> {
     }
 }
 
-/// A program that runs.
+/// A running program.
 struct Running {
     group: Pid,
     number: u64,
@@ -293,7 +294,7 @@ struct Running {
 }
 
 impl Running {
-    /// Holds it until it and what it started are gone, and tells what they print.
+    /// Holds it until it and its children are gone, and passes on their standard error.
     async fn hold(mut self, stderr: Receiver) {
         let (number, events) = (self.number, self.events.clone());
         {
@@ -302,7 +303,7 @@ impl Running {
             tokio::select! {
                 () = &mut listening => holding.await,
                 () = &mut holding => {
-                    // Somebody who left the group may have it open for ever: what is there is read.
+                    // A process that left the group may keep it open for ever: read only what is there.
                     let _ = timeout(Duration::ZERO, listening).await;
                 }
             }
@@ -310,7 +311,7 @@ impl Running {
         let _ = events.send(Event::Silent(number)).await;
     }
 
-    /// Ends it when the host wants that, or is gone. Done when its group is gone.
+    /// Ends it when the host wants that, or is gone. Resolves when its group is gone.
     async fn until_gone(&mut self) {
         let early = tokio::select! {
             biased;
@@ -325,7 +326,7 @@ impl Running {
         if let Some(status) = status {
             let _ = self.events.send(Event::Ended(self.number, status)).await;
         }
-        // It may have been but what starts the others, as npm is. They have heard what it has.
+        // It may have been only a launcher, like npm. The others got the same input.
         for last in [Signal::TERM, Signal::KILL] {
             if timeout(GRACE, left(self.group)).await.is_ok() {
                 break;
@@ -334,7 +335,7 @@ impl Running {
         }
     }
 
-    /// Asks it to end, which may want to end what it started. If it does not, all of them are killed.
+    /// Asks it to end, so that it can end its children. If it does not, all of them are killed.
     async fn ask(&mut self) -> Option<i32> {
         let _ = kill_process(self.group, Signal::TERM);
         if let Ok(status) = timeout(TIDY, &mut self.exit).await {
@@ -345,7 +346,7 @@ impl Running {
     }
 }
 
-/// Tells what a program prints, to its end.
+/// Passes on a program's standard error, to its end.
 async fn listen(stderr: Receiver, number: u64, events: &mpsc::Sender<Event>) {
     while stderr.readable().await.is_ok() {
         let printed = {
@@ -389,7 +390,7 @@ fn stream(socket: OwnedFd) -> io::Result<Stream> {
     Stream::from_std(socket)
 }
 
-/// A pipe that is read when there is something in it.
+/// A non-blocking reader of a pipe.
 fn receiver(pipe: PipeReader) -> io::Result<Receiver> {
     let pipe = OwnedFd::from(pipe);
     rustix::io::ioctl_fionbio(&pipe, true)?;

@@ -1,5 +1,5 @@
-//! What the process does, over the sockets that it is asked by and tells by. It waits for all children of its process,
-//! so it is one of its own: this test binary once more, with one test and a variable.
+//! The behaviour of the process, over its sockets. It waits for all children of its process, so it is a separate one:
+//! this test binary again, with one test and a variable.
 
 use std::env;
 use std::fs::File;
@@ -15,7 +15,7 @@ use super::*;
 /// Set for such a process.
 const VARIABLE: &str = "ACP_CHAIN_TEST_SUPERVISOR";
 
-/// The name of the test that it is.
+/// The name of the test that runs in it.
 const PROCESS: &str = "unix::supervisor::tests::process";
 
 #[test]
@@ -26,7 +26,7 @@ fn process() {
     }
 }
 
-/// A supervisor that runs.
+/// A running supervisor.
 struct Here {
     socket: UnixStream,
     told: BufReader<UnixStream>,
@@ -34,7 +34,7 @@ struct Here {
     numbers: u64,
 }
 
-/// A program that it has started.
+/// A program that it started.
 struct Running {
     number: u64,
     output: File,
@@ -59,7 +59,7 @@ impl Here {
             .unwrap();
         let mut told = BufReader::new(told);
         let mut line = String::new();
-        // What the test harness says first.
+        // The first output of the test harness.
         while line != "running 1 test\n" {
             line.clear();
             assert_ne!(told.read_line(&mut line).unwrap(), 0);
@@ -72,7 +72,7 @@ impl Here {
         }
     }
 
-    /// One that may start these shell scripts.
+    /// A supervisor that may start these shell scripts.
     fn of(scripts: &[&str]) -> Self {
         let mut here = Self::start();
         here.ask(&allow(scripts)).unwrap();
@@ -117,7 +117,7 @@ impl Here {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// How a program ended, by what is told of it.
+    /// How a program ended, by its events.
     fn status(&mut self, program: &Running) -> ExitStatus {
         loop {
             if let Event::Ended(number, status) = self.event()
@@ -187,7 +187,7 @@ fn a_program_gets_no_descriptor_but_its_streams() {
     let list = "ls /proc/self/fd";
     let mut here = Here::of(&["sleep 1000", list]);
     let _other = here.run(0);
-    // Whoever started us may have left some that everybody gets.
+    // Our parent may have left some descriptors that every child gets.
     let plain = Command::new("sh").args(["-c", list]).output().unwrap();
     assert_eq!(text(here.run(1).output), text(&*plain.stdout));
     let started = here.ask_to_start(1, Streams::Socket).unwrap();
@@ -245,7 +245,7 @@ fn a_program_is_asked_to_end_and_says_how_it_did() {
     program.output.read_exact(&mut [0; 6]).unwrap();
     here.end_program(&program);
     assert_eq!(here.status(&program).code(), Some(5));
-    // That it ended is no news any more.
+    // Its end has been reported already.
     here.end_program(&program);
     here.end();
 }

@@ -1,5 +1,5 @@
-//! What is said between the host and its supervisor, in lines of JSON: requests, with an answer to each but the last
-//! kind, which may bring descriptors; and, the other way over a socket of their own, what becomes of programs.
+//! The protocol between the host and its supervisor, in lines of JSON: requests, each but the last kind with an
+//! answer, which may carry descriptors; and, in the other direction over their own socket, events about programs.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::CommandLine;
 
-/// So many descriptors come with an answer at most.
+/// The maximum number of descriptors with an answer.
 const DESCRIPTORS: usize = 2;
 
 /// The longest answer, in bytes.
@@ -26,12 +26,12 @@ const ANSWER: usize = 16 * 1024;
 /// A request of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// These may be started. Once.
+    /// Allow these programs. Once.
     Allow(Vec<CommandLine>),
     /// Start one of them.
     Start {
         program: usize,
-        /// By which it is told of, and ended.
+        /// Identifies it in events and for its end.
         number: u64,
         streams: Streams,
     },
@@ -39,27 +39,27 @@ pub enum Request {
     Socket(String),
     /// Open a port.
     Port,
-    /// End the program of this number. There is no answer.
+    /// End the program with this number. There is no answer.
     End(u64),
 }
 
-/// How a program is spoken with.
+/// The streams of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Streams {
-    /// By two pipes.
+    /// Two pipes.
     Pipes,
-    /// By one socket, both ways.
+    /// One socket for both directions.
     Socket,
 }
 
-/// What becomes of the program of a number.
+/// An event about the program with a number.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Event {
     /// It has ended, with this status.
     Ended(u64, i32),
     /// It printed this on its standard error.
     Printed(u64, Vec<u8>),
-    /// It prints no more.
+    /// Its standard error has ended.
     Silent(u64),
 }
 
@@ -74,7 +74,7 @@ pub enum Reply {
     /// The port.
     Port,
     Failed {
-        /// The system's number of the error, if it is one of the system's.
+        /// The system's error code, if it is a system error.
         code: Option<i32>,
         text: String,
     },
@@ -117,7 +117,7 @@ pub fn misunderstood() -> io::Error {
     io::Error::other("the supervisor answered something else")
 }
 
-/// Asks, and waits for the answer; a failure is an error.
+/// Sends a request, and waits for the answer; a failure is an error.
 pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
     say(socket, request)?;
     let received = receive(socket).map_err(gone)?;
@@ -130,7 +130,7 @@ pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
     }
 }
 
-/// Asks for what has no answer.
+/// Sends a request without an answer.
 pub fn say(socket: &mut UnixStream, request: &Request) -> io::Result<()> {
     socket.write_all(&line(request)?).map_err(gone)
 }
@@ -140,7 +140,7 @@ fn gone(error: io::Error) -> io::Error {
     io::Error::new(io::ErrorKind::BrokenPipe, why)
 }
 
-/// One of these as it is sent.
+/// Serializes a message to its line.
 pub fn line(said: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(said)?;
     line.push(b'\n');
@@ -176,7 +176,7 @@ fn receive(socket: &UnixStream) -> io::Result<Received> {
     Ok(Received { reply, descriptors })
 }
 
-/// Answers.
+/// Sends an answer.
 pub fn answer(socket: impl AsFd, reply: &Reply, descriptors: &[BorrowedFd]) -> io::Result<()> {
     let line = line(reply)?;
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(DESCRIPTORS))];
