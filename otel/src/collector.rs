@@ -1,6 +1,6 @@
-//! Where spans and metrics go: a collector, which may be dead, slow, or somebody else.
+//! The destination of spans and metrics: a collector, which may be dead, slow, or a stranger.
 //!
-//! What always holds: an outage is told once, and its end once, whatever is tried meanwhile. What is lost is counted.
+//! Invariants: an outage is logged once, and its end once, however many attempts there are. Losses are counted.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 
-/// Speaks HTTP to a collector, and tells when it cannot.
+/// Sends HTTP requests to a collector, and logs outages.
 #[derive(Clone, Debug)]
 pub struct Collector {
     client: Client,
@@ -26,14 +26,14 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Servers are believed that the system believes. How long one is waited for is for the environment to say.
+    /// Trusts the servers that the system trusts. The environment sets the timeout.
     pub fn new(what: &'static str, patience: Duration) -> Result<Self, reqwest::Error> {
-        // One that is there already will do.
+        // An installed one will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
             .timeout(patience)
-            // Headers may hold a password, which is for nobody else.
+            // Headers may contain a password, which nobody else must get.
             .redirect(Policy::none())
             .referer(false)
             .build()?;
@@ -63,7 +63,7 @@ impl Collector {
 #[async_trait]
 impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        // The rest of an address may hold a password.
+        // The rest of an address may contain a password.
         let to = request.uri().host().unwrap_or_default().to_owned();
         let answer = self.client.send_bytes(request).await;
         match &answer {
@@ -75,7 +75,7 @@ impl HttpClient for Collector {
     }
 }
 
-/// What is behind an error.
+/// The cause of an error.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn fmt::Display {
     let mut last: &'a (dyn Error + 'static) = error;
     while let Some(source) = last.source() {
@@ -84,7 +84,7 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn fmt::Display {
     last
 }
 
-/// How many spans came here, and how many of them got out.
+/// How many spans arrived, and how many were exported.
 #[derive(Debug, Default)]
 pub struct Counts {
     came: AtomicU64,
@@ -96,7 +96,7 @@ impl Counts {
         self.came.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many have not got out.
+    /// How many were not exported.
     pub fn lost(&self) -> u64 {
         let out = self.out.load(Ordering::Relaxed);
         self.came.load(Ordering::Relaxed).saturating_sub(out)

@@ -1,8 +1,8 @@
-//! What was said, where that is asked for: of a turn, what the agent was told and what it said; of a call, with what it
-//! was made and what came of it.
+//! Contents of messages, if requested: of a turn, the prompt and the agent's answer; of a call, its arguments and its
+//! result.
 //!
-//! What always holds: it comes here masked. The text of an attribute is bounded, and so is all that is kept of spans
-//! that are open; where something is left out, the span says so.
+//! Invariants: contents arrive masked. The text of an attribute is bounded, and so is everything kept for open spans;
+//! if something is left out, the span says so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,13 +17,13 @@ use crate::said::Block;
 /// The longest text of an attribute, in bytes, as JSON spells it.
 const LONGEST: usize = 8 << 10;
 
-/// All that is kept of spans that are open.
+/// The maximum kept for all open spans, in bytes.
 const MOST: usize = 16 << 20;
 
-/// What a part of a message takes, besides its text.
+/// The cost of a part of a message, besides its text.
 const PART: usize = 64;
 
-/// How much more can be kept.
+/// The remaining room.
 #[derive(Clone, Debug)]
 pub struct Room(Arc<AtomicUsize>);
 
@@ -33,7 +33,7 @@ impl Default for Room {
     }
 }
 
-/// What a span takes of the room, which it gives back when it is done.
+/// A span's share of the room, returned when it is done.
 #[derive(Debug)]
 struct Share {
     room: Room,
@@ -41,7 +41,7 @@ struct Share {
     is_cut: bool,
 }
 
-/// A text, or several, of which there may be so much more.
+/// One or several texts, with their remaining length.
 #[derive(Debug)]
 struct Slot<T> {
     what: T,
@@ -56,7 +56,7 @@ pub struct Turn {
     said: Slot<Vec<Part>>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug)]
 pub struct Call {
     share: Share,
@@ -64,7 +64,7 @@ pub struct Call {
     result: Slot<Option<String>>,
 }
 
-/// A part of a message, as the conventions have it.
+/// A part of a message, in the form of the conventions.
 #[derive(Debug, Serialize)]
 struct Part {
     #[serde(rename = "type")]
@@ -92,7 +92,7 @@ impl Share {
         }
     }
 
-    /// As much of a text as there is room for, and what that costs.
+    /// Takes as much of a text as there is room for.
     fn take<'t>(&mut self, text: &'t str, left: &mut usize) -> &'t str {
         let most = (*left).min(self.room.0.load(Ordering::Relaxed));
         let (mut length, mut cost) = (0, 0);
@@ -114,7 +114,7 @@ impl Share {
         self.room.0.fetch_sub(cost, Ordering::Relaxed);
     }
 
-    /// Another text takes the place of one.
+    /// Returns the room of a text that is replaced.
     fn give_back(&mut self, left: &mut usize) {
         let taken = LONGEST - *left;
         *left = LONGEST;
@@ -133,7 +133,7 @@ impl Drop for Share {
     }
 }
 
-/// How many bytes JSON has for it.
+/// The length of a character in JSON.
 fn spelt(char: char) -> usize {
     match char {
         '"' | '\\' => 2,
@@ -152,7 +152,7 @@ impl<T: Default> Default for Slot<T> {
 }
 
 impl Slot<Vec<Part>> {
-    /// A text goes on in the part that it began in.
+    /// Adds text; it continues the last part if that is of the same kind.
     fn add(&mut self, kind: &'static str, text: &str, uri: &str, share: &mut Share) {
         let goes_on = |last: &&mut Part| last.kind == kind && uri.is_empty() && last.uri.is_empty();
         if let Some(last) = self.what.last_mut().filter(goes_on) {
@@ -206,7 +206,7 @@ impl Turn {
         }
     }
 
-    /// The agent is told this.
+    /// The agent gets this.
     pub fn told(&mut self, blocks: &[Block]) {
         for block in blocks {
             let (kind, text, uri) = block.part();
@@ -214,7 +214,7 @@ impl Turn {
         }
     }
 
-    /// The agent says this, or thinks it.
+    /// The agent says or thinks this.
     pub fn said(&mut self, block: &Block, is_thought: bool) {
         let (kind, text, uri) = block.part();
         let kind = match kind {
@@ -224,7 +224,7 @@ impl Turn {
         self.said.add(kind, text, uri, &mut self.share);
     }
 
-    /// It is over, for this reason.
+    /// It has ended, for this reason.
     pub fn attributes(&self, finish_reason: &str) -> impl Iterator<Item = KeyValue> {
         let told = self.told.attribute(mapping::INPUT, "user", None);
         let reason = Some(finish_reason);
@@ -242,12 +242,12 @@ impl Call {
         }
     }
 
-    /// It is made with this, if that is said.
+    /// Sets its arguments, if present.
     pub fn made(&mut self, arguments: Option<&RawValue>) {
         self.arguments.set(arguments, &mut self.share);
     }
 
-    /// This comes of it, if that is said.
+    /// Sets its result, if present.
     pub fn came(&mut self, result: Option<&RawValue>) {
         self.result.set(result, &mut self.share);
     }

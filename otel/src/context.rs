@@ -1,17 +1,17 @@
-//! Who a span belongs to: the trace that a request says it is part of, else one of its own.
+//! The trace of a span: the one that a request names, otherwise one of its own.
 
 use std::str::FromStr;
 
 use crate::said::Meta;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 
-/// The only version that there is of `traceparent`, and the lengths of its parts.
+/// The lengths of the parts of `traceparent`, in its only version.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
 
 /// The longest `tracestate` that is passed on, in bytes.
 const LONGEST: usize = 512;
 
-/// What a request says of the trace that it is part of, if that makes sense (W3C Trace Context).
+/// The trace that a request names, if valid (W3C Trace Context).
 pub fn remote(meta: &Meta) -> Option<SpanContext> {
     let parts: Vec<&str> = meta.traceparent.split('-').collect();
     // Later versions may have more.
@@ -38,7 +38,7 @@ pub fn remote(meta: &Meta) -> Option<SpanContext> {
     context.is_valid().then_some(context)
 }
 
-/// A span of this trace, below that one.
+/// A span below this one, in its trace.
 pub fn child(of: &SpanContext, id: [u8; 8]) -> SpanContext {
     SpanContext::new(
         of.trace_id(),
@@ -49,7 +49,7 @@ pub fn child(of: &SpanContext, id: [u8; 8]) -> SpanContext {
     )
 }
 
-/// A span that no other is above.
+/// A span without a parent.
 pub fn root(trace: [u8; 16], id: [u8; 8]) -> SpanContext {
     let (trace, id) = (TraceId::from_bytes(trace), SpanId::from_bytes(id));
     SpanContext::new(trace, id, TraceFlags::SAMPLED, false, TraceState::default())
@@ -73,7 +73,7 @@ mod tests {
         assert!(context.is_remote() && context.is_sampled());
         assert_eq!(context.trace_state().header(), "vendor=1");
         assert!(!parse(&good.replace("-01", "-00")).unwrap().is_sampled());
-        // Of a later version, what is known is taken.
+        // Of a later version, the known parts are used.
         assert!(parse(&format!("{}-more", good.replacen("00", "01", 1))).is_some());
         for bad in [
             "",

@@ -1,5 +1,5 @@
-//! Exports the trace of a chain that runs, by the SDK of OpenTelemetry: its queues are bounded, and its threads speak
-//! to the collector.
+//! Exports the trace of a running chain with the OpenTelemetry SDK: its queues are bounded, and its threads talk to
+//! the collector.
 
 use std::io;
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use crate::metrics::Metrics;
 use crate::settings::{METRICS, Settings, Signal, TRACES};
 use crate::spans::Spans;
 
-/// How long the collector is waited for at the end.
+/// How long to wait for the collector at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long it is waited for in between, unless the environment says it.
+/// How long to wait for it otherwise, unless the environment sets a timeout.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why nothing is exported.
 #[derive(Debug, thiserror::Error)]
 pub enum OtelError {
-    /// The environment asks for what cannot be.
+    /// The environment asks for something impossible.
     #[error(
         "the exporter for OpenTelemetry cannot begin: {0}; see the variables OTEL_EXPORTER_OTLP_…"
     )]
@@ -44,7 +44,7 @@ pub enum OtelError {
     Http(#[from] reqwest::Error),
 }
 
-/// Exports what lines say.
+/// Exports lines.
 #[derive(Debug)]
 pub struct Otel {
     spans: Spans,
@@ -54,11 +54,12 @@ pub struct Otel {
 }
 
 impl Otel {
-    /// Begins to export what is asked for, to where the environment says. `memory_of` is what programs are asked about.
+    /// Starts to export the requested signals to the destination in the environment. `memory_of` reads the memory of
+    /// programs.
     ///
     /// # Errors
     ///
-    /// When what the environment says makes no sense.
+    /// If the environment is invalid.
     pub fn new(settings: &Settings, memory_of: MemoryOf) -> Result<Self, OtelError> {
         let resource = resource();
         let counts = Arc::new(Counts::default());
@@ -74,13 +75,13 @@ impl Otel {
         })
     }
 
-    /// Exports what is left, but not for ever, and says what was lost.
+    /// Exports the rest, within limits, and logs the losses.
     pub fn end(mut self) {
         self.spans.end();
         self.hand_over();
         let (traces, metrics) = (self.traces.take(), self.metrics.take());
         let (done, is_done) = channel();
-        // Neither keeps to a time by itself.
+        // Neither has a timeout of its own.
         let end = [
             traces.map(|traces| {
                 Box::new(move || traces.shutdown_with_timeout(PATIENCE))
@@ -97,7 +98,7 @@ impl Otel {
             });
         }
         drop(done);
-        // An error says that all are done.
+        // An error means that all are done.
         let _: Result<(), _> = is_done.recv_timeout(PATIENCE);
         let lost = self.counts.lost();
         if lost > 0 {
@@ -137,7 +138,7 @@ impl Sink for Otel {
     }
 }
 
-/// What runs, as the environment says it, and else as we do.
+/// The resource, from the environment, with our defaults.
 fn resource() -> Resource {
     Resource::builder_empty()
         .with_attributes(mapping::resource())
@@ -183,7 +184,7 @@ fn metrics(
     Ok((Metrics::new(&meter, memory_of), provider))
 }
 
-/// What is spoken. The exporter would take JSON where nothing is said.
+/// The protocol. The exporter would default to JSON.
 fn protocol(signal: &Signal) -> Protocol {
     match signal.is_json() {
         true => Protocol::HttpJson,
@@ -191,7 +192,7 @@ fn protocol(signal: &Signal) -> Protocol {
     }
 }
 
-/// How long an attempt may take. The exporter reads the same for all attempts together.
+/// The timeout of an attempt. The exporter uses the same variable for all attempts together.
 fn timeout(signal: &Signal) -> Duration {
     let names = [signal.timeout, "OTEL_EXPORTER_OTLP_TIMEOUT"];
     let said = names

@@ -15,9 +15,9 @@
 //! | `collector` | where spans and metrics go, and what is lost on the way |
 //! | `export` | all of that, for a chain that runs |
 //!
-//! What always holds: no text that a user, an agent or a tool has written is in a span or a metric, unless that is asked
-//! for, but only names, ids, numbers, and words of protocols. The same lines give the same ids. What is kept is bounded, whatever the lines
-//! say.
+//! Invariants: unless requested, no text written by a user, an agent or a tool is in a span or a metric, only names,
+//! ids, numbers, and words of protocols. The same lines give the same ids. Memory is bounded, whatever the lines
+//! contain.
 
 #![forbid(unsafe_code)]
 
@@ -51,7 +51,7 @@ pub use settings::{CAPTURE, HOPS, Settings};
 ///
 /// # Errors
 ///
-/// When it cannot be written.
+/// If writing fails.
 pub fn otlp_json(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
     let mut spans = spans::Spans::default();
     for line in lines {

@@ -1,4 +1,4 @@
-//! The names that spans and metrics have, and what of a message may be in them.
+//! The names of spans and metrics, and the parts of messages that they may contain.
 //!
 //! `gen_ai.*` and `mcp.*` are those of the [semantic conventions for generative AI][genai], which are in development and
 //! have no release yet: spans as of its commit `002c8a6ea1c8`, MCP as of `5c50d346f1c9`, metrics as of `004902b8cb70`,
@@ -54,7 +54,7 @@ pub const DENIAL: &str = "acp.denial";
 pub const CUT: &str = "acp.content.truncated";
 pub const MISSING: &str = "acp.trace.missing";
 
-/// Names of spans, before what they are about.
+/// Prefixes of span names.
 pub const TURN: &str = "invoke_agent";
 pub const TOOL: &str = "execute_tool";
 pub const PERMISSION: &str = "acp.permission";
@@ -79,16 +79,16 @@ pub const RESTART_COUNT: &str = "acp.proxy.restarts";
 pub const DENIALS: &str = "acp.proxy.denials";
 pub const MEMORY: &str = "acp.proxy.memory";
 
-/// What a service is called that the environment gives no name.
+/// The default name of the service.
 pub const SERVICE: &str = "acp-chain";
 
-/// What an error is called that has no code.
+/// The name of an error without a code.
 pub const TOOL_ERROR: &str = "tool_error";
 
 /// Longer names are left out.
 const LONGEST: usize = 128;
 
-/// What makes spans and metrics.
+/// The instrumentation scope.
 pub fn scope() -> InstrumentationScope {
     InstrumentationScope::builder("acp-chain")
         .with_version(env!("CARGO_PKG_VERSION"))
@@ -103,13 +103,13 @@ pub fn resource() -> [KeyValue; 2] {
     ]
 }
 
-/// A name or an id that a message has, if it may leave: whoever chose it could have written a sentence there.
+/// A name or an id from a message, if it may be exported: its author could have put a sentence there.
 pub fn identifier(text: &str) -> Option<&str> {
     let may_be = |char: char| char.is_ascii_alphanumeric() || "-_.:/@$+=#".contains(char);
     (!text.is_empty() && text.len() <= LONGEST && text.chars().all(may_be)).then_some(text)
 }
 
-/// What kind of tool is called: the words of the protocol, and nothing else.
+/// The kind of a tool: only the protocol's words.
 pub fn tool_kind(kind: Option<&str>) -> &'static str {
     one_of(
         kind,
@@ -128,7 +128,7 @@ pub fn tool_kind(kind: Option<&str>) -> &'static str {
     .unwrap_or("other")
 }
 
-/// What has become of a tool call.
+/// The status of a tool call.
 pub fn tool_status(status: &str) -> Option<&'static str> {
     one_of(
         Some(status),
@@ -136,7 +136,7 @@ pub fn tool_status(status: &str) -> Option<&'static str> {
     )
 }
 
-/// What kind of option was chosen.
+/// The kind of the chosen option.
 pub fn permission(kind: &str) -> Option<&'static str> {
     one_of(
         Some(kind),

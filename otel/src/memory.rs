@@ -1,17 +1,17 @@
-//! How much memory proxies have: components say so in lines, and of programs it is looked for when it is exported.
+//! The memory of proxies: that of components is in lines, that of programs is read on export.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_chain_trace::{Line, State};
 
-/// So many connections are remembered, and so many proxies of each.
+/// How many connections are remembered, and how many proxies of each.
 const MOST: usize = 1000;
 
-/// Tells the memory of process groups, by the numbers of those that lead them, in bytes.
+/// Returns the memory of process groups, by the ids of their leaders, in bytes.
 pub type MemoryOf = fn(&[u32]) -> HashMap<u32, u64>;
 
-/// What is known of each proxy that runs, by connection. Clones share it.
+/// The state of each running proxy, by connection. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct Memories(Arc<Mutex<HashMap<String, HashMap<String, Memory>>>>);
 
@@ -26,7 +26,7 @@ impl Memories {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in a line that says what has become of a proxy, or that a connection is over.
+    /// Takes in a line about the state of a proxy, or the end of a connection.
     pub fn take(&self, line: &Line) {
         if line.is_end() {
             self.lock().remove(&line.connection);
@@ -55,7 +55,7 @@ impl Memories {
         }
     }
 
-    /// How much those of a name have together, on all connections.
+    /// The total memory of proxies by name, over all connections.
     pub fn by_proxy(&self, memory_of: MemoryOf) -> HashMap<String, u64> {
         let all = self.lock();
         let proxies = || all.values().flatten();

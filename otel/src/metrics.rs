@@ -1,4 +1,4 @@
-//! Lines of traces into measurements, by proxy.
+//! Turns lines of traces into measurements, by proxy.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ const TOKENS: [f64; 14] = [
     67_108_864.0,
 ];
 
-/// So many connections are remembered, and so many proxies of each.
+/// How many connections are remembered, and how many proxies of each.
 const MOST: usize = 1000;
 
 #[derive(Debug)]
@@ -48,8 +48,7 @@ pub struct Metrics {
     denials: Counter<u64>,
     tokens: Histogram<u64>,
     memories: Memories,
-    /// The restarts that were counted so far, by connection and proxy, of those that are not over: lines say all of
-    /// them each time.
+    /// The restarts counted so far, by open connection and proxy: each line has the total.
     counted: HashMap<String, HashMap<String, u64>>,
 }
 
@@ -73,7 +72,7 @@ impl Metrics {
             .with_boundaries(TOKENS.to_vec());
         let memories = Memories::default();
         let seen = memories.clone();
-        // It is asked for as long as the meter is there.
+        // It is called as long as the meter exists.
         let _ = meter
             .i64_observable_up_down_counter(mapping::MEMORY)
             .with_description("Memory that proxies have")
@@ -144,7 +143,7 @@ impl Metrics {
         }
     }
 
-    /// How many restarts of a proxy were counted, unless too many proxies are remembered.
+    /// The counted restarts of a proxy, unless too many proxies are remembered.
     fn counted(&mut self, connection: &str, proxy: &str) -> Option<&mut u64> {
         if !self.counted.contains_key(connection) && self.counted.len() < MOST {
             self.counted.insert(connection.to_owned(), HashMap::new());

@@ -1,4 +1,4 @@
-//! Requests that have spans: turns, permissions, and calls of MCP's.
+//! Requests with spans: turns, permissions, and MCP calls.
 
 use std::collections::HashMap;
 use std::time::SystemTime;
@@ -33,41 +33,41 @@ pub enum About {
     Mcp,
 }
 
-/// What is said in it, if that is exported.
+/// Its contents, if exported.
 #[derive(Debug)]
 pub enum Content {
     Turn(Turn),
     Call(Call),
 }
 
-/// What is known of a request when it is asked.
+/// The properties of a new request.
 pub struct Asked {
     pub about: About,
     pub name: String,
     pub kind: SpanKind,
     pub attributes: Vec<KeyValue>,
-    /// The span that it says it is below.
+    /// The parent span that it names.
     pub remote: Option<SpanContext>,
-    /// The tool call that it is about.
+    /// Its tool call.
     pub tool: Option<String>,
 }
 
-/// One that has no answer yet.
+/// An unanswered request.
 #[derive(Debug)]
 pub struct Request {
     pub asker: String,
     pub session: Option<String>,
     pub about: About,
-    /// Whether somebody has answered: what others make of that comes behind it.
+    /// Whether somebody has answered: later lines are changed versions of that.
     pub is_answered: bool,
     pub content: Option<Content>,
-    /// Why a turn is over.
+    /// Why a turn ended.
     pub stop: Option<String>,
     pub span: SpanData,
 }
 
 impl Content {
-    /// Nothing of a request in which nothing is said that is exported.
+    /// `None` for a request without exported contents.
     pub fn new(about: &About, room: &Room, params: &RawValue) -> Option<Self> {
         match about {
             About::Turn => Some(Self::Turn(Turn::new(room))),
@@ -84,13 +84,13 @@ impl Content {
 }
 
 impl Asked {
-    /// Nothing of a request that has no span.
+    /// `None` for a request without a span.
     pub fn read(line: &Line, params: &RawValue, agent: &Agent) -> Option<Self> {
         let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
             "session/prompt" => Some(Self::turn(agent, remote)),
             "session/request_permission" => Some(Self::permission(params, remote)),
-            // The host passes a call on as one of its own, which has no id of anybody's.
+            // The host passes a call on as its own, which has no sender's id.
             "mcp/message" => Self::mcp(params, line.id.as_deref()?, remote),
             _ => None,
         }
@@ -150,7 +150,7 @@ impl Asked {
                 (mapping::OPERATION, operation),
                 (mapping::REQUEST_ID, Some(id.get().trim_matches('"'))),
             ]),
-            // What MCP says is said by who calls; what is beside it, by who carries it.
+            // MCP's own `_meta` is the caller's, the outer one the carrier's.
             remote: inner.as_ref().and_then(crate::context::remote).or(remote),
             tool: None,
         })
@@ -158,7 +158,7 @@ impl Asked {
 }
 
 impl Request {
-    /// It has come to the agent.
+    /// It has reached the agent.
     pub fn told(&mut self, params: &RawValue) {
         if let Some(Content::Turn(turn)) = &mut self.content {
             let said: said::Prompt = read(Some(params));
@@ -173,7 +173,7 @@ impl Request {
         }
     }
 
-    /// It is over.
+    /// It has ended.
     pub fn end(mut self, at: SystemTime) -> SpanData {
         let attributes = &mut self.span.attributes;
         match &self.content {
@@ -186,12 +186,12 @@ impl Request {
         end(self.span, at)
     }
 
-    /// Somebody answers, or makes something else of an answer. Gives what a turn has used.
+    /// Somebody answers, or changes an answer. Returns the usage of a turn.
     pub fn answer(&mut self, line: &Line, from: &str) -> Option<Usage> {
         let is_first = !std::mem::replace(&mut self.is_answered, true);
         if let About::Permission { choices, outcome } = &mut self.about {
             let chosen = chosen(line, choices);
-            // Who says something else than those before it has decided.
+            // Whoever changes the answer has decided.
             if is_first || chosen != *outcome {
                 *outcome = chosen;
                 let decided = [mapping::OUTCOME, mapping::DECIDER];
@@ -240,7 +240,7 @@ impl Request {
         None
     }
 
-    /// What is said of an error may be anything: only its code is told.
+    /// The text of an error may be anything: only its code is exported.
     fn fail(&mut self, code: &str) {
         self.span.status = Status::error("");
         let code = KeyValue::new(mapping::ERROR_TYPE, code.to_owned());

@@ -1,4 +1,4 @@
-//! What is read of the bodies of messages: few members, each of which may lack or be something else.
+//! The parts of message bodies that are read: few members, each of which may be missing or of another type.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Methods with bodies that say something for a span.
+/// Methods whose bodies matter for spans.
 const READ: &[&str] = &[
     "initialize",
     "session/prompt",
@@ -15,15 +15,15 @@ const READ: &[&str] = &[
     "mcp/message",
 ];
 
-/// What spans and metrics need of a line: all of it, no body, or nothing. So most of what is said goes nowhere, unless
-/// it is to be exported.
+/// The part of a line that spans and metrics need: all of it, no body, or nothing. So most contents go nowhere,
+/// unless they are exported.
 #[must_use]
 pub fn needed(line: &Line, content: bool) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
     let is_said = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
     let is_read = READ.contains(&method) || tool_call(line).is_some() || is_said();
     match line.to.as_deref() {
-        // What comes to a proxy is counted.
+        // Messages to proxies are counted.
         Some(to) if !is_read => is_proxy(to).then(|| Cow::Owned(header(line))),
         _ => Some(Cow::Borrowed(line)),
     }
@@ -34,7 +34,7 @@ pub fn is_proxy(part: &str) -> bool {
     !["client", "agent", "acp-chain"].contains(&part)
 }
 
-/// What a proxy did that it had no right to, and how often.
+/// The denied calls of a proxy, and how often.
 pub fn denials(line: &Line) -> impl Iterator<Item = (&'static str, u64)> {
     let counts = [
         ("denied", line.denied),
@@ -45,7 +45,7 @@ pub fn denials(line: &Line) -> impl Iterator<Item = (&'static str, u64)> {
     counts.filter_map(|(denial, count)| Some((denial, count.filter(|count| *count > 0)?)))
 }
 
-/// A line without what it says, none of which is copied.
+/// A line without its body, which is not copied.
 fn header(line: &Line) -> Line {
     Line {
         time: line.time.clone(),
@@ -111,7 +111,7 @@ struct Updated<'a> {
     update: ToolCall<'a>,
 }
 
-/// A tool call, or what is new of one.
+/// A tool call, or an update of one.
 #[derive(Deserialize)]
 pub struct ToolCall<'a> {
     #[serde(rename = "sessionUpdate", borrow)]
@@ -136,20 +136,20 @@ impl ToolCall<'_> {
         self.what == "tool_call"
     }
 
-    /// What came of it: what the tool says, else what is shown of that.
+    /// Its output: the raw one, otherwise its content.
     pub fn output(&self) -> Option<&RawValue> {
         self.output.or(self.content)
     }
 }
 
-/// The params of `session/update`, of a piece of what the agent says.
+/// The params of `session/update`, for a chunk of the agent's output.
 #[derive(Deserialize)]
 struct Spoke<'a> {
     #[serde(borrow)]
     update: Chunk<'a>,
 }
 
-/// A piece of what the agent says.
+/// A chunk of the agent's output.
 #[derive(Deserialize)]
 pub struct Chunk<'a> {
     #[serde(rename = "sessionUpdate", borrow)]
@@ -196,7 +196,7 @@ struct Resource<'a> {
 }
 
 impl Block<'_> {
-    /// Its kind, its text, and where it is from. What is no text is left out.
+    /// Its kind, its text, and its URI. Anything but text is left out.
     pub fn part(&self) -> (&'static str, &str, &str) {
         match &*self.kind {
             "text" => ("text", &self.text, ""),
@@ -275,7 +275,7 @@ pub struct Mcp<'a> {
     pub params: Option<&'a RawValue>,
 }
 
-/// The params of a call of MCP's.
+/// The params of an MCP call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Named<'a> {
@@ -293,14 +293,14 @@ pub struct McpAnswered {
     pub is_error: bool,
 }
 
-/// An error of JSON-RPC's.
+/// A JSON-RPC error.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Failed {
     pub code: i64,
 }
 
-/// What whoever asks says of a trace that is there (RFD meta-propagation).
+/// The trace that the requester names (RFD meta-propagation).
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Meta<'a> {
@@ -316,19 +316,19 @@ struct WithMeta<'a> {
     meta: Meta<'a>,
 }
 
-/// What a body says, or nothing.
+/// Reads a body, or returns the default.
 pub fn read<'a, T: Deserialize<'a> + Default>(body: Option<&'a RawValue>) -> T {
     body.and_then(|body| serde_json::from_str(body.get()).ok())
         .unwrap_or_default()
 }
 
-/// What a request says of a trace.
+/// The trace that a request names.
 pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
     let said: WithMeta = serde_json::from_str(params.get()).ok()?;
     Some(said.meta)
 }
 
-/// The tool call that an update is about.
+/// The tool call of an update.
 pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
     let params = line.params.as_ref()?.get();
     let may_be = line.method.as_deref() == Some("session/update")
@@ -339,7 +339,7 @@ pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
     matches!(&*call.what, "tool_call" | "tool_call_update").then_some(call)
 }
 
-/// The piece of what the agent says that an update has.
+/// The chunk of the agent's output in an update.
 pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
     let params = line.params.as_ref()?.get();
     let may_be = line.method.as_deref() == Some("session/update")
@@ -350,7 +350,7 @@ pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
     is_said.then_some(said.update)
 }
 
-/// The options of a permission: by its id, of what kind each is.
+/// The kinds of a permission's options, by their ids.
 pub fn choices(asked: &Asked) -> HashMap<String, &'static str> {
     let named = asked.options.iter().filter_map(|choice| {
         let kind = crate::mapping::permission(&choice.kind)?;

@@ -1,18 +1,18 @@
-//! What the environment asks for, by the variables that all of OpenTelemetry has.
+//! The settings, from OpenTelemetry's standard environment variables.
 //!
-//! Nothing is asked for where none of them names a place to export to, or an exporter. Endpoints, headers, timeouts,
-//! compression, the resource, and how spans are batched are read by the SDK and its exporter.
+//! Nothing is exported unless one of them names an endpoint or an exporter. The SDK and its exporter read endpoints,
+//! headers, timeouts, compression, the resource, and the batching of spans.
 
-/// Whether there are spans for each decision of a proxy, too.
+/// Whether to make spans for each decision of a proxy, too.
 pub const HOPS: &str = "ACP_CHAIN_OTEL_HOPS";
 
-/// Whether the content of messages is asked for.
+/// Whether to export the content of messages.
 pub const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
-/// The protocols that are spoken.
+/// The supported protocols.
 const PROTOCOLS: [&str; 2] = ["http/protobuf", "http/json"];
 
-/// What can be exported, and the variables that are about it alone.
+/// A signal that can be exported, and its own variables.
 pub(crate) struct Signal {
     pub what: &'static str,
     exporter: &'static str,
@@ -41,15 +41,15 @@ pub(crate) const METRICS: Signal = Signal {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 pub struct Settings {
-    /// Spans are.
+    /// Spans are exported.
     pub traces: bool,
-    /// Metrics are.
+    /// Metrics are exported.
     pub metrics: bool,
     /// A span for each decision, too.
     pub hops: bool,
-    /// Spans have what is said, without secrets.
+    /// Spans have the content of messages, without secrets.
     pub content: bool,
-    /// What is wrong with what is asked for, and what to do about it.
+    /// Problems of the settings, and what to do about them.
     pub warnings: Vec<String>,
 }
 
@@ -63,13 +63,13 @@ impl Signal {
 }
 
 impl Settings {
-    /// What this process was asked for.
+    /// The settings of this process.
     #[must_use]
     pub fn from_env() -> Self {
         Self::of(|name| std::env::var(name).ok())
     }
 
-    /// What these variables ask for.
+    /// The settings in these variables.
     #[must_use]
     pub fn of(variable: impl Fn(&str) -> Option<String>) -> Self {
         let variable = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
@@ -87,7 +87,7 @@ impl Settings {
         settings
     }
 
-    /// Whether what is said is asked for, by the words of the conventions.
+    /// Whether content is requested, in the terms of the conventions.
     fn captures(&mut self, variable: &impl Fn(&str) -> Option<String>) -> bool {
         let Some(asked) = variable(CAPTURE) else {
             return false;
@@ -113,7 +113,7 @@ impl Settings {
         self.traces || self.metrics
     }
 
-    /// Whether a signal is, and can be.
+    /// Whether a signal is requested, and possible.
     fn exports(&mut self, signal: &Signal, variable: &impl Fn(&str) -> Option<String>) -> bool {
         let is_asked = match variable(signal.exporter) {
             Some(named) => {

@@ -8,7 +8,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
 use crate::mapping::{self, identifier};
 
-/// One that begins, below another.
+/// A span that begins, below another.
 pub fn begin(
     name: String,
     context: SpanContext,
@@ -37,7 +37,7 @@ pub fn end(mut span: SpanData, at: SystemTime) -> SpanData {
     span
 }
 
-/// A name of a span: what is done, and with what.
+/// The name of a span: the operation and its target.
 pub fn with(what: &str, target: Option<&str>) -> String {
     match target {
         Some(target) => format!("{what} {target}"),
@@ -45,7 +45,7 @@ pub fn with(what: &str, target: Option<&str>) -> String {
     }
 }
 
-/// Attributes whose values are names, without those that are none.
+/// Attributes whose values are names, without missing or invalid ones.
 pub fn names(pairs: &[(&'static str, Option<&str>)]) -> Vec<KeyValue> {
     let named = |(key, value): &(&'static str, Option<&str>)| {
         let value = value.and_then(identifier)?;

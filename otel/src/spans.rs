@@ -1,8 +1,7 @@
-//! Lines of traces into spans: turns, tool calls, permissions and calls of MCP's, and on them, as events, what went
-//! wrong.
+//! Turns lines of traces into spans: turns, tool calls, permissions and MCP calls, with problems as events on them.
 //!
-//! A span is done when what it is about is, or when its connection ends. Those that are open are bounded, and each
-//! connection has its share of that: its own oldest is left out. Of an ended connection nothing is kept.
+//! A span is done when its subject is, or when its connection ends. The number of open spans is bounded, and each
+//! connection has its share: past it, its own oldest is dropped. Nothing is kept of an ended connection.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
@@ -20,10 +19,10 @@ use crate::requests::{About, Agent, Asked, Content, Request};
 use crate::said::{self, Usage, read};
 use crate::span::{begin, end, list, names, with};
 
-/// So many may be open, of each kind. Connections share them.
+/// How many may be open, of each kind. Connections share them.
 const MOST: usize = 10_000;
 
-/// A span has so many events; the others are counted.
+/// How many events a span has; the others are counted.
 const MOST_EVENTS: usize = 128;
 
 /// Makes spans of lines.
@@ -32,7 +31,7 @@ pub struct Spans {
     connections: HashMap<String, Connection>,
     /// Whether there is a span for each decision, too.
     hops: bool,
-    /// For what is said, if that is exported.
+    /// The room for contents, if exported.
     room: Option<Room>,
     done: Vec<SpanData>,
     usages: Vec<(Usage, Agent)>,
@@ -41,19 +40,19 @@ pub struct Spans {
 #[derive(Debug)]
 struct Connection {
     ids: Ids,
-    /// What tells it from others, and whose it is.
+    /// Its id and its user.
     about: Vec<KeyValue>,
-    /// Whether the chain is a proxy of another. Then turns are that one's.
+    /// Whether the chain is a proxy of another, which then has the turns.
     is_inner: bool,
     span: SpanData,
     agent: Agent,
     /// By their numbers, so that the first is the oldest.
     requests: BTreeMap<u64, Request>,
-    /// Of each session, the request of its turn.
+    /// The request of each session's turn.
     turns: HashMap<String, u64>,
     /// By session and id.
     tools: HashMap<(String, String), Tool>,
-    /// For what is said, if that is exported.
+    /// The room for contents, if exported.
     room: Option<Room>,
     last: SystemTime,
 }
@@ -68,7 +67,7 @@ struct Tool {
 }
 
 impl Spans {
-    /// With a span for each decision of a proxy, and with what is said.
+    /// Optionally with a span for each decision of a proxy, and with contents.
     pub fn with(hops: bool, content: bool) -> Self {
         Self {
             hops,
@@ -88,7 +87,7 @@ impl Spans {
         }
         if !self.connections.contains_key(&line.connection) {
             if line.dropped.is_some() {
-                // It is over, or is none of its own.
+                // It has ended, or is not its own.
                 return;
             }
             if self.connections.len() >= MOST {
@@ -122,7 +121,7 @@ impl Spans {
                 Decision::Expire => mapping::EXPIRED,
                 _ => return,
             };
-            // Why is a sentence, in which there may be anything.
+            // The reason is a sentence, which may contain anything.
             let about = [
                 (mapping::PROXY, Some(proxy)),
                 (mapping::METHOD, line.method.as_deref()),
@@ -133,7 +132,7 @@ impl Spans {
         }
     }
 
-    /// Ends the connection that has said nothing for longest: that it ended may have been lost.
+    /// Ends the connection that has been silent for longest: its end may have been lost.
     fn end_most_silent(&mut self) {
         let all = self.connections.iter();
         let silent = all.min_by_key(|(_, connection)| connection.last);
@@ -143,22 +142,22 @@ impl Spans {
             .extend(ended.into_iter().flat_map(Connection::end));
     }
 
-    /// All is over: what is open is done.
+    /// The end: all open spans are done.
     pub fn end(&mut self) {
         for (_, connection) in self.connections.drain() {
             self.done.extend(connection.end());
         }
     }
 
-    /// Those that are done, once.
+    /// Takes the spans that are done.
     pub fn done(&mut self) -> Vec<SpanData> {
         let mut done = std::mem::take(&mut self.done);
-        // Whoever began the trace decides whether it is taken.
+        // The initiator of the trace decides whether it is sampled.
         done.retain(|span| span.span_context.is_sampled());
         done
     }
 
-    /// What agents have used, once.
+    /// Takes the usages of agents.
     pub fn usages(&mut self) -> Vec<(Usage, Agent)> {
         std::mem::take(&mut self.usages)
     }
@@ -197,14 +196,14 @@ impl Connection {
         }
     }
 
-    /// Something happens at this time.
+    /// Notes the time of an event.
     fn see(&mut self, line: &Line) {
         if let Ok(time) = humantime::parse_rfc3339(&line.time) {
             self.last = time;
         }
     }
 
-    /// Somebody asks for something, perhaps on one of several legs. At most so much may be open.
+    /// A request is sent, perhaps on one of several legs. At most `most` may be open.
     fn ask(&mut self, line: &Line, from: &str, to: &str, most: usize) {
         let (Some(number), Some(params)) = (line.request, &line.params) else {
             return;
@@ -238,7 +237,7 @@ impl Connection {
                 (child(&above, span_id), Some(above))
             }
         };
-        // A call of MCP's does not say which session it is of.
+        // An MCP call does not name its session.
         let turn = self.turn(session).and_then(|turn| self.requests.get(&turn));
         let session = session.or_else(|| turn?.session.as_deref());
         let session = session.map(str::to_owned);
@@ -271,7 +270,7 @@ impl Connection {
         self.requests.insert(number, request);
     }
 
-    /// The span that what happens in a session is below: that of its turn, else that of the only turn, else ours.
+    /// The parent of spans in a session: its turn, otherwise the only turn, otherwise the connection.
     fn above(&self, session: Option<&str>) -> SpanContext {
         let turn = self.turn(session).and_then(|turn| self.requests.get(&turn));
         let span = turn.map_or(&self.span, |turn| &turn.span);
@@ -286,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// An answer is on its way, perhaps on one of several legs.
+    /// An answer is sent, perhaps on one of several legs.
     fn answer(
         &mut self,
         line: &Line,
@@ -317,7 +316,7 @@ impl Connection {
         };
         let mut done = Vec::new();
         if let About::Turn = request.about {
-            // An agent may say that a turn is over, and nothing more of the tools that it used.
+            // An agent may end a turn without completing its tool calls.
             let of_it = |tool: &Tool| tool.turn == Some(number);
             let tools = self.tools.extract_if(|_, tool| of_it(tool));
             done.extend(tools.map(|(_, tool)| tool.end(self.last)));
@@ -337,7 +336,7 @@ impl Connection {
         }
     }
 
-    /// The agent tells how it is with a tool call. At most so many may be open.
+    /// The agent updates a tool call. At most `most` may be open.
     fn update(&mut self, line: &Line, most: usize) -> Option<SpanData> {
         let session = line.session.as_deref()?;
         let Some(call) = said::tool_call(line) else {
@@ -346,7 +345,7 @@ impl Connection {
         };
         let key = (session.to_owned(), call.id.to_string());
         if !self.tools.contains_key(&key) {
-            // Of one that is over, there may be more to say.
+            // An ended call may still get updates.
             let is_new = call.is_new() && self.tools.len() < most;
             let tool = is_new.then(|| self.tool(&line.time, session, &call.id))?;
             self.tools.insert(key.clone(), tool);
@@ -424,7 +423,7 @@ impl Connection {
         Some(end(span, self.last))
     }
 
-    /// Something has become of a proxy, or of the trace.
+    /// The state of a proxy or the trace changed.
     fn happen_to_proxy(&mut self, line: &Line) {
         let about = [(mapping::PROXY, line.proxy.as_deref())];
         if let Some(missing) = line.dropped {
@@ -448,7 +447,7 @@ impl Connection {
         }
     }
 
-    /// Puts an event on the turn that it falls into, else on the connection.
+    /// Puts an event on its turn, otherwise on the connection.
     fn happen(&mut self, line: &Line, name: &'static str, attributes: Vec<KeyValue>) {
         let turn = self.turn(line.session.as_deref());
         let turn = turn.and_then(|turn| self.requests.get_mut(&turn));
@@ -574,7 +573,7 @@ mod tests {
         let other = TURN.replace(r#""connection":"x""#, r#""connection":"y""#);
         let other = other.replace(r#""program""#, r#""user":"ann","program""#);
         let end = r#"{"time":"2026-01-01T00:00:08Z","connection":"x","ended":true}"#;
-        // In turn, as a server writes them: the same sessions, and the same numbers of requests.
+        // Interleaved, as a server writes them: the same sessions, and the same numbers of requests.
         let both = TURN.lines().zip(other.lines());
         let lines = both.flat_map(<[_; 2]>::from).chain([end]);
         let mut spans = Spans::default();
