@@ -1,4 +1,4 @@
-//! The agent of all measurements: it answers at once, and streams what it is told to.
+//! The agent of all measurements: it answers at once, and streams as requested.
 //!
 //! A prompt begins with `ping`, which only ends the turn, or with `burst COUNT SIZE`, which streams
 //! as many chunks with a text of that many bytes first.
@@ -9,10 +9,10 @@ use memchr::memmem;
 
 use crate::lines::Lines;
 
-/// What is written at once where messages are small.
+/// How many bytes of small messages are written at once.
 const WRITE: usize = 64 * 1024;
 
-/// What chunks are filled with: words, such as agents stream.
+/// The filling of chunks: words, as streamed by agents.
 const WORDS: &[u8] = b"the quick brown fox jumps over the lazy dog and ";
 
 /// Serves one client until its stream ends.
@@ -45,7 +45,7 @@ pub fn serve(input: impl Read, mut output: impl Write) -> Result<()> {
     Ok(())
 }
 
-/// So many bytes of words.
+/// This many bytes of words.
 #[must_use]
 pub fn words(size: usize) -> Vec<u8> {
     WORDS.iter().copied().cycle().take(size).collect()
@@ -82,13 +82,13 @@ fn update(session: &[u8], size: usize) -> Vec<u8> {
     [&head[..], session, middle, &words, b"\"}}}}\n"].concat()
 }
 
-/// What stands behind this, up to the next quote. There are no escapes in what is looked for.
+/// The text after this, up to the next quote. The text has no escapes.
 fn text<'l>(line: &'l [u8], behind: &[u8]) -> Option<&'l [u8]> {
     let rest = &line[memmem::find(line, behind)? + behind.len()..];
     Some(&rest[..memchr::memchr(b'"', rest)?])
 }
 
-/// The id of a request, as it stands there.
+/// The id of a request, as spelt.
 fn id(line: &[u8]) -> Option<&[u8]> {
     let name = b"\"id\":";
     let rest = &line[memmem::find(line, name)? + name.len()..];

@@ -11,13 +11,13 @@ use serde_json::json;
 use crate::agent::words;
 use crate::lines::Lines;
 
-/// In the answer to a prompt, and nowhere else.
+/// Occurs in the answer to a prompt, and nowhere else.
 const ANSWER: &[u8] = b"\"stopReason\"";
 
-/// Longer lines are no answers.
+/// Longer lines are not answers.
 const SHORT: usize = 512;
 
-/// A client, with a connection to what it measures.
+/// A client, with a connection to its subject.
 #[derive(Debug)]
 pub struct Client<R, W> {
     output: Lines<R>,
@@ -25,12 +25,12 @@ pub struct Client<R, W> {
     answer: Finder<'static>,
     requests: u64,
     sessions: Vec<String>,
-    /// Whose turn it is.
+    /// The session that is next.
     turn: usize,
 }
 
 impl<R: Read, W: Write> Client<R, W> {
-    /// On this connection.
+    /// A client on this connection.
     pub fn new(output: R, input: W) -> Self {
         Self {
             output: Lines::new(output),
@@ -52,7 +52,7 @@ impl<R: Read, W: Write> Client<R, W> {
         self.result("protocolVersion").map(drop)
     }
 
-    /// Opens a session in a folder, which takes turns with the others.
+    /// Opens a session in a folder, which alternates with the others.
     ///
     /// # Errors
     /// If there is none.
@@ -66,7 +66,7 @@ impl<R: Read, W: Write> Client<R, W> {
         Ok(())
     }
 
-    /// How long a prompt takes with a text of so many bytes and a few more, and its answer.
+    /// The time of a prompt with a text of about this many bytes, and its answer.
     ///
     /// # Errors
     /// If there is none.
@@ -79,8 +79,7 @@ impl<R: Read, W: Write> Client<R, W> {
         Ok(begin.elapsed())
     }
 
-    /// How long it takes until so many updates are there, with a text of so many bytes each, and the
-    /// end of their turn.
+    /// The time until this many updates, with a text of this many bytes each, and the end of their turn have arrived.
     ///
     /// # Errors
     /// If there are others, or the turn does not end.
@@ -90,13 +89,13 @@ impl<R: Read, W: Write> Client<R, W> {
         self.input.write_all(&prompt)?;
         let updates = self.answer()?;
         let took = begin.elapsed();
-        // What holds some back for a while may make more of them, or fewer.
+        // A proxy that holds chunks back may change their number.
         let all = updates.abs_diff(count) <= 2;
         ensure!(all, "{updates} updates came in place of {count}");
         Ok(took)
     }
 
-    /// Asks for a burst, and leaves it to be read as it comes.
+    /// Requests a burst, and leaves reading to the caller.
     ///
     /// # Errors
     /// If nobody reads the prompt.
@@ -115,7 +114,7 @@ impl<R: Read, W: Write> Client<R, W> {
         Ok(self.input.write_all(line.as_bytes())?)
     }
 
-    /// The next message that has this in it. Others are not for us.
+    /// The next message that contains this. Others are ignored.
     fn result(&mut self, field: &str) -> Result<String> {
         loop {
             let line = self.output.next_line()?.context("it has ended")?;
@@ -127,7 +126,7 @@ impl<R: Read, W: Write> Client<R, W> {
         }
     }
 
-    /// Waits for the end of a turn; gives how many messages came before it.
+    /// Waits for the end of a turn; returns the number of messages before it.
     fn answer(&mut self) -> Result<usize> {
         let mut others = 0;
         loop {
@@ -143,7 +142,7 @@ impl<R: Read, W: Write> Client<R, W> {
         }
     }
 
-    /// In the session whose turn it is.
+    /// A prompt in the next session.
     fn prompt(&mut self, text: &[u8]) -> Vec<u8> {
         self.requests += 1;
         self.turn = (self.turn + 1) % self.sessions.len().max(1);

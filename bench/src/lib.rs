@@ -1,9 +1,8 @@
 //! What acp-chain costs: `cargo xtask bench`.
 //!
-//! Everything is measured over real pipes, with one client and one agent, and in turn: a round
-//! visits every subject, and the relay several times, so that what disturbs the machine disturbs all
-//! of them. The client and the agent read no JSON but what they must, so that they are never what is
-//! waited for.
+//! Everything is measured over real pipes, with one client and one agent, and in turn: a round visits every subject,
+//! and the relay several times, so that a disturbance of the machine affects all of them. The client and the agent
+//! parse as little JSON as possible, so that they are never the bottleneck.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
-//! Lines out of a stream, as fast as they come.
+//! Reads lines from a stream, as fast as they arrive.
 
 use std::io::{Read, Result};
 
 use memchr::memchr;
 
-/// What is read at once at first: what a pipe holds. It grows with the lines.
+/// The initial buffer: the capacity of a pipe. It grows with the lines.
 const READ: usize = 64 * 1024;
 
 /// Splits a stream into lines, in one buffer.
@@ -14,9 +14,9 @@ pub struct Lines<R> {
     buffer: Vec<u8>,
     /// Where the next line begins.
     begin: usize,
-    /// Up to where it holds no newline.
+    /// The end of the part without a newline.
     searched: usize,
-    /// Where what was read ends.
+    /// The end of the data.
     end: usize,
 }
 
@@ -32,7 +32,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The next line without its newline; none at the end of the stream.
+    /// The next line without its newline; `None` at the end of the stream.
     ///
     /// # Errors
     /// If the stream cannot be read.
@@ -54,7 +54,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The stream itself, for what need not be split.
+    /// The stream itself, for data that need not be split.
     pub fn stream(&mut self) -> &mut R {
         &mut self.input
     }
@@ -76,7 +76,7 @@ impl<R: Read> Lines<R> {
 mod tests {
     use super::*;
 
-    /// A stream that gives so many bytes at once.
+    /// A stream that returns this many bytes at once.
     struct Drops<'a>(&'a [u8], usize);
 
     impl Read for Drops<'_> {

@@ -1,4 +1,4 @@
-//! The harness: `cargo xtask bench` builds what it needs and starts it.
+//! The harness: `cargo xtask bench` builds the dependencies and starts it.
 
 #![forbid(unsafe_code)]
 
@@ -52,7 +52,7 @@ fn main() -> Result<()> {
         fs::remove_dir_all(&scratch)?;
     }
     fs::create_dir_all(&scratch)?;
-    // The agent and the relay are beside this program.
+    // The agent and the relay are next to this program.
     let us = env::current_exe()?;
     let places = Places {
         program: cli.program,

@@ -1,4 +1,4 @@
-//! What a report shows best: figures over the number of proxies.
+//! Plots of the figures over the number of proxies.
 
 use std::path::Path;
 
@@ -76,7 +76,7 @@ pub fn draw(report: &Report, folder: &Path) -> Result<()> {
 /// Chains with more proxies are left out.
 const PROXIES: usize = 20;
 
-/// Where the axis of proxies ends: behind that, there is room for the names of the lines.
+/// The end of the axis of proxies, with room for the names of the lines.
 const END: usize = 32;
 
 const FONT: (&str, u32) = ("sans-serif", 14);
@@ -84,8 +84,7 @@ const FONT: (&str, u32) = ("sans-serif", 14);
 type Points = Vec<(f64, f64)>;
 
 impl Plot {
-    /// The lines with what they are called. What has no proxies goes on as it is; chains begin with
-    /// the one that has none.
+    /// The lines with their names. Subjects without proxies are horizontal; chains begin with the empty one.
     fn lines(&self, report: &Report) -> Vec<(&'static str, RGBColor, Points)> {
         let line = |family: &Family| {
             let (name, colour) = style(*family)?;

@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::workspace::{Workspace, cargo};
 use crate::{guests, peers};
 
-/// What the chains of the harness are made of.
+/// The components of the harness's chains.
 const COMPONENTS: [&str; 7] = [
     "pass",
     "rules",
@@ -27,7 +27,7 @@ const COMPONENTS: [&str; 7] = [
     "shout-python",
 ];
 
-/// What the parts are measured with.
+/// The component for measuring the parts.
 const PASS: [&str; 1] = ["pass"];
 
 #[derive(clap::Args)]

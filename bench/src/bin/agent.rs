@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::AsFd;
 
 fn main() -> io::Result<()> {
-    // Without the buffers of the standard library.
+    // Unbuffered by the standard library.
     let input = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let output = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     match acp_chain_bench::agent::serve(input, output) {

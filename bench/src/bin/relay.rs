@@ -1,4 +1,4 @@
-//! The physical baseline: starts an agent and copies bytes both ways, a thread each, as they come.
+//! The physical baseline: starts an agent and copies bytes as they arrive, with one thread per direction.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Servers under load: `cargo xtask bench --serve` builds what it needs and starts it.
+//! Servers under load: `cargo xtask bench --serve` builds the dependencies and starts it.
 
 #![forbid(unsafe_code)]
 
@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use clap::Parser;
 use rustix::process::{Resource, getrlimit, setrlimit};
 
-/// What an agent takes with all that the system keeps of it, in KiB, and what else there has to be.
+/// The memory of an agent, including the system's, in KiB, and a reserve.
 const AGENT: usize = 1024;
 const SPARE: usize = 4 << 20;
 
@@ -67,7 +67,7 @@ async fn main() -> Result<()> {
     let places = Places {
         program: cli.program,
         components: cli.components,
-        // It is beside this program.
+        // It is next to this program.
         agent: env::current_exe()?.with_file_name("bench-agent"),
         reference: cli.reference,
         h2load: cli.h2load,
@@ -101,7 +101,7 @@ async fn main() -> Result<()> {
     Ok(())
 }
 
-/// How many files a process may have. All of them are used from now on, by the servers too.
+/// Raises the limit of open files as far as possible, also for the servers, and returns it.
 fn files() -> Result<usize> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;

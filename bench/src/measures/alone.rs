@@ -1,4 +1,4 @@
-//! What is measured of a subject that is alone: its start, and its memory.
+//! Measurements of a subject that runs alone: its start, and its memory.
 
 use std::fs;
 use std::io::Read;
@@ -11,18 +11,18 @@ use super::stats::median;
 use super::{Effort, Figures, Rest, SIZES, Start, Watchdog};
 use crate::subjects::{CAN_LOOK, Places, Running};
 
-/// Turns before the memory at rest is looked at, and how long it rests before.
+/// Turns before the memory at rest is measured, and how long it rests before that.
 const TURNS: usize = 100;
 const REST: Duration = Duration::from_millis(500);
 
 /// The burst for a slow reader: 1 GB, in updates of 10 kB.
 const FLOOD: usize = 100_000;
 
-/// So much is read of it at once, every so often: 4 MB/s.
+/// How much of it is read at once, and how often: 4 MB/s.
 const SIP: usize = 40_000;
 const EVERY: Duration = Duration::from_millis(10);
 
-/// How often the memory is looked at meanwhile, in sips.
+/// How often the memory is measured meanwhile, in sips.
 const LOOK: u32 = 10;
 
 /// Starts each subject, first without compiled code, then with it.
@@ -50,7 +50,7 @@ pub fn starts(
     }
     eprintln!("starts");
     let mut took = vec![Vec::new(); all.len()];
-    // The first one of each fills the cache, if it has to.
+    // The first start of each fills the cache, if needed.
     for round in 0..=effort.starts {
         for (figures, took) in all.iter().zip(&mut took) {
             if figures.subject.is_started() {
@@ -77,7 +77,7 @@ fn start(places: &Places, figures: &Figures, cache: &str) -> Result<f64> {
     start().with_context(|| figures.name.clone())
 }
 
-/// Looks at the memory of each subject, at rest and with a client that reads slowly.
+/// Measures the memory of each subject, at rest and with a slow client.
 pub fn memory(
     places: &Places,
     effort: &Effort,

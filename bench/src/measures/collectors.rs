@@ -1,5 +1,5 @@
-//! What chains that export their turns get done, whatever their collector does: in pairs, since what is looked for is
-//! less than a machine differs from one minute to the next.
+//! The throughput of chains that export their turns, for each state of the collector: in pairs, as the differences
+//! are smaller than a machine's fluctuations from one minute to the next.
 
 use std::time::Instant;
 
@@ -13,10 +13,10 @@ use crate::subjects::{CAN_LOOK, Collector, Family, Places, Running, Subject};
 /// Prompts before anything is measured.
 const WARM_UP: usize = 200;
 
-/// Updates in a burst: what they are put into is a turn as well.
+/// Updates in a burst, which is a turn as well.
 const BURST: usize = 2000;
 
-/// What was found of a chain.
+/// The results of a chain.
 #[derive(Clone, Debug, Serialize)]
 pub struct Exported {
     /// In words.
@@ -24,11 +24,11 @@ pub struct Exported {
     /// Which.
     #[serde(flatten)]
     pub subject: Subject,
-    /// Turns a second, one after the other.
+    /// Turns per second, one after the other.
     pub turns: Share,
-    /// Updates a second, as fast as they come.
+    /// Updates per second, as fast as they arrive.
     pub updates: Share,
-    /// What all its processes take in the end, in bytes.
+    /// The memory of all its processes at the end, in bytes.
     pub memory: Option<u64>,
 }
 
@@ -37,13 +37,13 @@ pub struct Exported {
 pub struct Share {
     /// In a second.
     pub per_second: f64,
-    /// Beside the chain whose collector is there: the median of what came of each round.
+    /// Relative to the chain with a working collector: the median of the rounds.
     pub part: f64,
-    /// How wide the interval is in which that is known to be.
+    /// The width of its confidence interval.
     pub uncertainty: f64,
 }
 
-/// What is measured, first what others are held against.
+/// The chains to measure, starting with the reference.
 const CHAINS: [Family; 4] = [
     Family::Exported(Collector::There),
     Family::Exported(Collector::Slow),

@@ -1,8 +1,8 @@
-//! What is measured of the subjects, and the course of a run.
+//! The measurements of subjects, and the course of a run.
 //!
-//! Start and memory are measured of a subject that is alone, since processes that run the same
-//! program share its memory. Everything else is measured in turn, of subjects that all run. What a
-//! collector costs that does not take what is exported is so little that it is measured by itself, in pairs.
+//! Start and memory are measured with each subject alone, as processes of the same program share its memory.
+//! Everything else is measured in turn, with all subjects running. The cost of an unresponsive collector is so small
+//! that it is measured separately, in pairs.
 
 mod alone;
 mod collectors;
@@ -27,13 +27,13 @@ pub const SIZES: [usize; 3] = [100, 10_000, 8 << 20];
 /// The last of them, which is also that of large prompts.
 pub const LARGE: usize = SIZES[2];
 
-/// A subject that says nothing for so long hangs.
+/// A subject that is silent for this long hangs.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// How much is done.
+/// The extent of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// Rounds in which every subject has its turn.
+    /// Rounds, each of which visits every subject.
     pub rounds: usize,
     /// The same with messages of 8 MiB.
     pub large_rounds: usize,
@@ -50,7 +50,7 @@ pub struct Effort {
 }
 
 impl Effort {
-    /// About a minute: to see that all works.
+    /// About a minute: to check that everything works.
     pub const QUICK: Self = Self {
         rounds: 3,
         large_rounds: 2,
@@ -61,7 +61,7 @@ impl Effort {
         collector_rounds: 5,
     };
 
-    /// What is published.
+    /// The published extent.
     pub const WHOLE: Self = Self {
         rounds: 20,
         large_rounds: 10,
@@ -73,7 +73,7 @@ impl Effort {
     };
 }
 
-/// What was measured of one subject; what was not is none.
+/// The measurements of one subject; `None` if not measured.
 #[derive(Clone, Debug, Serialize)]
 pub struct Figures {
     /// Which.
@@ -106,76 +106,76 @@ pub struct Start {
     pub worst_ms: f64,
 }
 
-/// What it takes while it does nothing.
+/// Its resources while idle.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rest {
-    /// Memory in bytes, what is shared divided (PSS).
+    /// Memory in bytes, shared memory divided (PSS).
     pub memory: u64,
     /// Processes, the agent's included.
     pub processes: usize,
 }
 
-/// Requests one after the other, each sent when the answer to the last is there.
+/// Sequential requests, each sent after the previous answer.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct RoundTrip {
     /// How many.
     pub samples: usize,
     /// The median in microseconds.
     pub p50_us: f64,
-    /// What 99 of 100 stay below.
+    /// The 99th percentile.
     pub p99_us: f64,
-    /// What 999 of 1000 stay below.
+    /// The 99.9th percentile.
     pub p999_us: f64,
-    /// Processor seconds of all its processes for 100,000 messages, of which this has two.
+    /// Processor seconds of all its processes for 100,000 messages, two for each request.
     pub cpu_s: Option<f64>,
 }
 
-/// Updates as fast as they come.
+/// Updates as fast as they arrive.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Updates {
-    /// How many a second.
+    /// How many per second.
     pub per_second: f64,
     /// Processor seconds of all its processes for 100,000 of them.
     pub cpu_s: Option<f64>,
 }
 
-/// How far the machine can be trusted while something was measured.
+/// How quiet the machine was during a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Noise {
-    /// What was measured.
+    /// The measurement.
     pub what: &'static str,
-    /// How often the relay was.
+    /// How often the relay was visited.
     pub visits: usize,
-    /// How wide the interval is in which the median of the rounds is known to be, relative to it. Of
-    /// the visits in a round, the middle one counts.
+    /// The width of the confidence interval of the median of the rounds, relative to it. The median of a round's
+    /// visits counts.
     pub uncertainty: f64,
 }
 
-/// All that came of a run.
+/// All results of a run.
 #[derive(Debug)]
 pub struct Outcome {
     /// By subject.
     pub figures: Vec<Figures>,
-    /// By what was measured in turn.
+    /// By measurement in turn.
     pub noise: Vec<Noise>,
-    /// Of chains that export, by their collectors.
+    /// Chains that export, by collector.
     pub exported: Vec<Exported>,
 }
 
-/// How many proxies the chains have that are traced.
+/// The numbers of proxies of traced chains.
 const TRACED: [usize; 2] = [0, 3];
 
-/// What is measured in turn, as [`Noise::what`] calls it.
+/// Measurements in turn, as named in [`Noise::what`].
 pub const ROUND_TRIPS: &str = "round trips";
 /// The same of prompts of 8 MiB.
 pub const LARGE_ROUND_TRIPS: &str = "round trips of 8 MiB";
 /// Updates of the [`SIZES`].
 pub const UPDATES: [&str; 3] = ["updates of 100 B", "updates of 10 kB", "updates of 8 MiB"];
 
-/// Measures everything; or those subjects alone whose names end in one of these, beside the relay.
+/// Measures everything, or only the subjects whose names end in one of these, beside the relay.
 ///
 /// # Errors
-/// If a subject does not do what is asked of it.
+/// If a subject misbehaves.
 pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome> {
     let watchdog = Watchdog::start();
     let is_meant = |figures: &Figures| {
@@ -285,7 +285,7 @@ impl Subject {
 }
 
 impl Figures {
-    /// Nothing yet.
+    /// No measurements yet.
     #[must_use]
     pub fn of(subject: Subject) -> Self {
         Self {
@@ -302,7 +302,7 @@ impl Figures {
     }
 }
 
-/// Ends the run if a subject hangs. What it started ends with its input.
+/// Ends the run if a subject hangs. The subject's processes end with their input.
 #[derive(Debug)]
 pub struct Watchdog(Arc<Mutex<(Instant, String)>>);
 
@@ -325,7 +325,7 @@ impl Watchdog {
         Self(last)
     }
 
-    /// Something has come.
+    /// Notes progress.
     fn pet(&self, what: &str) {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         last.0 = Instant::now();

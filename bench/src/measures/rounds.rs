@@ -1,4 +1,4 @@
-//! What is measured in turn, of subjects that all run.
+//! Measurements in turn, with all subjects running.
 
 use std::time::Instant;
 
@@ -11,20 +11,20 @@ use super::{
 };
 use crate::subjects::{CAN_LOOK, Family, Places, Running};
 
-/// Prompts before anything is measured: code and buffers are then as they stay.
+/// Prompts before anything is measured, until code and buffers are warm.
 const WARM_UP: usize = 200;
 
-/// The least round trips of a turn, and of one with large messages.
+/// The minimum number of round trips of a visit, and of one with large messages.
 const LEAST: usize = 20;
 const LEAST_LARGE: usize = 3;
 
-/// The text of the first burst, which tells how long the others may be, in bytes.
+/// The text of the first burst, which determines the length of the others, in bytes.
 const TASTE: usize = 200_000;
 
 /// The longest burst, in bytes.
 const MOST: usize = 1 << 30;
 
-/// A subject that runs, and where to write down what is measured of it.
+/// A running subject, and where its measurements go.
 pub struct Live<'f> {
     pub figures: &'f mut Figures,
     running: Running,
@@ -48,7 +48,7 @@ impl<'f> Live<'f> {
     }
 }
 
-/// What was found of one subject.
+/// The results of one subject.
 #[derive(Default)]
 struct Found {
     samples: Vec<f64>,
@@ -146,8 +146,8 @@ fn count(number: f64) -> usize {
     number as usize
 }
 
-/// Visits every subject in every round, and the relay at its begin, in its middle and at its end.
-/// The others come in another order each time.
+/// Visits every subject in every round, and the relay at the start, in the middle and at the end. The order of the
+/// others changes each time.
 fn in_turn(
     live: &mut [Live],
     what: &'static str,

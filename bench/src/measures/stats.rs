@@ -1,6 +1,6 @@
-//! The few statistics that there are.
+//! A few statistics.
 
-/// What this part of the samples stays below, which are sorted by it. None of no samples.
+/// This quantile of the samples, which are sorted in place. `None` without samples.
 pub fn quantile(samples: &mut [f64], part: f64) -> Option<f64> {
     samples.sort_by(f64::total_cmp);
     #[allow(
@@ -18,9 +18,9 @@ pub fn median(samples: &mut [f64]) -> Option<f64> {
     quantile(samples, 0.5)
 }
 
-/// How well the median is known: how wide its confidence interval of 95 % is, relative to it. By order
-/// statistics, so whatever the samples are distributed like: of `n`, the true median is between those
-/// `0.98 √n` places from the middle one. Where they are too few for that, between all of them.
+/// The width of the median's 95 % confidence interval, relative to the median. By order statistics, so for any
+/// distribution: of `n` samples, the true median is between those `0.98 √n` places from the middle one. With too few
+/// samples, the interval spans all of them.
 pub fn uncertainty(samples: &mut [f64]) -> f64 {
     let reach = 0.98 / number(samples.len().max(1)).sqrt();
     let mut part = |part| quantile(samples, part);
@@ -30,7 +30,7 @@ pub fn uncertainty(samples: &mut [f64]) -> f64 {
     }
 }
 
-/// How much a value grows by each one more, over points of both: the line of least squares.
+/// The slope of the least-squares line through these points.
 #[must_use]
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let count = number(points.len());

@@ -1,4 +1,4 @@
-//! Where a run took place. What the system does not tell stays empty.
+//! The machine of a run. Unknown properties stay empty.
 
 use std::fs;
 use std::thread;
@@ -19,7 +19,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The one that this runs on.
+    /// The current machine.
     #[must_use]
     pub fn this() -> Self {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a run found, as JSON, as tables, and held against the targets.
+//! The results of a run, as JSON, as tables, and compared with the targets.
 
 mod machine;
 mod page;
@@ -16,11 +16,10 @@ pub use targets::{Target, Verdict};
 use crate::measures::{Exported, Figures, Noise, Outcome};
 use crate::subjects::Family;
 
-/// A relay of which less is known tells of the machine, not of the subjects: then nothing is said of
-/// ratios.
+/// If the relay's figure is less certain than this, the machine is too noisy, and ratios are not reported.
 pub const QUIET: f64 = 0.25;
 
-/// All that is written down of a run.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The commit that was measured, if it is known.
@@ -31,11 +30,11 @@ pub struct Report {
     pub machine: Machine,
     /// How quiet it was there.
     pub noise: Vec<Noise>,
-    /// What was measured.
+    /// The measurement.
     pub figures: Vec<Figures>,
-    /// Of chains that export, by their collectors.
+    /// Chains that export, by collector.
     pub exported: Vec<Exported>,
-    /// What was to be reached.
+    /// The targets.
     pub targets: Vec<Target>,
 }
 
@@ -65,7 +64,7 @@ impl Report {
         self.figures.iter().find(is)
     }
 
-    /// Whether it was quiet enough while this was measured to compare what was found.
+    /// Whether it was quiet enough during this measurement for comparisons.
     #[must_use]
     pub fn was_quiet(&self, what: &str) -> bool {
         let mut noise = self.noise.iter();

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 const BEGIN: &str = "<!-- by cargo xtask bench";
 const END: &str = "<!-- to here -->";
 
-/// Writes the tables into a page, where it says that they belong.
+/// Writes the tables into a page, at their marked place.
 ///
 /// # Errors
 /// If the page has no place for them.

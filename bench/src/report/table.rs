@@ -7,7 +7,7 @@ use crate::measures::stats::mib;
 use crate::measures::{Figures, LARGE, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{CAN_LOOK, Family};
 
-/// What stands where nothing was measured.
+/// Shown where nothing was measured.
 const NOTHING: &str = "–";
 
 /// The whole report.
@@ -270,7 +270,7 @@ fn with_unit(figure: Option<f64>, unit: &str) -> String {
     }
 }
 
-/// With three digits that count.
+/// With three significant digits.
 pub fn show(figure: Option<f64>) -> String {
     match figure {
         None => NOTHING.to_owned(),

@@ -1,4 +1,4 @@
-//! What is to be reached, and whether it was.
+//! Targets, and whether they were met.
 
 use serde::Serialize;
 
@@ -7,30 +7,30 @@ use crate::measures::stats::{mib, number, slope};
 use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
 use crate::subjects::{COUNTS, Collector, Family, MANY, PROJECTS};
 
-/// Something to be reached.
+/// A target.
 #[derive(Debug, Serialize)]
 pub struct Target {
     /// What.
     pub what: String,
-    /// The figure; none if it was not measured, or not in quiet.
+    /// The figure; `None` if it was not measured, or not quietly enough.
     pub figure: Option<f64>,
-    /// What it is to be.
+    /// The limit.
     pub limit: f64,
-    /// Whether that is the least that it is to be; else it is the most.
+    /// Whether the limit is a minimum; otherwise a maximum.
     pub at_least: bool,
     /// Its unit.
     pub unit: &'static str,
-    /// What came of it.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// What came of a target.
+/// The result of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It is reached.
+    /// It is met.
     Met,
-    /// It is missed: the figure is so many times the limit, or the limit so many times the figure.
+    /// It is missed: the figure is this many times the limit, or the limit this many times the figure.
     Missed(f64),
     /// The machine was not quiet enough to tell.
     Noisy,
@@ -38,10 +38,10 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// Whoever is told of one in a hundred is to know it as well as that.
+/// A difference of one percent must be known this precisely to be reported.
 const KNOWN: f64 = 0.01;
 
-/// A figure, and what was measured in turn for it.
+/// A figure, and its measurement in turn.
 type Found = (Option<f64>, Option<&'static str>);
 
 pub fn all(report: &Report) -> Vec<Target> {
@@ -136,7 +136,7 @@ impl Targets<'_> {
         ] {
             let of = |family| self.report.of(family, proxies).and_then(trip);
             let traced = minus(of(Family::Traced), of(beside));
-            // There and back, each time on the hops to all proxies and to the end.
+            // In both directions, on the hops to all proxies and to the end.
             let hops = number(2 * (proxies + 1));
             let hop = traced.map(|more| more / hops);
             let what = format!("a trace, masked, {what}: a message longer on each hop by");
@@ -144,7 +144,7 @@ impl Targets<'_> {
         }
     }
 
-    /// What those cost that do not take what is exported. Less than is known of the figure is not told.
+    /// The cost of unresponsive collectors. Differences below the precision are not reported.
     fn collectors(&mut self) {
         for exported in &self.report.exported {
             let Family::Exported(collector) = exported.subject.family else {
@@ -171,7 +171,7 @@ impl Targets<'_> {
         }
     }
 
-    /// What our own proxies take, beside as many that look at nothing.
+    /// The cost of our own proxies, compared with as many idle ones.
     fn ours(&mut self) {
         let of = |family| self.report.of(family, 3);
         let (ours, same) = (of(Family::Ours), of(Family::Forwarding));
@@ -257,7 +257,7 @@ impl Targets<'_> {
         }
     }
 
-    /// How costs grow. By less than a tenth is called not at all.
+    /// How costs grow. Growth below a tenth counts as none.
     fn many(&mut self) {
         let of = |family, count| self.report.of(family, count).and_then(trip);
         let (none, five, twenty) = (
@@ -298,7 +298,7 @@ impl Targets<'_> {
         );
     }
 
-    /// How much each proxy adds to what none cost.
+    /// How much each proxy adds to the cost of none.
     fn each(&self, family: Family, counts: &[usize], of: Of) -> Option<f64> {
         let none = self.report.of(Family::Empty, 0).and_then(of)?;
         let points = counts.iter().map(|count| {

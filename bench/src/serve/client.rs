@@ -1,4 +1,4 @@
-//! A client of a server, by either way. It reads no JSON but what it must.
+//! A client of a server, over any transport. It parses as little JSON as possible.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -20,12 +20,12 @@ use tokio_tungstenite::tungstenite::Message;
 use super::servers::{SHARED, Way};
 use crate::agent::words;
 
-/// How many updates a turn has, and how long their texts and that of the prompt are, in bytes.
+/// The number of updates in a turn, and the length of their texts and the prompt's, in bytes.
 pub const UPDATES: usize = 20;
 pub const UPDATE: usize = 200;
 pub const PROMPT: usize = 1000;
 
-/// Nothing that is asked takes longer on a machine that is overloaded, but not broken.
+/// No request takes longer, even on an overloaded machine.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{}}}"#;
@@ -48,17 +48,17 @@ enum Link {
     WebSocket(Box<WebSocketStream<TcpStream>>),
 }
 
-/// How clients of one way come to the server: by HTTP/2 some share a connection of TCP, as they do behind a balancer.
+/// How clients of one transport connect: over HTTP/2 several share a TCP connection, as behind a balancer.
 pub struct Door {
     address: String,
     way: Way,
-    /// That which is shared, and how many may still come by it.
+    /// The shared connection, and how many clients may still use it.
     shared: Option<(Shared, usize)>,
 }
 
 type Shared = http2::SendRequest<Full<Bytes>>;
 
-/// What requests go over.
+/// The connection for requests.
 enum Sender {
     Own(http1::SendRequest<Full<Bytes>>),
     Shared(Shared),
@@ -78,7 +78,7 @@ struct Events {
 }
 
 impl Door {
-    /// To the server at this address.
+    /// For the server at this address.
     pub fn new(address: &str, way: Way) -> Self {
         Self {
             address: address.to_owned(),
@@ -172,13 +172,13 @@ impl Client {
         })
         .await?;
         let took = begin.elapsed();
-        // What holds some back for a while may make more of them, or fewer.
+        // A proxy that holds chunks back may change their number.
         let all = turn.updates.abs_diff(UPDATES) <= 2;
         ensure!(all, "{} updates came in place of {UPDATES}", turn.updates);
         Ok(took)
     }
 
-    /// Does nothing more, but reads whatever comes; a connection that is there for requests is closed, as clients do.
+    /// Only reads from now on; a connection for requests is closed, as clients do.
     pub fn rest(self) -> JoinHandle<Result<()>> {
         tokio::spawn(async move {
             match self.link {
@@ -302,7 +302,7 @@ impl Events {
                 let found = is_it(&self.line)?;
                 self.line.clear();
                 if let ControlFlow::Break(found) = found {
-                    // What came behind it is of the next turn, which nobody has begun.
+                    // Later data would belong to the next turn, which has not begun.
                     return Ok(found);
                 }
             }
@@ -311,7 +311,7 @@ impl Events {
     }
 }
 
-/// What has come of a turn.
+/// The progress of a turn.
 #[derive(Default)]
 struct Turn {
     updates: usize,

@@ -14,7 +14,7 @@ use super::servers::{Places, Running};
 const NOTIFICATION: &str =
     r#"{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"session-1"}}"#;
 
-/// What `h2load` says of a run.
+/// The results of `h2load`.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rates {
     /// Requests in a second.

@@ -1,4 +1,4 @@
-//! Connections that do nothing, and beside them some that have one turn after the other.
+//! Idle connections, and busy ones with one turn after the other.
 
 use std::time::{Duration, Instant};
 
@@ -14,26 +14,26 @@ use crate::measures::stats::{number, quantile};
 /// How many connections begin at once.
 const AT_ONCE: usize = 16;
 
-/// How long a server has to come to rest.
+/// How long a server has to settle.
 const REST: Duration = Duration::from_secs(3);
 
-/// How much is measured.
+/// The size of a measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Size {
-    /// How many connections do nothing.
+    /// The number of idle connections.
     pub idle: usize,
-    /// How many have turns.
+    /// The number of busy connections.
     pub busy: usize,
-    /// How long they have them.
+    /// How long they are busy.
     pub time: Duration,
 }
 
-/// What connections take that do nothing but be there.
+/// The cost of idle connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Begun {
     /// How many.
     pub connections: usize,
-    /// How many begin in a second.
+    /// How many open per second.
     pub per_second: f64,
     /// Processor time of the server to begin one, in milliseconds.
     pub cpu_ms: f64,
@@ -41,24 +41,24 @@ pub struct Begun {
     pub memory_kib: f64,
 }
 
-/// What connections do that have turns.
+/// The performance of busy connections.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Busy {
     /// How many.
     pub connections: usize,
-    /// Turns in a second, of all of them.
+    /// Turns per second, of all of them.
     pub per_second: f64,
-    /// What half of the turns take at most, in milliseconds.
+    /// The median time of a turn, in milliseconds.
     pub p50_ms: f64,
-    /// What 99 of a hundred take at most.
+    /// The 99th percentile.
     pub p99_ms: f64,
     /// Processor time of the server for one, in milliseconds.
     pub cpu_ms: f64,
 }
 
-/// Measures a server by one way, and ends it.
+/// Measures a server over one transport, and ends it.
 pub async fn measure(running: Running, way: Way, size: &Size) -> Result<(Begun, Busy)> {
-    // What is there once for all is not counted for each.
+    // Fixed costs are not attributed to connections.
     let first = Door::new(&running.address, way).begin().await?.rest();
     sleep(REST).await;
     let before = running.tree();
@@ -119,7 +119,7 @@ async fn busy(running: &Running, way: Way, size: &Size) -> Result<Busy> {
             let mut took = Vec::new();
             while Instant::now() < end {
                 let turn = client.turn().await?;
-                // Those that were over in that time.
+                // Turns that ended in that time.
                 if (warm..end).contains(&Instant::now()) {
                     took.push(turn.as_secs_f64() * 1000.0);
                 }

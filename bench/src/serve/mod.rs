@@ -1,7 +1,7 @@
-//! What a server of chains takes, beside one over the reference crate: `cargo xtask bench --serve`.
+//! The cost of a server of chains, compared with one over the reference crate: `cargo xtask bench --serve`.
 //!
-//! Each server starts a process of the same agent for each connection. All of its figures are of the server's own
-//! processes; the agents are left out.
+//! Each server starts a process of the same agent for each connection. All figures are for the server's own
+//! processes, without agents.
 
 mod client;
 mod h2;
@@ -15,33 +15,33 @@ use serde::Serialize;
 pub use load::{Begun, Busy, Size};
 pub use servers::{Places, Server, WAYS, Way};
 
-/// What was found of one server.
+/// The results of one server.
 #[derive(Debug, Serialize)]
 pub struct Figures {
     /// Which one.
     pub server: Server,
-    /// By each way to it.
+    /// By transport.
     pub ways: Vec<OfWay>,
     /// Over HTTP/2.
     pub h2: h2::Rates,
 }
 
-/// What was found of a server by one way.
+/// The results of a server over one transport.
 #[derive(Debug, Serialize)]
 pub struct OfWay {
-    /// Which way.
+    /// The transport.
     pub way: Way,
-    /// What connections take that do nothing.
+    /// The cost of idle connections.
     pub begun: Begun,
-    /// What those do that have turns.
+    /// The performance of busy connections.
     pub busy: Busy,
 }
 
-/// Measures all servers, one after the other, each with as many connections as so many files and so much memory let it
-/// have.
+/// Measures all servers, one after the other, each with as many connections as this many files and this much memory
+/// allow.
 ///
 /// # Errors
-/// If one does not do what it is asked.
+/// If one misbehaves.
 pub async fn run(
     places: &Places,
     size: &Size,

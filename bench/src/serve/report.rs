@@ -1,4 +1,4 @@
-//! What a run found, as tables.
+//! The results of a run, as tables.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use super::client::{PROMPT, UPDATE, UPDATES};
 use super::{Figures, OfWay, Size};
 use crate::report::{Machine, section, show};
 
-/// All that is written down of a run.
+/// The report of a run.
 #[derive(Debug, Serialize)]
 pub struct Report {
     /// The commit that was measured, if it is known.
@@ -17,9 +17,9 @@ pub struct Report {
     pub reference: String,
     /// Where it ran.
     pub machine: Machine,
-    /// How much was to be measured.
+    /// The intended size.
     pub size: Size,
-    /// What was found.
+    /// The results.
     pub figures: Vec<Figures>,
 }
 

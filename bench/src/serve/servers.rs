@@ -1,4 +1,4 @@
-//! The servers that are measured, as processes.
+//! The measured servers, as processes.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 
 use crate::subjects::{Tree, command, with_ours};
 
-/// Where all that runs is.
+/// The paths of everything needed.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The program `acp-chain`.
@@ -23,9 +23,9 @@ pub struct Places {
     pub agent: PathBuf,
     /// The server over the reference crate.
     pub reference: PathBuf,
-    /// What speaks HTTP/2.
+    /// The HTTP/2 load generator.
     pub h2load: PathBuf,
-    /// What the run writes: manifests, caches, logs.
+    /// The folder for files of the run: manifests, caches, logs.
     pub scratch: PathBuf,
 }
 
@@ -45,11 +45,11 @@ pub enum Server {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// A request for each message, and two streams of events, over HTTP/1.1: each has a connection of TCP.
+    /// A request for each message, and two streams of events, over HTTP/1.1: each has a TCP connection.
     Http,
-    /// The same over HTTP/2, where several clients have one connection of TCP.
+    /// The same over HTTP/2, where several clients share a TCP connection.
     Http2,
-    /// One connection for all.
+    /// One connection for everything.
     WebSocket,
 }
 
@@ -59,7 +59,7 @@ pub const WAYS: [Way; 3] = [Way::Http, Way::Http2, Way::WebSocket];
 /// How many clients share a connection over HTTP/2.
 pub const SHARED: usize = 20;
 
-/// What a server leaves of its files: one in so many, and these.
+/// The files that a server reserves: one in this many, and these.
 const LEFT: usize = 16;
 const OWN: usize = 128;
 
@@ -68,7 +68,7 @@ pub struct Running {
     process: Child,
     /// Its host and port.
     pub address: String,
-    /// The name of its program, by which its processes are told from agents.
+    /// The name of its program, which distinguishes its processes from agents.
     name: String,
 }
 
@@ -76,14 +76,14 @@ impl Server {
     /// In the order in which they are measured.
     pub const ALL: [Self; 3] = [Self::Empty, Self::Ours, Self::Reference];
 
-    /// How many connections by this way may have files in one process, if that may have so many.
+    /// How many connections over this transport fit into a process with this many files.
     pub(super) fn fit(self, way: Way, files: usize) -> usize {
         let of_agent = match self {
             Self::Empty | Self::Ours => 1,
-            // Three pipes, and what tells of its end.
+            // Three pipes, and the descriptor for its end.
             Self::Reference => 4,
         };
-        // Of as many as may share one.
+        // Shared by several.
         let sockets = match way {
             Way::Http => 3 * SHARED,
             Way::Http2 => 1,
@@ -139,7 +139,7 @@ impl Server {
         }
         let settings = folder("config").join("acp-chain");
         fs::create_dir_all(&settings)?;
-        // Only what the system has is to end it.
+        // Only the system's resources must limit it.
         let limits = "[serve.limits]\nconnections = 100000\n";
         fs::write(settings.join("config.toml"), limits)?;
         command.args(["serve", "--listen", "127.0.0.1:0"]);

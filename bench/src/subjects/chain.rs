@@ -88,7 +88,7 @@ fn manifest(subject: &Subject, components: &Path) -> Result<String> {
     Ok(text)
 }
 
-/// A manifest of some of ours, on the terms for which they ask.
+/// A manifest of some of our proxies, with the powers that they ask for.
 pub fn ours(names: &[&str], components: &Path) -> Result<String> {
     let mut text = String::new();
     for name in names {

@@ -1,4 +1,4 @@
-//! Collectors of OpenTelemetry's, for chains that export their turns. They listen for as long as this process runs.
+//! OpenTelemetry collectors, for chains that export their turns. They listen as long as this process runs.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use super::Collector;
 
-/// How long the slow one takes for an answer: longer than is waited for it.
+/// How long the slow one takes for an answer: longer than the exporter waits.
 const SLOW: Duration = Duration::from_secs(15);
 
-/// Nobody listens here: the port is that of a service that no machine has any more.
+/// Nobody listens here: it is the port of an extinct service.
 const DEAD: &str = "http://127.0.0.1:9";
 
 /// Where they are.
@@ -21,7 +21,7 @@ pub struct Collectors {
 }
 
 impl Collectors {
-    /// Begins to listen.
+    /// Starts to listen.
     ///
     /// # Errors
     /// If there are no ports.
@@ -46,7 +46,7 @@ fn listen(pause: Duration) -> io::Result<String> {
     let endpoint = format!("http://{}", listener.local_addr()?);
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
-            // Who has gone in the meantime is none of its concern.
+            // A client that has left meanwhile does not matter.
             thread::spawn(move || serve(stream, pause));
         }
     });

@@ -1,4 +1,4 @@
-//! What is measured: the agent alone, a relay, chains of acp-chain, and the reference conductor.
+//! The subjects: the agent alone, a relay, chains of acp-chain, and the reference conductor.
 
 mod chain;
 mod collectors;
@@ -18,10 +18,10 @@ pub(crate) use process::command;
 pub use process::{CAN_LOOK, Tree};
 pub use running::Running;
 
-/// How many proxies the chains have that show what each of them costs.
+/// The numbers of proxies of chains that show the cost of each.
 pub const COUNTS: [usize; 4] = [1, 3, 5, 20];
 
-/// How many native proxies the reference conductor gets.
+/// The numbers of native proxies for the reference conductor.
 pub const REFERENCE_COUNTS: [usize; 4] = [0, 1, 3, 5];
 
 /// The many proxies of one chain, and how many of them subscribe in [`Family::Few`].
@@ -39,7 +39,7 @@ const TERMS: &str = "limits = { memory = '512 MiB', body = '64 MiB' }
 on-failure = 'refuse'
 ";
 
-/// The sort of a subject.
+/// The kind of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
@@ -57,9 +57,9 @@ pub enum Family {
     Traced,
     /// Proxies that forward, whose turns are exported to this collector.
     Exported(Collector),
-    /// Proxies that did not subscribe to what passes.
+    /// Proxies that did not subscribe to the messages.
     Elsewhere,
-    /// Many proxies of which three forward, the others did not subscribe.
+    /// Many proxies, of which three forward, and the others did not subscribe.
     Few,
     /// Three forwarding proxies, and a thousand sessions.
     Sessions,
@@ -77,19 +77,19 @@ pub enum Family {
     Reference,
 }
 
-/// What a collector of OpenTelemetry's does.
+/// The behaviour of an OpenTelemetry collector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Collector {
     /// It answers at once.
     There,
-    /// It answers when nobody waits any more.
+    /// It answers too late.
     Slow,
     /// Nobody listens.
     Dead,
 }
 
-/// Where all that runs is.
+/// The paths of everything needed.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The program `acp-chain`.
@@ -106,21 +106,21 @@ pub struct Places {
     pub native: PathBuf,
     /// The collectors.
     pub collectors: Collectors,
-    /// What the run writes: manifests, caches, logs.
+    /// The folder for files of the run: manifests, caches, logs.
     pub scratch: PathBuf,
 }
 
-/// One thing to be measured.
+/// A subject to measure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Subject {
-    /// Its sort.
+    /// Its kind.
     pub family: Family,
     /// How many proxies it has.
     pub proxies: usize,
 }
 
 impl Subject {
-    /// With so many proxies.
+    /// With this many proxies.
     #[must_use]
     pub fn new(family: Family, proxies: usize) -> Self {
         Self { family, proxies }
@@ -160,7 +160,7 @@ impl Subject {
         Ok(())
     }
 
-    /// Starts it, with what is cached of compiled code.
+    /// Starts it, with the cached compiled code.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -168,7 +168,7 @@ impl Subject {
         self.start_with(places, "cache")
     }
 
-    /// Starts it with compiled code from this folder of the run's.
+    /// Starts it with compiled code from this folder of the run.
     ///
     /// # Errors
     /// If it cannot be started.

@@ -1,4 +1,4 @@
-//! A subject's processes, as the system tells of them. Only Linux does, in `/proc`.
+//! A subject's processes, from `/proc`, which only Linux has.
 
 use std::collections::HashMap;
 use std::fs;
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Whether there is anything to be learnt of processes here.
+/// Whether processes can be inspected here.
 pub const CAN_LOOK: bool = cfg!(target_os = "linux");
 
-/// A second has so many of the ticks in which `/proc` counts time; to programs it always was 100.
+/// Ticks per second, the unit of time in `/proc`; for programs it has always been 100.
 const TICKS: u64 = 100;
 
 /// A command whose environment does not change what is measured.
@@ -21,17 +21,17 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
-/// Where these stand in `/proc/ID/stat`, counted from what is behind the name.
+/// The indices of these fields in `/proc/ID/stat`, counted from after the name.
 const PARENT: usize = 1;
 const TIMES: std::ops::Range<usize> = 11..15;
 const STARTED: usize = 19;
 
-/// A process with all that descend from it, each with when it was started.
+/// A process and its descendants, each with its start time.
 #[derive(Debug)]
 pub struct Tree(Vec<(u32, u64)>);
 
 impl Tree {
-    /// As it is now.
+    /// The current tree.
     #[must_use]
     pub fn of(root: u32) -> Self {
         let mut children = HashMap::<u64, Vec<(u32, u64)>>::new();
@@ -59,7 +59,7 @@ impl Tree {
         Self(all)
     }
 
-    /// Those of its processes that run the program of this name, of which the system keeps 15 bytes.
+    /// Its processes that run the program with this name, of which the system keeps 15 bytes.
     #[must_use]
     pub fn only(mut self, name: &str) -> Self {
         let name = &name[..name.len().min(15)];
@@ -76,7 +76,7 @@ impl Tree {
         self.0.len()
     }
 
-    /// The memory that it takes in bytes: what processes share is divided among them (PSS).
+    /// Its memory in bytes: shared memory is divided among processes (PSS).
     #[must_use]
     pub fn memory(&self) -> u64 {
         let of = |(id, _): &(u32, u64)| {
@@ -87,18 +87,18 @@ impl Tree {
         self.0.iter().filter_map(of).sum::<u64>() * 1024
     }
 
-    /// The processor time that it has taken so far, its dead included as far as they were waited for.
+    /// Its processor time so far, including ended processes that were waited for.
     #[must_use]
     pub fn time(&self) -> Duration {
         let of = |(id, _): &(u32, u64)| TIMES.filter_map(|at| field(*id, at)).sum::<u64>();
         Duration::from_millis(self.0.iter().map(of).sum::<u64>() * 1000 / TICKS)
     }
 
-    /// Ends what is left of it.
+    /// Ends the rest of it.
     pub fn kill(&self) {
         for (id, started) in &self.0 {
             let pid = i32::try_from(*id).ok().and_then(Pid::from_raw);
-            // It may be gone, and its number another's.
+            // It may be gone, and its id reused.
             if let Some(pid) = pid.filter(|_| field(*id, STARTED) == Some(*started)) {
                 let _ = kill_process(pid, Signal::KILL);
             }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::{Places, Subject, TERMS};
 
-/// Makes the projects of a subject, and says yes to each. The command is acp-chain's, without arguments.
+/// Creates the projects of a subject, and trusts each. The command is acp-chain's, without arguments.
 pub fn make(subject: &Subject, places: &Places, command: impl Fn() -> Command) -> Result<()> {
     for folder in folders(subject, &places.scratch) {
         if folder.exists() {

@@ -1,4 +1,4 @@
-//! A subject that runs, with the client in front of it.
+//! A running subject, with the client in front of it.
 
 use std::fs::File;
 use std::path::Path;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 use super::{Subject, Tree};
 use crate::client::Client;
 
-/// How long it gets to end by itself.
+/// How long it has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A running subject. It ends when this is dropped.
@@ -22,7 +22,7 @@ pub struct Running {
     pub since: Instant,
     /// The client in front of it.
     pub client: Client<ChildStdout, ChildStdin>,
-    /// After the client: that it goes away is how it learns that it is to end.
+    /// After the client: the client's end makes it end.
     ending: Ending,
 }
 
@@ -63,7 +63,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // Once it has ended, nobody knows any more what it started.
+        // Once it has ended, its children are no longer known.
         self.ending.tree = Some(self.tree());
     }
 }
@@ -77,7 +77,7 @@ impl Drop for Ending {
         if let Some(tree) = &self.tree {
             tree.kill();
         }
-        // Where there is no tree to be seen.
+        // For systems without a process tree.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

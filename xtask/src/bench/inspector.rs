@@ -1,6 +1,6 @@
-//! The page of `acp-chain inspect` in a browser: how soon 100,000 hops are there, and how soon a filter shows what it
-//! lets through. From the key that is pressed to the frame that is drawn. Beside it, the viewer of the reference
-//! conductor with the same messages, as far as its traces have them.
+//! The page of `acp-chain inspect` in a browser: how soon 100,000 hops are shown, and how soon a filter takes effect,
+//! from the key press to the drawn frame. Compared with the viewer of the reference conductor with the same messages,
+//! as far as its traces have them.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ const HOPS: usize = 100_000;
 
 const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redact"];
 
-/// What is filtered by, and what that is.
+/// The filters, and their descriptions.
 const FILTERS: [(&str, &str); 7] = [
     ("a proxy", "proxy:redact"),
     ("a status", "status:unanswered"),
@@ -30,10 +30,10 @@ const FILTERS: [(&str, &str); 7] = [
     ("nothing", ""),
 ];
 
-/// Each is done so often, and the middle is what counts.
+/// How often each is repeated; the median counts.
 const TIMES: usize = 5;
 
-/// So many hops are shown in the reference's viewer, once each: it takes its time.
+/// How many hops are shown in the reference's viewer, once each, as it is slow.
 const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
 
 /// Measures, and prints a table.
@@ -99,7 +99,7 @@ fn middle(mut took: Vec<f64>) -> String {
     format!("{:.0}", took[took.len() / 2])
 }
 
-/// What was done is drawn in the next frame, which is there when the one after that begins.
+/// A change is drawn in the next frame, which is complete when the one after that begins.
 const DRAWN: &str =
     "await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));";
 
@@ -171,7 +171,7 @@ impl Browser {
         Ok(answer["ok"].take())
     }
 
-    /// How long it takes until all rows are there, in milliseconds, since the page was asked for.
+    /// The time from the page's request until all rows are shown, in milliseconds.
     fn opened(&mut self, address: &str, count: usize) -> Result<f64> {
         self.asks(&json!({"open": address}))?;
         let expression = format!(
@@ -184,7 +184,7 @@ impl Browser {
         took.as_f64().context("no time")
     }
 
-    /// How long it takes in the reference's viewer until all messages are there, in milliseconds.
+    /// The time until the reference's viewer shows all messages, in milliseconds.
     fn viewed(&mut self, address: &str, count: usize) -> Result<f64> {
         self.asks(&json!({"open": address}))?;
         let expression = format!(
@@ -195,8 +195,7 @@ impl Browser {
         took.as_f64().context("no time")
     }
 
-    /// And how long until answers are left out there. It does not ask its server anew meanwhile, which would draw all of
-    /// it once more.
+    /// The time until answers are hidden there. It does not poll its server meanwhile, which would redraw everything.
     fn view_filtered(&mut self) -> Result<f64> {
         let expression = format!(
             "(async () => {{ livePolling = false; const begun = performance.now(); \
@@ -206,7 +205,7 @@ impl Browser {
         took.as_f64().context("no time")
     }
 
-    /// How long it takes from typing a filter until what it shows is drawn, in milliseconds.
+    /// The time from typing a filter until its result is drawn, in milliseconds.
     fn filtered(&mut self, filter: &str) -> Result<f64> {
         let expression = format!(
             "(async () => {{ const input = document.getElementById('filter'); const before = inspector.list.shown; \

@@ -1,9 +1,9 @@
-//! `cargo xtask bench --instructions`: how many instructions the host needs for one message, by
-//! valgrind, held against `bench/instructions.toml`.
+//! `cargo xtask bench --instructions`: how many instructions the host needs for one message, by valgrind, compared
+//! with `bench/instructions.toml`.
 //!
-//! Instructions do not depend on what else the machine does. Those of the start are not counted:
-//! each program runs with a number of messages and with twice as many, and the difference counts. Neither are
-//! those of the thread that writes a trace, for which no message waits.
+//! Instruction counts do not depend on the machine's load. Those of the start are not counted: each program runs with
+//! a number of messages and with twice as many, and the difference counts. Neither are those of the thread that
+//! writes a trace, for which no message waits.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,13 +17,13 @@ use serde_json::Value;
 use crate::progress::{Progress, Step};
 use crate::workspace::{Workspace, cargo};
 
-/// The file of what is allowed.
+/// The file with the allowed counts.
 const ALLOWED: &str = "bench/instructions.toml";
 
-/// By how much of it the count may be higher.
+/// By which fraction a count may be higher.
 const TOLERANCE: f64 = 0.03;
 
-/// What is counted: a message's kind, through how many proxies, and whether there is a trace that somebody hears.
+/// The cases: a kind of message, the number of proxies, and whether there is a trace with a listener.
 const COUNTED: [(&str, &str, usize, &str); 7] = [
     ("update-through-none", "update", 0, "none"),
     ("update-through-3", "update", 3, "none"),
@@ -34,11 +34,11 @@ const COUNTED: [(&str, &str, usize, &str); 7] = [
     ("request-through-3-traced", "request", 3, "heard"),
 ];
 
-/// Messages of the shorter run; of a trace, so few that all of them fit into its queue.
+/// Messages of the shorter run; few enough that a trace's queue holds all of them.
 const MESSAGES: u64 = 2000;
 const TRACED: u64 = 500;
 
-/// Counts, and tells. Fails if a count is too high, unless it is to be accepted.
+/// Counts, and reports. Fails if a count is too high, unless it is accepted.
 pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<ExitCode> {
     let valgrind = Command::new("valgrind").arg("--version").output();
     ensure!(
@@ -67,7 +67,7 @@ pub fn run(workspace: &Workspace, progress: &Progress, accept: bool) -> Result<E
     Ok(tell(&counts, &read(&file)?))
 }
 
-/// What a message passes.
+/// The crates that a message passes.
 const PASSED: [&str; 8] = [
     "acp-chain",
     "acp-chain-channel",
@@ -79,8 +79,8 @@ const PASSED: [&str; 8] = [
     "acp-chain-system",
 ];
 
-/// That is optimised, each crate as a whole, so that the count does not depend on how it is split up; what
-/// it depends on is what the tests have built already, which saves minutes.
+/// These are optimised, each crate as a whole, so that the count does not depend on how it is split; their
+/// dependencies are those built for the tests, which saves minutes.
 const OPTIMISED: [&str; 4] = [
     "opt-level=3",
     "codegen-units=1",
@@ -88,7 +88,7 @@ const OPTIMISED: [&str; 4] = [
     "overflow-checks=false",
 ];
 
-/// The program that is run, from what cargo says it has built.
+/// The program to run, from cargo's output.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let mut build = cargo();
     build.args(["build", "--workspace", "--bench", "instructions"]);
@@ -155,7 +155,7 @@ fn write(file: &Path, counts: &[(&str, u64)]) -> Result<()> {
     Ok(fs::write(file, text)?)
 }
 
-/// Prints the counts beside what is allowed; succeeds if none is higher.
+/// Prints the counts beside the allowed ones; succeeds if none is higher.
 fn tell(counts: &[(&str, u64)], allowed: &BTreeMap<String, u64>) -> ExitCode {
     let mut too_many = Vec::new();
     let mut is_complete = true;

@@ -9,7 +9,7 @@ use crate::peers;
 use crate::progress::Progress;
 use crate::workspace::Workspace;
 
-/// What the chains are made of.
+/// The components of the chains.
 const COMPONENTS: [&str; 2] = ["rules", "redact"];
 
 pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Result<ExitCode> {
