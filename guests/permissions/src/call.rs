@@ -1,33 +1,33 @@
-//! What is known of a tool call: the parts that rules look at. Whatever was once said of a call counts,
-//! also what was said differently later.
+//! What is known of a tool call: the parts that rules examine. Everything ever said about a call counts, even if a
+//! later update says otherwise.
 
 use std::collections::BTreeSet;
 
 use crate::object::Reader;
 
-/// How much is kept of one call, by [`Call::size`]. What is beyond makes it unclear.
+/// How much is kept of one call, by [`Call::size`]. Anything beyond makes it unclear.
 const MOST: usize = 128 * 1024;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
     /// The last one is the newest.
     pub(crate) titles: Vec<String>,
-    /// Said to be the call's.
+    /// The declared kinds.
     pub(crate) kinds: BTreeSet<String>,
-    /// Shown by its diffs.
+    /// The kinds implied by its diffs.
     pub(crate) shown: BTreeSet<&'static str>,
     /// Of its locations and of the diffs in its content.
     pub(crate) paths: BTreeSet<String>,
-    /// It was said to have content.
+    /// Whether it was declared to have content.
     pub(crate) has_content: bool,
-    /// There is more of it than is kept, or some of it could not be read: no rule may allow it.
+    /// Whether some of it was not kept or could not be read: no rule may allow it.
     pub(crate) unclear: bool,
     size: usize,
 }
 
 impl Call {
-    /// Takes in a `tool_call`, a `tool_call_update`, or the tool call of a permission request. What is
-    /// absent or null takes nothing back.
+    /// Takes in a `tool_call`, a `tool_call_update`, or the tool call of a permission request. Absent or null members
+    /// retract nothing.
     pub(crate) fn hear(&mut self, json: &str) {
         let mut reader = Reader::default();
         let said = reader.object(json);
@@ -70,7 +70,7 @@ impl Call {
     fn hear_content(&mut self, json: &str, reader: &mut Reader) {
         let content = reader.object(json);
         let types = reader.texts(&content, "type");
-        // What nobody knows may be a diff, and is read like one.
+        // Content of an unknown type may be a diff, and is read like one.
         reader.unclear |= types.is_empty();
         let harmless = |kind: &String| matches!(&**kind, "content" | "terminal");
         if !types.is_empty() && types.iter().all(harmless) {
@@ -115,13 +115,13 @@ impl Call {
         reader.unclear |= new.is_empty() || (two && old.is_empty());
         self.add_paths(new);
         self.add_paths(old);
-        // A link leads what is written later to where no rule looked.
+        // A link redirects later writes to where no rule looked.
         let types = reader.texts(&change, "fileType");
         let known = |name: &String| matches!(&**name, "text" | "binary" | "directory");
         reader.unclear |= !types.iter().all(known);
     }
 
-    /// Takes in what was known before.
+    /// Adds earlier knowledge.
     pub(crate) fn add(&mut self, known: &Self) {
         let own = std::mem::take(&mut self.titles);
         let titles = known.titles.iter().cloned().chain(own);
@@ -155,7 +155,7 @@ impl Call {
     }
 
     fn has_room(&mut self, text: &str) -> bool {
-        // With what keeping it costs.
+        // Including the cost of keeping it.
         let size = self.size + text.len() + 64;
         let fits = size <= MOST;
         match fits {
@@ -165,18 +165,18 @@ impl Call {
         fits
     }
 
-    /// How many bytes it takes, about.
+    /// Its approximate size, in bytes.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// All kinds that it is, by what was said and by what was shown.
+    /// All its kinds, declared and implied.
     pub(crate) fn all_kinds(&self) -> impl Iterator<Item = &str> {
         let said = self.kinds.iter().map(String::as_str);
         said.chain(self.shown.iter().copied())
     }
 
-    /// Whether it says that it reads, and shows nothing else.
+    /// Whether it is declared as a read, and shows nothing else.
     pub(crate) fn only_reads(&self) -> bool {
         !self.kinds.is_empty()
             && self

@@ -2,7 +2,7 @@
 
 use crate::name::Name;
 
-/// The working directory of a session, where it is clear which one is meant.
+/// The working directory of a session, if it is unambiguous.
 pub(crate) struct Directory {
     pub(crate) root: String,
     pub(crate) names: Vec<Name>,
@@ -15,7 +15,7 @@ impl Directory {
         Some(Self { root, names }).filter(|_| !cwd.contains(char::is_control))
     }
 
-    /// How many of these names lead to this directory, if they are its or lead on from there.
+    /// How many of these names lead to this directory, if they name it or something below.
     pub(crate) fn contains(&self, root: &str, names: &[impl AsRef<str>]) -> Option<usize> {
         let own = self.names.iter().map(|name| Some(&*name.given));
         let mut given = names.iter().map(AsRef::as_ref);
@@ -28,8 +28,8 @@ impl Directory {
     }
 }
 
-/// The root and the names of an absolute path that nothing leads up in. What begins with `//` is
-/// left to each system by POSIX, and a share on Windows.
+/// The root and the names of an absolute path without `..`. POSIX leaves a leading `//` to each system; on Windows it
+/// is a share.
 pub(crate) fn rooted(path: &str) -> Option<(String, Vec<&str>)> {
     let (root, separators, rest): (_, &[char], _) = match path.strip_prefix('/') {
         Some(rest) => ("/".to_owned(), &['/'], rest),
@@ -44,14 +44,14 @@ pub(crate) fn rooted(path: &str) -> Option<(String, Vec<&str>)> {
     one_root.then_some((root, names))
 }
 
-/// A drive in front of a path, and what is behind it.
+/// The drive of a path, and the rest.
 pub(crate) fn drive(path: &str) -> Option<(String, &str)> {
     let (letter, rest) = path.split_once(':')?;
     let is_letter = letter.len() == 1 && letter.starts_with(|c: char| c.is_ascii_alphabetic());
     is_letter.then(|| (format!("{}:", letter.to_ascii_uppercase()), rest))
 }
 
-/// Whether what is below this name of the root leads anywhere: `/proc/self/root`, `/dev/fd/3`.
+/// Whether paths below this name in the root may lead anywhere: `/proc/self/root`, `/dev/fd/3`.
 pub(crate) fn is_linked(name: &str) -> bool {
     matches!(name, "proc" | "dev")
 }

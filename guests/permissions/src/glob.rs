@@ -1,5 +1,4 @@
-//! Globs, matched name by name: so that what a rule writes out can be told from what a wildcard of it
-//! reaches.
+//! Globs, matched name by name, to distinguish names that a rule spells out from those that its wildcards match.
 
 use crate::directory::Directory;
 use crate::name::Name;
@@ -56,12 +55,12 @@ impl Glob {
         Ok(Self { root, segments })
     }
 
-    /// Whether no path is certain enough for a rule that allows.
+    /// Whether no path is unambiguous enough for a rule that allows.
     pub(crate) fn is_share(&self) -> bool {
         self.root == Root::Share
     }
 
-    /// Whether a rule that allows reaches this place. Wildcards reach what is protected only `freely`.
+    /// Whether a rule that allows matches this place. Wildcards match protected names only `freely`.
     pub(crate) fn allows(
         &self,
         place: &Exact,
@@ -81,14 +80,14 @@ impl Glob {
             Segment::Name(name) => name.given == place.names[at],
             Segment::Pattern(pattern) => reaches(at) && pattern.matches(&place.names[at]),
         };
-        // `./**` is what is in the directory, and not the directory: whoever may delete or replace
-        // that reaches what no rule has named.
+        // `./**` is everything in the directory, but not the directory itself: deleting or replacing that would
+        // affect names that no rule spells out.
         let least = usize::from(matches!(self.segments.last(), Some(Segment::Any)));
         let count = place.names.len();
         start.is_some_and(|start| lead(&self.segments, count, start..=start, least, fits))
     }
 
-    /// Whether a rule that denies or asks reaches what a path may mean.
+    /// Whether a rule that denies or asks matches a possible meaning of a path.
     pub(crate) fn meets(&self, reading: &Reading, directory: Option<&Directory>) -> bool {
         let names = &reading.names;
         let count = names.len();
@@ -100,9 +99,9 @@ impl Glob {
         let from_any = || run(&self.segments, 0..=count.saturating_sub(1));
         let own = directory.filter(|_| self.root == Root::Project);
         match &reading.start {
-            // The session's directory may be any.
+            // The session's directory may be any directory.
             _ if self.root == Root::Project && own.is_none() && from_any() => true,
-            // The names before these may be the first ones of the glob.
+            // Unknown names before these may match the first ones of the glob.
             Start::Below => {
                 let mut ends = 0..=self.segments.len();
                 let own = own.map_or(&[][..], |own| &own.names);
@@ -134,7 +133,7 @@ impl Glob {
 }
 
 impl Root {
-    /// The root of a glob, and what is behind it.
+    /// The root of a glob, and the rest.
     fn of(pattern: &str) -> Option<(Self, String)> {
         if pattern == "." {
             return Some((Self::Project, String::new()));
@@ -188,8 +187,7 @@ impl Segment {
     }
 }
 
-/// Whether the segments lead from one of these starts through all names. `**` stands for so many
-/// names at least where it is the last segment.
+/// Whether the segments match all names from one of these starts. A final `**` matches at least `least` names.
 fn lead(
     segments: &[Segment],
     count: usize,
@@ -197,7 +195,7 @@ fn lead(
     least: usize,
     fits: impl Fn(&Segment, usize) -> bool,
 ) -> bool {
-    // For each number of names: whether the segments so far can stand for them.
+    // For each number of names: whether the segments so far can match them.
     let mut reached: Vec<bool> = (0..=count).map(|at| starts.contains(&at)).collect();
     for (number, segment) in segments.iter().enumerate() {
         let any = matches!(segment, Segment::Any);

@@ -1,6 +1,6 @@
 //! Answers the agent's permission requests by rule, and lets all others through to the user.
 //!
-//! See the README for the rules, and for what they cannot know.
+//! See the README for the rules and their limits.
 
 mod call;
 mod directory;
@@ -37,7 +37,7 @@ use turns::{Turn, Turns};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Config {
-    /// In order; the first that matches decides.
+    /// In order; the first match decides.
     #[serde(default)]
     rules: Vec<Entry>,
 }
@@ -47,7 +47,7 @@ struct Permissions {
     sessions: Sessions,
     turns: Turns,
     told: Told,
-    /// Whether an instance that comes after this one will know that it does.
+    /// Whether a later instance will know that it is not the first.
     saved: Cell<bool>,
 }
 
@@ -86,10 +86,10 @@ impl Proxy for Permissions {
             .without_body(),
     ];
 
-    /// To pass it over would leave to the user what a rule denies.
+    /// Bypassing it would leave to the user what a rule denies.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
-    /// Nobody may alter what it was asked, or what it answered.
+    /// Nobody may alter requests to it, or its answers.
     const GUARD: bool = true;
 
     fn subscriptions(&self) -> Vec<Subscription> {
@@ -147,7 +147,7 @@ impl Proxy for Permissions {
 }
 
 impl Permissions {
-    /// Saves what changed; and once in any case, for one that comes later has to know that it does.
+    /// Saves changes; and once in any case, as a later instance must know that it is not the first.
     fn keep(&self, changed: bool) -> Result<()> {
         let first = !self.saved.replace(true);
         if changed || first {
@@ -156,7 +156,7 @@ impl Permissions {
         Ok(())
     }
 
-    /// What becomes of a request; the user and the agent are told of it if a rule decides.
+    /// Decides a request; if a rule does, the user and the agent are told.
     fn answer(&self, session: Option<&str>, asked: Asked, params: &Json) -> Action {
         let name = session.unwrap_or_default();
         let known = self.known(name, &asked);
@@ -167,7 +167,7 @@ impl Permissions {
         Action::Respond(json!({ "outcome": outcome, "_meta": ruling.meta() }).into())
     }
 
-    /// What the client knows of the call that a request is about.
+    /// What the client knows of a request's call.
     fn known(&self, session: &str, asked: &Asked) -> Known {
         let any = |is: fn(&Turns, &str, &str) -> bool| {
             let mut ids = asked.ids.iter();
@@ -179,7 +179,7 @@ impl Permissions {
         }
     }
 
-    /// Which rule decides, and the outcome. None if the user is asked.
+    /// The rule that decides, and the outcome. `None` if the user is asked.
     fn decide(&self, session: Option<&str>, asked: Asked) -> Option<(Ruling, Value)> {
         let mut call = asked.call;
         for id in &asked.ids {

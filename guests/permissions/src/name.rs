@@ -1,14 +1,14 @@
-//! One name of a path, and what a file system may take it for.
+//! One name of a path, and its possible meanings for file systems.
 
 use crate::fold::{fold, is_ignorable};
 
-/// A name, in the forms that a rule which denies or asks is held against.
+/// A name, in the forms that rules which deny or ask match.
 #[derive(Clone, Debug)]
 pub(crate) struct Name {
     pub(crate) given: String,
     pub(crate) folded: String,
-    /// Folded, without what Windows leaves away: a stream (`.git::$INDEX_ALLOCATION`), and dots and
-    /// spaces at the end.
+    /// Folded, without parts that Windows ignores: a stream (`.git::$INDEX_ALLOCATION`), and trailing dots and
+    /// spaces.
     pub(crate) bare: String,
 }
 
@@ -31,14 +31,14 @@ impl Name {
         }
     }
 
-    /// Whether some file system takes the two for the same.
+    /// Whether some file system considers the two equal.
     pub(crate) fn may_be(&self, other: &Self) -> bool {
         self.bare == other.bare
             || self.may_be_short_for(&other.bare)
             || other.may_be_short_for(&self.bare)
     }
 
-    /// Whether this may be the short name (8.3) of a file whose long name is that.
+    /// Whether this may be the short name (8.3) of a file with that long name.
     fn may_be_short_for(&self, long: &str) -> bool {
         let Some((stem, ending)) = short(&self.bare) else {
             return false;
@@ -50,7 +50,7 @@ impl Name {
         let (long, long_ending) = long.rsplit_once('.').unwrap_or((&long, ""));
         let long: String = long.chars().filter(|c| *c != '.').map(replaced).collect();
         let same_ending = long_ending.chars().map(replaced).take(3).eq(ending.chars());
-        // From the fifth name alike on, the stem ends with four digits of a checksum.
+        // From the fifth similar name on, the stem ends with four digits of a checksum.
         let end = stem.len().checked_sub(4);
         let start = end.and_then(|end| stem.split_at_checked(end));
         let hashed = start.is_some_and(|(start, sum)| {
@@ -65,7 +65,7 @@ impl Name {
     }
 }
 
-/// What stands in a short name for a character that it cannot have.
+/// Replaces a character that is invalid in a short name.
 fn replaced(c: char) -> char {
     if "+,;=[]".contains(c) { '_' } else { c }
 }
@@ -79,7 +79,7 @@ fn short(name: &str) -> Option<(&str, &str)> {
     (numbered && fits && !ending.contains('.')).then_some((stem, ending))
 }
 
-/// Whether a name is one name to every file system, up to what [`fold`] does.
+/// Whether a name is the same for every file system, up to [`fold`].
 pub(crate) fn is_plain(name: &str, on_windows: bool) -> bool {
     let folded = fold(name);
     [name, &folded].into_iter().all(|name| {
@@ -90,7 +90,7 @@ pub(crate) fn is_plain(name: &str, on_windows: bool) -> bool {
     }) && !(on_windows && is_device(&folded))
 }
 
-/// Characters that separate or are left away somewhere, or that stand for something unknown.
+/// Characters that some system treats as separators, ignores, or expands.
 fn is_odd(c: char) -> bool {
     matches!(
         c,
@@ -100,7 +100,7 @@ fn is_odd(c: char) -> bool {
         || is_ignorable(c)
 }
 
-/// The names that are devices in every directory of Windows.
+/// Names that are devices in every directory on Windows.
 fn is_device(folded: &str) -> bool {
     let base = folded.split('.').next().unwrap_or_default().trim_end();
     let numbered = base.strip_prefix("com").or(base.strip_prefix("lpt"));

@@ -1,6 +1,5 @@
-//! JSON that somebody else reads too, read so that nothing in it goes unseen. Parsers differ in what
-//! they make of a name that stands twice, of other letters in a name, or of half a surrogate pair:
-//! here all of it counts, and it is noted that it was not clear.
+//! Reads JSON that others parse too, so that nothing in it is missed. Parsers differ about duplicate names, similar
+//! spellings of a name, and lone surrogates: here everything counts, and is noted as unclear.
 
 use std::fmt;
 
@@ -9,29 +8,29 @@ use serde_json::value::RawValue;
 
 use crate::fold::fold;
 
-/// The members of an object, in order, names that stand twice included.
+/// The members of an object, in order, duplicates included.
 #[derive(Default)]
 pub(crate) struct Object<'a>(Vec<(Text, &'a RawValue)>);
 
-/// Reads values, and notes whether any of it could be read in another way, or not at all.
+/// Reads values, and notes whether any of them is ambiguous or malformed.
 #[derive(Default)]
 pub(crate) struct Reader {
     pub(crate) unclear: bool,
 }
 
 impl Reader {
-    /// The members of an object; none if it is something else.
+    /// The members of an object; empty if it is something else.
     pub(crate) fn object<'a>(&mut self, json: &'a str) -> Object<'a> {
         self.or_unclear(serde_json::from_str(json).ok())
     }
 
-    /// The elements of an array; none if it is something else.
+    /// The elements of an array; empty if it is something else.
     pub(crate) fn items<'a>(&mut self, json: &'a str) -> Vec<&'a str> {
         let items: Vec<&RawValue> = self.or_unclear(serde_json::from_str(json).ok());
         items.into_iter().map(RawValue::get).collect()
     }
 
-    /// All values that a member has, but for nulls.
+    /// All values of a member, except nulls.
     pub(crate) fn all<'a>(&mut self, object: &Object<'a>, name: &str) -> Vec<&'a str> {
         let members = object.0.iter();
         let found: Vec<_> = members
@@ -42,14 +41,14 @@ impl Reader {
         values.filter(|value| *value != "null").collect()
     }
 
-    /// All texts that a member has.
+    /// All texts of a member.
     pub(crate) fn texts(&mut self, object: &Object, name: &str) -> Vec<String> {
         let values = self.all(object, name);
         let texts = values.into_iter().map(|value| self.text(value));
         texts.flatten().collect()
     }
 
-    /// A text, with U+FFFD for what cannot be decoded; none if it is something else.
+    /// A text, with U+FFFD for undecodable parts; `None` if it is something else.
     fn text(&mut self, json: &str) -> Option<String> {
         self.unclear |= serde_json::from_str::<String>(json).is_err();
         let text: Option<Text> = serde_json::from_str(json).ok();
@@ -62,7 +61,7 @@ impl Reader {
     }
 }
 
-/// Whether some parser takes this for the name of a member.
+/// Whether some parser takes this name for that member.
 fn is_read_as(given: &str, name: &str) -> bool {
     match given.is_ascii() {
         true => given.eq_ignore_ascii_case(name),
@@ -92,7 +91,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Object<'a> {
     }
 }
 
-/// A string, also one that has no Unicode text.
+/// A string, even one that is not valid Unicode.
 struct Text(String);
 
 impl<'de> Deserialize<'de> for Text {

@@ -40,7 +40,7 @@ impl Pattern {
         Ok(Self { given, folded })
     }
 
-    /// The name, if there are no wildcards in it.
+    /// The name, if it has no wildcards.
     pub(crate) fn literal(&self) -> Option<String> {
         let character = |token: &Token| match token {
             Token::One(c) => Some(*c),
@@ -54,7 +54,7 @@ impl Pattern {
         matches(&self.given, name, Class::has)
     }
 
-    /// Whether it matches what a file system may take for the name.
+    /// Whether it matches a possible meaning of the name for a file system.
     pub(crate) fn meets(&self, name: &Name) -> bool {
         self.matches(&name.given)
             || matches(&self.folded, &name.folded, Class::has_folded)
@@ -65,7 +65,7 @@ impl Pattern {
 
 fn matches(tokens: &[Token], name: &str, has: fn(&Class, char) -> bool) -> bool {
     let (mut tokens, mut name) = (tokens, name.chars());
-    // Where to go on if what is behind the last `*` does not match: with one character more for that.
+    // Where to retry if the part after the last `*` does not match: with one more character for the `*`.
     let mut again = None;
     loop {
         let mut rest = name.clone();
@@ -102,13 +102,13 @@ impl Class {
                 .any(|(from, to)| (*from..=*to).contains(&c))
     }
 
-    /// Whether it has a folded character, or one that folds to it.
+    /// Whether it contains a folded character, or one that folds to it.
     fn has_folded(&self, c: char) -> bool {
         self.has(c) || c.to_uppercase().any(|c| self.has(c))
     }
 }
 
-/// What a backslash may stand before.
+/// Characters that a backslash may escape.
 const ESCAPED: &str = r"*?[]{}!,\^-";
 
 fn tokens(text: &str) -> Result<Vec<Token>, &'static str> {
@@ -125,7 +125,7 @@ fn tokens(text: &str) -> Result<Vec<Token>, &'static str> {
     Ok(tokens)
 }
 
-/// A character, or the one behind a backslash.
+/// A character, or the one after a backslash.
 fn character(c: char, rest: &mut std::str::Chars) -> Result<char, &'static str> {
     if c != '\\' {
         return Ok(c);
@@ -135,7 +135,7 @@ fn character(c: char, rest: &mut std::str::Chars) -> Result<char, &'static str> 
     )
 }
 
-/// What is behind the `[` of a class. A `]` that comes first is one of its characters.
+/// A class, from after its `[`. A `]` that comes first is one of its characters.
 fn class(rest: &mut std::str::Chars) -> Result<Class, &'static str> {
     let except = rest.as_str().starts_with(['!', '^']);
     if except {
@@ -165,7 +165,7 @@ fn class(rest: &mut std::str::Chars) -> Result<Class, &'static str> {
 
 const UNCLOSED: &str = "there is a `[` without its `]`; write `\\[` for the character";
 
-/// The patterns that one with braces stands for.
+/// The patterns that one with braces expands to.
 pub(crate) fn choices(pattern: &str) -> Result<Vec<String>, &'static str> {
     let mut open = None;
     let mut depth = 0;
@@ -214,5 +214,5 @@ fn join(pattern: &str, bounds: &[usize]) -> Result<Vec<String>, &'static str> {
     Ok(all)
 }
 
-/// How many globs the braces of one may stand for.
+/// How many globs one with braces may expand to.
 const MOST_CHOICES: usize = 256;

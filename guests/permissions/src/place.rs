@@ -1,4 +1,4 @@
-//! A path of a tool call: what it is for certain, and all that it may be.
+//! A path of a tool call: its certain meaning, and all its possible ones.
 
 use crate::directory::{Directory, is_linked, rooted};
 use crate::name::{Name, is_plain};
@@ -6,19 +6,19 @@ use crate::protected;
 use crate::reading::{Reading, Start, readings};
 
 pub(crate) struct Place {
-    /// What a rule that allows is held against. None if the path has another form, or may have
-    /// another meaning, than that of an absolute path of this machine.
+    /// Matched by rules that allow. `None` unless the path has the form, and only the meaning, of an absolute path of
+    /// this machine.
     pub(crate) exact: Option<Exact>,
-    /// What a rule that denies or asks is held against: any of these may be meant.
+    /// Matched by rules that deny or ask: any of these may be meant.
     pub(crate) readings: Vec<Reading>,
 }
 
-/// A path as it is written, from the root down.
+/// A path as written, from the root down.
 pub(crate) struct Exact {
     /// `/`, or a drive such as `C:`.
     pub(crate) root: String,
     pub(crate) names: Vec<String>,
-    /// For each of the names: only a rule that writes it out reaches it.
+    /// For each name, whether only a rule that spells it out matches it.
     pub(crate) protected: Vec<bool>,
 }
 
@@ -42,7 +42,7 @@ fn exact(given: &str, directory: Option<&Directory>) -> Option<Exact> {
     if directory.is_some_and(|directory| directory.is_windows() != on_windows) {
         return None;
     }
-    // The session's own directory may have any name, for the client has named it.
+    // The session's own directory may have any name, as the client chose it.
     let own = directory
         .and_then(|own| own.contains(&root, &names))
         .unwrap_or(0);

@@ -1,12 +1,12 @@
-//! Names that no `*` and no `**` reaches where something may be changed: what starts programs, or says
-//! what may be done. A rule has to write them out.
+//! Names that neither `*` nor `**` matches for changes: files that start programs, or set permissions. A rule must
+//! spell them out.
 //!
-//! Every name that begins with a dot is one: so the settings of editors, agents, shells, version
-//! control and package managers are, also of those that are yet to come. This is the rest.
+//! Every name that begins with a dot is one, which covers settings of editors, agents, shells, version control and
+//! package managers, including future ones. This is the rest.
 
 use crate::fold::fold;
 
-/// Wherever they stand.
+/// In any directory.
 const NAMES: &[&str] = &[
     // This program's.
     "acp-chain.toml",
@@ -20,7 +20,7 @@ const NAMES: &[&str] = &[
     "_exrc",
     "_gvimrc",
     "_vimrc",
-    // What runs when one commits, or enters a directory.
+    // Run on commits, or on entering a directory.
     "lefthook.json",
     "lefthook.toml",
     "lefthook.yaml",
@@ -35,7 +35,7 @@ const NAMES: &[&str] = &[
     "appdata",
 ];
 
-/// Names that end so.
+/// Endings of names.
 const ENDINGS: &[&str] = &[
     // Proxies.
     ".wasm",
@@ -45,7 +45,7 @@ const ENDINGS: &[&str] = &[
     "profile.ps1",
 ];
 
-/// Names that stand somewhere below another.
+/// Names somewhere below another.
 const BELOW: &[(&str, &[&str])] = &[
     (".git", &["hooks", "config", "config.worktree"]),
     ("acp-chain", &["config.toml", "compiled"]),
@@ -61,8 +61,8 @@ const BELOW: &[(&str, &[&str])] = &[
     ("start menu", &["startup"]),
 ];
 
-/// Which names of an absolute path are protected. The first `own` of them are the session's directory,
-/// which its user has named.
+/// Which names of an absolute path are protected. The first `own` of them are the session's directory, which its user
+/// chose.
 pub(crate) fn marks(names: &[&str], own: usize) -> Vec<bool> {
     let folded: Vec<_> = names.iter().map(|name| fold(name)).collect();
     let is_protected = |(at, name): (usize, &String)| {

@@ -1,4 +1,4 @@
-//! What a path may mean that is none for certain.
+//! Possible meanings of an ambiguous path.
 
 use std::borrow::Cow;
 
@@ -18,13 +18,13 @@ pub(crate) struct Reading {
 pub(crate) enum Start {
     /// At a root: `/`, or a drive such as `C:`.
     Root(String),
-    /// At something that may stand for any root: a share, a link of the system's.
+    /// At something that may be any root: a share, a link of the system.
     Somewhere,
-    /// In a directory that is not known.
+    /// In an unknown directory.
     Below,
 }
 
-/// All that a path may mean which is none for certain.
+/// All possible meanings of an ambiguous path.
 pub(crate) fn readings(given: &str, directory: Option<&Directory>) -> Vec<Reading> {
     let mut readings = Vec::new();
     Splitting::Strict.read(given, directory, &mut readings);
@@ -32,7 +32,7 @@ pub(crate) fn readings(given: &str, directory: Option<&Directory>) -> Vec<Readin
     let decoded = is_uri.then(|| percent_decode_str(given).decode_utf8_lossy());
     for text in [Some(Cow::Borrowed(given)), decoded].into_iter().flatten() {
         let folded = fold(&text);
-        // Programs in C see no further.
+        // Programs in C stop there.
         let folded = folded.split('\0').next().unwrap_or_default().trim_start();
         for dots_lead_up in [false, true] {
             Splitting::Loose { dots_lead_up }.read(folded, directory, &mut readings);
@@ -41,12 +41,11 @@ pub(crate) fn readings(given: &str, directory: Option<&Directory>) -> Vec<Readin
     readings
 }
 
-/// How a path is taken apart.
+/// How a path is split.
 enum Splitting {
-    /// As POSIX has it.
+    /// As in POSIX.
     Strict,
-    /// As anything else may have it. Windows leaves dots and spaces away at the end of a name: then
-    /// nothing is left of `. .`, or what leads up.
+    /// As anywhere else. Windows ignores trailing dots and spaces in names: then `. .` becomes empty, or leads up.
     Loose { dots_lead_up: bool },
 }
 
@@ -74,7 +73,7 @@ impl Splitting {
         readings.push(Reading { start, names });
     }
 
-    /// What the beginning of a path may mean beside the root, or the session's directory.
+    /// Possible meanings of the beginning of a path, beside the root or the session's directory.
     fn starts<'p>(
         &self,
         parts: &[&'p str],
@@ -95,21 +94,21 @@ impl Splitting {
             }
             // On Windows the root of some drive.
             (1, _) if windows != Some(true) => Vec::new(),
-            // Each drive has a directory of its own, in which this begins.
+            // Each drive has its own working directory, in which this begins.
             (0, Some((_, name))) if !name.is_empty() || behind.is_empty() => {
                 vec![(Start::Below, [&[name], &*behind].concat())]
             }
             (0, Some((drive, _))) if windows != Some(false) => vec![(Start::Root(drive), behind)],
-            // What shells put something else for: `~`, `$HOME`, `%USERPROFILE%`.
+            // Expanded by shells: `~`, `$HOME`, `%USERPROFILE%`.
             (0, None) if first.starts_with(['~', '$', '%']) => vec![(Start::Below, behind)],
-            // What begins with a name, unless that is `file:`, `vscode-remote:`.
+            // It begins with a name, other than `file:`, `vscode-remote:`.
             (0, None) if !first.ends_with(':') => Vec::new(),
-            // Shares are behind two, and what POSIX leaves to each system.
+            // Two slashes begin a share, and POSIX leaves them to each system.
             _ => vec![somewhere],
         }
     }
 
-    /// The names that are left when those that lead nowhere or up have done so.
+    /// The remaining names, after resolving `.` and `..`.
     fn names(&self, base: &[Name], parts: &[&str]) -> Vec<Name> {
         let mut names: Vec<_> = base.iter().map(|name| &*name.given).collect();
         for part in parts {
@@ -129,7 +128,7 @@ impl Splitting {
     }
 }
 
-/// What is below a directory that a process has open, or works in.
+/// The path below a directory that a process has open, or works in.
 fn opened<'a, 'p>(parts: &'a [&'p str]) -> Option<&'a [&'p str]> {
     (0..parts.len()).find_map(|at| match parts[at] {
         "cwd" => parts.get(at + 1..),

@@ -7,11 +7,11 @@ use crate::object::{Object, Reader};
 
 #[derive(Default)]
 pub(crate) struct Asked {
-    /// As far as the request tells.
+    /// The call, as far as the request describes it.
     pub(crate) call: Call,
-    /// Under which the call may be known already.
+    /// Ids by which the call may be known already.
     pub(crate) ids: Vec<String>,
-    /// Version 2: what the user is asked, if the request is about something besides.
+    /// Version 2: the question to the user, if the request is about more than the call.
     pub(crate) question: Option<String>,
     /// Version 2: where a command would run.
     pub(crate) cwd: Option<String>,
@@ -23,7 +23,7 @@ impl Asked {
         let mut asked = Self::default();
         let mut reader = Reader::default();
         let params = reader.object(params);
-        // Looked at for nothing but whether it stands there twice.
+        // Read only to check for duplicates.
         reader.unclear |= reader.texts(&params, "sessionId").is_empty();
         let calls = reader.all(&params, "toolCall");
         let subjects = reader.all(&params, "subject");
@@ -35,7 +35,7 @@ impl Asked {
         }
         let title = reader.texts(&params, "title").pop();
         match (calls.len() + subjects.len(), title) {
-            // Nothing but the question is asked.
+            // There is only the question.
             (0, Some(title)) => asked.call.add_title(title),
             (1, title) => asked.question = title,
             (_, title) => {
@@ -80,14 +80,14 @@ impl Asked {
     }
 }
 
-/// What the user, or a rule, may choose.
+/// The options for the user, or a rule.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The ids by kind, in order.
     by_kind: BTreeMap<String, Vec<String>>,
-    /// All ids; how often each stands there.
+    /// All ids, with their number of occurrences.
     ids: BTreeMap<String, usize>,
-    /// Some of them could not be read.
+    /// Whether some of them could not be read.
     unclear: bool,
 }
 
@@ -117,8 +117,8 @@ impl Options {
         options
     }
 
-    /// The only option of its kind, the first of these kinds that has one. Of two that allow, nobody
-    /// knows which allows less.
+    /// The option of the first of these kinds that has any, if it is the only one of its kind. Of two that allow,
+    /// nobody knows which allows less.
     pub(crate) fn only(&self, kinds: &[&'static str]) -> Option<(&str, &'static str)> {
         let only = |kind: &&'static str| match &self.by_kind.get(*kind)?[..] {
             [id] if self.is_one(id) => Some((&**id, *kind)),
@@ -127,7 +127,7 @@ impl Options {
         kinds.iter().find_map(only).filter(|_| !self.unclear)
     }
 
-    /// Any option of these kinds, the first of them that has one.
+    /// An option of the first of these kinds that has any.
     pub(crate) fn any(&self, kinds: &[&'static str]) -> Option<(&str, &'static str)> {
         kinds.iter().find_map(|kind| {
             let mut ids = self.by_kind.get(*kind)?.iter();

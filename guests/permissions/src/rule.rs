@@ -1,7 +1,7 @@
-//! A rule: what it looks at, and what it decides.
+//! A rule: its conditions, and its decision.
 //!
-//! In doubt the user is asked. What allows must fit the whole call, by the very spelling; what denies
-//! or asks fits if any part of the call does, in any way that a file system may take it.
+//! In doubt the user is asked. A rule that allows must match the whole call, by its exact spelling; one that denies
+//! or asks matches if any part of the call does, in any possible meaning for a file system.
 
 use serde::Deserialize;
 use wildmatch::WildMatch;
@@ -20,7 +20,7 @@ pub(crate) enum Decision {
     Ask,
 }
 
-/// A rule as it is written in the manifest. What is not given does not matter to it.
+/// A rule as written in the manifest. Missing conditions match everything.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Entry {
@@ -76,9 +76,9 @@ pub(crate) struct Rule {
 /// A permission request, as rules see it.
 pub(crate) struct Case<'a> {
     pub(crate) call: &'a Call,
-    /// Of the paths of the call.
+    /// The places of the call's paths.
     pub(crate) places: Vec<Place>,
-    /// What is said beside the call: it can deny, and never allow.
+    /// The question beside the call: it can cause a denial, never an approval.
     pub(crate) question: Option<&'a str>,
     pub(crate) beside: Option<Place>,
     pub(crate) directory: Option<Directory>,
@@ -132,7 +132,7 @@ impl Rule {
                 let named = |kind| kinds.iter().any(|own| own == kind);
                 !call.kinds.is_empty() && call.all_kinds().all(named)
             }
-            // In another mode an agent may ask for less.
+            // In another mode an agent may ask less.
             None => !call.kinds.contains("switch_mode"),
         };
         let title = self.titles.as_ref().is_none_or(|patterns| {
@@ -165,7 +165,7 @@ impl Rule {
     fn meets(&self, case: &Case) -> bool {
         let call = case.call;
         let kind = self.kinds.as_ref().is_none_or(|kinds| {
-            // Clients show a kind that they do not know as `other`, and so one that is not given.
+            // Clients show unknown and missing kinds as `other`.
             let other = |kind: &str| !KINDS.contains(&kind);
             let has = |own: &String| {
                 call.all_kinds().any(|kind| {
@@ -198,11 +198,11 @@ impl Rule {
         kind && title && path
     }
 
-    /// The kinds of option that this rule takes, the best first; none if the user is asked.
+    /// The kinds of option that this rule chooses, the best first; empty if the user is asked.
     pub(crate) fn options(&self) -> &'static [&'static str] {
         match (self.decision, self.remember) {
             (Decision::Ask, _) => &[],
-            // What the agent remembers it does not ask again, so nothing but `remember` takes that.
+            // The agent does not ask again for what it remembers, so only `remember` chooses that.
             (Decision::Allow, false) => &["allow_once"],
             (Decision::Allow, true) => &["allow_always", "allow_once"],
             (Decision::Deny, false) => &["reject_once", "reject_always"],
@@ -211,7 +211,7 @@ impl Rule {
     }
 }
 
-/// Whether a title is one line, all of which is seen.
+/// Whether a title is one fully visible line.
 fn is_plain(title: &str) -> bool {
     let hidden =
         |c: char| c.is_control() || is_ignorable(c) || matches!(c, '\u{2028}' | '\u{2029}');

@@ -20,7 +20,7 @@ mod said;
 mod spellings;
 mod told;
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &[
     "session-setup.read",
     "turns.read",
@@ -69,7 +69,7 @@ fn ask(host: &mut Host, call: Value) -> String {
 
 fn choose(host: &mut Host, params: impl Serialize) -> String {
     host.request(Peer::Agent, "session/request_permission", params);
-    // Before it, the user may be told what becomes of the call.
+    // Before it, the user may be shown the decision about the call.
     let sent = host.sent().pop().expect("the request or its answer");
     if sent.what == What::Request {
         assert_eq!(sent.to, Peer::Client);

@@ -1,7 +1,7 @@
-//! What the user and the agent are told of a rule's decision.
+//! Reports of a rule's decision to the user and the agent.
 //!
-//! A call that nobody has announced is shown to the user as if the agent had, with what became of it and
-//! by which rule. Nothing here decides anything: where it cannot be said, the decision stands.
+//! An unannounced call is shown to the user as if the agent had announced it, with the decision and its rule. Nothing
+//! here decides anything: if it cannot be reported, the decision stands.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -12,25 +12,25 @@ use serde_json::{Value, json};
 
 use crate::rule::Decision;
 
-/// How many calls are remembered that were shown.
+/// How many shown calls are remembered.
 const MOST_SHOWN: usize = 1024;
-/// In how many sessions a denial is remembered until the turn ends.
+/// How many sessions' denials are remembered until the turn ends.
 const MOST_SESSIONS: usize = 256;
 
-/// Which rule decided, and what.
+/// The rule that decided, and its decision.
 pub(crate) struct Ruling {
     pub(crate) number: usize,
     pub(crate) decision: Decision,
-    /// The title of the call, as it can be shown.
+    /// The title of the call, safe to show.
     pub(crate) title: String,
 }
 
 /// What the client knows of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
-    /// It has seen it.
+    /// It has seen the call.
     pub(crate) announced: bool,
-    /// It shows content in it.
+    /// It shows content of the call.
     pub(crate) content: bool,
 }
 
@@ -56,7 +56,7 @@ impl Ruling {
         }
     }
 
-    /// For the agent, beside the answer that it gets.
+    /// The `_meta` for the agent, beside its answer.
     pub(crate) fn meta(&self) -> Value {
         let decision = match self.decision {
             Decision::Allow => "allow",
@@ -74,7 +74,7 @@ impl Ruling {
 }
 
 impl Told {
-    /// Shows the user the call that a request is about, and what a rule has decided.
+    /// Shows the user the call of a request, and a rule's decision.
     pub(crate) fn show(&self, session: &str, params: &Json, ruling: &Ruling, known: Known) {
         let denies = ruling.decision == Decision::Deny;
         let (version, call) = call_of(params);
@@ -86,7 +86,7 @@ impl Told {
                 again(session, version, &call, ruling, known.content)
             }
             Some(_) => first(session, version, call, ruling),
-            // A command, or a question, that belongs to no call.
+            // A command or a question without a call.
             None if denies => denied(session, version, ruling),
             None => Ok(()),
         };
@@ -128,7 +128,7 @@ impl Told {
         }
     }
 
-    /// Whether a call was shown before. From now on it was.
+    /// Marks a call as shown. Returns whether it was before.
     fn was_shown(&self, session: &str, id: &str) -> bool {
         let mut hasher = DefaultHasher::new();
         (session, id).hash(&mut hasher);
@@ -147,7 +147,7 @@ impl Told {
 
 type Sent = std::result::Result<(), Box<dyn std::error::Error>>;
 
-/// The call that a request is about, in the version whose form it has; an empty one if there is none.
+/// The call of a request, with the protocol version of its form; an empty one if there is none.
 fn call_of(params: &Json) -> (Version, Json) {
     if let Some(call) = params.at("/toolCall") {
         return (Version::V1, call);
@@ -182,7 +182,7 @@ fn first(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Se
     send(session, call)
 }
 
-/// Shows what became of a call that the client has seen.
+/// Shows the outcome of a call that the client has seen.
 fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_content: bool) -> Sent {
     let id: Value = call.at("/toolCallId").unwrap_or_default();
     let mut update = json!({
@@ -191,7 +191,7 @@ fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_cont
     if ruling.decision == Decision::Deny {
         update["status"] = "failed".into();
     }
-    // In place of what is shown there, so only where that is known.
+    // This replaces the shown content, so only if that is known.
     let mut update = Json::from(update);
     let own = call.at::<Vec<Json>>("/content").unwrap_or_default();
     let is_place = !own.is_empty() || !has_content;
@@ -217,7 +217,7 @@ fn denied(session: &str, version: Version, ruling: &Ruling) -> Sent {
     Ok(version.tell(session, &text)?)
 }
 
-/// The content of the call, and behind it which rule decided.
+/// The content of the call, followed by the rule that decided.
 fn with_words(call: &Json, ruling: &Ruling) -> Json {
     let mut content: Vec<Json> = call.at("/content").unwrap_or_default();
     content.push(words(ruling).into());

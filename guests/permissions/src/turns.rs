@@ -1,12 +1,10 @@
-//! What was said of tool calls before permission is requested for them.
+//! What was said about tool calls before permission is requested for them.
 //!
-//! A call is known from when it is first named until its turn ends, or until too much was said of
-//! others. Its name is known for longer: who asks under it again asks for something of which more
-//! was said than is known, and such a call is unclear.
+//! A call is known from its first mention until its turn ends, or until it is evicted in favour of others. Its name
+//! is known for longer: more was said about a later call with the same name than is known, so such a call is unclear.
 //!
-//! Calls are not saved, for there are many and they change often. So an instance that starts later
-//! may have missed what was said of a call, and takes every call for unclear until the turn of its
-//! session has ended.
+//! Calls are not saved, as they are many and change often. So a restarted instance may have missed what was said
+//! about a call, and treats every call as unclear until the turn of its session has ended.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -17,15 +15,15 @@ use acp_chain_proxy::{Head, Json, Response, read};
 use crate::call::Call;
 use crate::object::Reader;
 
-/// How much is kept of all calls together, in bytes. What was said of the oldest is forgotten first.
+/// How much is kept of all calls together, in bytes. The oldest is evicted first.
 const MOST: usize = 4 * 1024 * 1024;
-/// How long an update may be that is looked at, in bytes.
+/// The longest update that is read, in bytes.
 const LONGEST_UPDATE: u64 = 16 * 1024 * 1024;
 /// How many names of forgotten calls are kept.
 const MOST_NAMES: usize = 65_536;
 /// How many names of sessions are kept.
 const MOST_SESSIONS: usize = 4096;
-/// How long the name of a session may be, in bytes. In one with a longer name nothing is clear.
+/// The longest session name, in bytes. In a session with a longer one, every call is unclear.
 const LONGEST_NAME: usize = 1024;
 
 #[derive(Default)]
@@ -47,17 +45,16 @@ struct Known {
     /// Their names, the oldest first.
     order: VecDeque<Name>,
     size: usize,
-    /// The names of calls that are not kept any more, as hashes: two that are the same make a call
-    /// unclear, and no more.
+    /// The names of evicted calls, as hashes: a collision only makes a call unclear.
     forgotten: BTreeSet<u64>,
-    /// Sessions in whose turn something was said of nobody knows which call.
+    /// Sessions in whose turn something was said about an unknown call.
     missed: BTreeSet<String>,
-    /// If an earlier instance saw what this one did not: the sessions whose turn has ended since.
+    /// If an earlier instance saw messages that this one did not: the sessions whose turn has ended since.
     ended: Option<BTreeSet<String>>,
 }
 
 impl Turns {
-    /// For an instance that starts later.
+    /// For a restarted instance.
     pub(crate) fn late() -> Self {
         Self(RefCell::new(Known::late()))
     }
@@ -87,8 +84,8 @@ impl Turns {
         Turn::Open
     }
 
-    /// The end of a turn in version 1, whose answer tells why it stopped, or a turn that failed. In
-    /// version 2 the answer says only that the prompt has arrived.
+    /// The end of a turn in version 1, whose answer has the stop reason, or a failed turn. In version 2 the answer
+    /// only acknowledges the prompt.
     pub(crate) fn on_answer(&self, response: &Response) -> Turn {
         let ended =
             response.outcome.is_err() || response.head.read::<Json>("/stopReason").is_some();
@@ -101,12 +98,12 @@ impl Turns {
         Turn::Open
     }
 
-    /// A session was opened: what was said of its calls until now is history.
+    /// A session was opened: everything said about its calls so far is history.
     pub(crate) fn on_open(&self, session: &str) {
         self.0.borrow_mut().forget(session);
     }
 
-    /// Whether the agent has said anything of a call.
+    /// Whether the agent has mentioned a call.
     pub(crate) fn heard(&self, session: &str, id: &str) -> bool {
         let known = self.0.borrow();
         let name = (session.to_owned(), id.to_owned());
@@ -122,7 +119,7 @@ impl Turns {
         call
     }
 
-    /// An update about a call. All of the body is read, to see what stands in it twice.
+    /// An update of a call. The whole body is read, to find duplicate members.
     fn hear(&self, session: &str, head: &Head, take: impl Fn(&mut Call, &str)) {
         let mut known = self.0.borrow_mut();
         let small = head.size <= LONGEST_UPDATE;
@@ -153,7 +150,7 @@ impl Known {
         }
     }
 
-    /// Whether something may have been said of any call of a session that is not known.
+    /// Whether something unknown may have been said about the calls of a session.
     fn doubts(&self, session: &str) -> bool {
         let late = self.ended.as_ref();
         session.len() > LONGEST_NAME
@@ -215,8 +212,7 @@ impl Known {
         }
     }
 
-    /// With too many names to keep, all of them are given up: it is then as if this instance had
-    /// just started.
+    /// Past the limit of names, all are dropped: then this is like a restarted instance.
     fn bound(&mut self) {
         let ended = self.ended.as_ref().map_or(0, BTreeSet::len);
         if self.forgotten.len() > MOST_NAMES || self.missed.len().max(ended) > MOST_SESSIONS {
@@ -231,7 +227,7 @@ fn hash(name: &Name) -> u64 {
     hasher.finish()
 }
 
-/// How many bytes a call takes, about, with its name in two places.
+/// The approximate size of a call, with its name in two places, in bytes.
 fn size((session, id): &Name, call: &Call) -> usize {
     2 * (session.len() + id.len()) + call.size() + 512
 }

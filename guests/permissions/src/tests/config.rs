@@ -1,4 +1,4 @@
-//! What is wrong with a rule is said when the proxy starts.
+//! Errors in rules are reported when the proxy starts.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Which rule decides, and which option it takes.
+//! The rule that decides, and the option that it chooses.
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn of_two_options_that_allow_none_is_taken() {
     ]);
     assert_eq!(choose(&mut host, params("edit", twice.clone())), "ask");
     assert_eq!(choose(&mut host, params("delete", twice)), "no");
-    // Which of them remembers less cannot be told; that one which is not remembered can.
+    // Which of them remembers less is unknown; the one that is not remembered is clear.
     let wide = json!([
         option("tool", "allow_always"),
         option("server", "allow_always"),

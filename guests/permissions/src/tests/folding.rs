@@ -1,4 +1,4 @@
-//! What is folded together is at least what file systems take for the same.
+//! Folding covers at least everything that file systems consider equal.
 
 use caseless::default_case_fold_str;
 use proptest::prelude::*;
@@ -28,7 +28,7 @@ fn every_character_folds_like_its_case_folding_and_its_forms() {
 
 #[test]
 fn what_is_not_seen_is_left_out() {
-    // What HFS+ passes over, by Apple's technical note 1150.
+    // Code points that HFS+ ignores, by Apple's technical note 1150.
     let ignored = [
         '\u{200c}'..='\u{200f}',
         '\u{202a}'..='\u{202e}',

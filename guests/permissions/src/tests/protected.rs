@@ -1,4 +1,4 @@
-//! What starts programs, or says what may be done, is changed only by a rule that names it.
+//! Files that start programs, or set permissions, are changed only by a rule that names them.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What a new instance knows, once the old one broke.
+//! What a new instance knows after the old one broke.
 
 use super::*;
 
@@ -26,7 +26,7 @@ fn a_new_instance_allows_nothing_until_it_has_seen_the_end_of_a_turn() {
     for known in [false, true] {
         let mut host = host(rules.clone());
         let prompt = host.request(Peer::Client, "session/prompt", json!({ "sessionId": "s" }));
-        // What the old instance would deny.
+        // The old instance would deny this.
         update(
             &mut host,
             json!({ "sessionUpdate": "tool_call", "toolCallId": "t", "title": "Read a secret" }),

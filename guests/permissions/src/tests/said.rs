@@ -1,8 +1,8 @@
-//! What is read of a call, and what becomes of one that cannot be read.
+//! The parts of a call that are read, and calls that cannot be read.
 
 use super::*;
 
-/// Members of a call that cannot be read, and whether what can be read of them is denied below.
+/// Malformed members of a call, and whether their readable part is denied below.
 const UNREADABLE: &[(&str, bool)] = &[
     (r#""locations": [{ "uri": "x" }]"#, false),
     (r#""locations": "all""#, false),

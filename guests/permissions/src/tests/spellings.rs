@@ -1,4 +1,4 @@
-//! A path that is none for certain is never allowed; what denies finds it whatever it may mean.
+//! An ambiguous path is never allowed; rules that deny match any of its meanings.
 
 use super::*;
 
@@ -74,7 +74,7 @@ fn what_denies_finds_a_path_in_every_spelling_and_what_allows_in_none() {
             ("./**", "allow", "ask"),
             ("/home/me/secret/key", "allow", "ask"),
         ] {
-            // A short name says too little for all but names and wildcards; the NUL ends the last one.
+            // A short name is too vague for anything but names and wildcards; the NUL ends the last one.
             let mut host = host(json!([{ "decision": decision, "path": glob }]));
             open(&mut host, "/home/me");
             let call = call("read", "", &[spelling]);

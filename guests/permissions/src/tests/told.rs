@@ -1,4 +1,4 @@
-//! What the user and the agent are told of a rule's decision.
+//! Reports of a rule's decision to the user and the agent.
 
 use acp_chain_proxy::testing::Sent;
 
@@ -13,7 +13,7 @@ fn ruled() -> Host {
     host(serde_json::from_str(RULES).expect("rules"))
 }
 
-/// All that leaves because of a request.
+/// All messages caused by a request.
 fn request(host: &mut Host, params: Value) -> Vec<Sent> {
     host.request(Peer::Agent, "session/request_permission", params);
     host.sent()
@@ -160,7 +160,7 @@ fn in_version_2_a_call_is_shown_and_a_turn_explained_in_its_forms() {
             "kind": "execute", "status": "failed", "content": [words(DENIED)],
         })
     );
-    // To what is shown already, something can be added here.
+    // Content that is already shown can be extended here.
     let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm" } }]);
     let more = json!({ "kind": "execute", "content": content });
     update(&mut host, said("tool_call_update", "t", &more));

@@ -74,7 +74,7 @@ pub fn paths() -> impl Strategy<Value = String> {
     prop_oneof![path(), likely_path()]
 }
 
-/// Paths of calls: what is usual has to be there for the rest to matter.
+/// Paths of calls: usual ones must occur for the rest to matter.
 pub fn said_path() -> impl Strategy<Value = String> {
     let usual = select(
         &[
@@ -137,7 +137,7 @@ pub fn rule() -> impl Strategy<Value = Rule> {
     })
 }
 
-/// A member of a call: its JSON, and what it says.
+/// A member of a call: its JSON, and its meaning.
 pub type Member = (String, Said);
 
 pub fn text(text: &str) -> String {
@@ -256,7 +256,7 @@ pub fn content() -> impl Strategy<Value = Member> {
     ]
 }
 
-/// All members of a call but its id.
+/// All members of a call except its id.
 pub fn call_members() -> impl Strategy<Value = Member> {
     let some = |weight| option::weighted(weight, Just(()));
     let members = (

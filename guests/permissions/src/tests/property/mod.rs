@@ -1,4 +1,4 @@
-//! Calls, rules and spellings of paths that nobody thought of, held against a plain reference.
+//! Calls, rules and spellings of paths that nobody thought of, compared with a simple reference.
 
 mod generate;
 mod reference;
@@ -14,9 +14,9 @@ use super::*;
 
 #[derive(Clone, Debug)]
 enum Event {
-    /// Something is said of a call.
+    /// An update of a call.
     Said(&'static str, Member),
-    /// Something is said of nobody knows which.
+    /// An update of an unknown call.
     Missed,
     EndOfTurn,
     Loaded,
@@ -33,7 +33,7 @@ fn event() -> impl Strategy<Value = Event> {
     ]
 }
 
-/// What the reference knows when all that has happened.
+/// What the reference knows after these events.
 fn known(events: &[Event]) -> Said {
     let (mut call, mut missed, mut named) = (Said::default(), false, false);
     for event in events {

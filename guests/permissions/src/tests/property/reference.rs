@@ -1,5 +1,5 @@
-//! The decision, made slowly and plainly: by trying all that a path may mean, one after the other. It
-//! shares no code with the crate, and folds names with other libraries.
+//! The decision, made slowly and simply, by trying all possible meanings of a path one by one. It shares no code with
+//! the crate, and folds names with other libraries.
 
 mod globs;
 mod meanings;
@@ -22,7 +22,7 @@ pub struct Rule {
     pub globs: Option<Vec<&'static str>>,
 }
 
-/// What was said of a call, or of several parts of it together.
+/// Everything said about a call, or about several parts of it together.
 #[derive(Clone, Debug, Default)]
 pub struct Said {
     pub titles: BTreeSet<String>,
@@ -47,7 +47,7 @@ impl Said {
     }
 }
 
-/// What the first rule that matches decides.
+/// The decision of the first matching rule.
 pub fn decide(rules: &[Rule], call: &Said, cwd: Option<&str>) -> &'static str {
     let rule = rules.iter().find(|rule| match rule.decision {
         "allow" => allows(rule, call, cwd),
@@ -121,7 +121,7 @@ fn allows(rule: &Rule, call: &Said, cwd: Option<&str>) -> bool {
                 .flat_map(|glob| unfold_braces(glob))
                 .any(|glob| {
                     let glob = Glob::parse(&glob, directory(cwd).as_ref());
-                    // As a `**` at the end is for one name at least.
+                    // As a final `**` matches at least one name.
                     let mut segments = glob.segments;
                     if segments.last().is_some_and(|last| last == "**") {
                         segments.push("*".into());
@@ -205,7 +205,7 @@ fn loosely(segments: &[String], names: &[String]) -> bool {
     }
 }
 
-/// Whether a file system may take a name for one that a glob means.
+/// Whether a file system may consider a name equal to one that the glob matches.
 fn may_be(segment: &str, name: &str) -> bool {
     let forms = [name.to_owned(), same(name), bare(name)];
     if has_wildcard(segment) {

@@ -1,10 +1,10 @@
-//! All that a path may mean, one after the other.
+//! All possible meanings of a path, one by one.
 
 use super::globs::{Glob, instance};
 use super::names::{has_wildcard, percent_decoded, same};
 use super::paths::{Path, certain, directory};
 
-/// All paths that this may mean, as far as they matter to the glob.
+/// All paths that this may mean, as far as they matter for the glob.
 pub fn meanings(path: &str, cwd: Option<&str>, glob: &Glob) -> Vec<Path> {
     let own = directory(cwd);
     let mut meanings = Vec::new();
@@ -118,7 +118,7 @@ fn elsewhere(text: &str, own: Option<&Path>, glob: &Glob, up: bool) -> Vec<Path>
     all
 }
 
-/// The names that are left; `up` says whether dots with spaces lead up, or nowhere.
+/// The remaining names; `up` says whether dots with spaces lead up, or nowhere.
 fn walk(base: &[String], parts: &[&str], up: Option<bool>) -> Vec<String> {
     let mut names = base.to_vec();
     for part in parts {

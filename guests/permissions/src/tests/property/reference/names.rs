@@ -37,7 +37,7 @@ pub fn wild_from(pattern: &[char], text: &[char]) -> bool {
     }
 }
 
-/// Equal for names that some file system takes for the same.
+/// Equal for names that some file system considers equal.
 pub fn same(name: &str) -> String {
     let mut name = name.to_owned();
     loop {
@@ -54,12 +54,12 @@ pub fn same(name: &str) -> String {
     }
 }
 
-/// Of the code points that are not seen, those that the test has.
+/// The invisible code points in the test.
 pub fn unseen(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{feff}' | '\u{ad}')
 }
 
-/// The parts of a short name of Windows: what is before `~`, behind it, and behind the dot.
+/// The parts of a Windows short name: before the `~`, after it, and after the dot.
 pub fn alias(name: &str) -> Option<(String, String, String)> {
     let mut parts = name.split('.');
     let (base, ending) = (parts.next()?, parts.next().unwrap_or_default());
@@ -110,7 +110,7 @@ pub fn percent_decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A name without what Windows leaves away at its end.
+/// A name without the trailing characters that Windows ignores.
 pub fn bare(name: &str) -> String {
     let folded = same(name);
     let file = folded.split(':').next().unwrap_or_default();

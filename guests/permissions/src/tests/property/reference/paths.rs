@@ -1,4 +1,4 @@
-//! Paths that can mean one thing only.
+//! Unambiguous paths.
 
 use super::names::{alias, same, unseen};
 
@@ -8,7 +8,7 @@ pub struct Path {
     pub names: Vec<String>,
 }
 
-/// The directory of the session, if it is clear which one that is.
+/// The directory of the session, if it is unambiguous.
 pub fn directory(cwd: Option<&str>) -> Option<Path> {
     let cwd = cwd?;
     let path = absolute(cwd)?;
@@ -35,7 +35,7 @@ pub fn absolute(path: &str) -> Option<Path> {
     (!names.iter().any(|name| name == "..")).then_some(Path { root, names })
 }
 
-/// A path that can mean one thing only.
+/// An unambiguous path.
 pub fn certain(path: &str, cwd: Option<&str>) -> Option<Path> {
     let path = absolute(path)?;
     let own = directory(cwd);
