@@ -1,8 +1,8 @@
-//! Where the fields of the envelope lie in a line, and whether the line is JSON at all. That is found out in one pass,
-//! which is made while the line still comes in: little is left to do when its last byte is there.
+//! Finds the fields of the envelope in a line, and whether the line is JSON at all, in one pass over the line while
+//! it arrives: little is left to do after its last byte.
 //!
-//! What always holds: it does not matter in which pieces a line comes, and no byte is looked at twice but those of
-//! the names of its members. What is kept beside the line is a bit for each level that is open.
+//! Invariants: the result does not depend on how a line is split into pieces, and no byte is read twice except those
+//! of its members' names. Beside the line, only one bit per open level is kept.
 
 use std::ops::Range;
 
@@ -11,29 +11,29 @@ use acp_chain_powers::fold;
 use super::pointer::{decoded, spells};
 use super::session::SESSION;
 
-/// The fields that JSON-RPC gives a meaning.
+/// The fields that JSON-RPC defines.
 const FIELDS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
 
-/// Where the fields lie in a line.
+/// The fields of a line.
 #[derive(Debug, Default)]
 pub struct Outline {
     /// In the order of [`FIELDS`].
     fields: [Option<Field>; FIELDS.len()],
-    /// Whether there is a field that some readers take for one of these.
+    /// Whether there is another field that some readers take for one of these.
     pub is_ambiguous: bool,
 }
 
 /// A field of the envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Where its value is.
+    /// The range of its value.
     pub value: Range<usize>,
-    /// Where the text is that names a session, if the value is an object that has one.
+    /// The range of the session's name, if the value is an object that has one.
     pub session: Option<Range<usize>>,
 }
 
 impl Outline {
-    /// Reads a line that is there as a whole.
+    /// Reads a complete line.
     pub fn of(line: &str) -> Result<Self, Flaw> {
         let mut scanner = Scanner::default();
         scanner.read(line);
@@ -46,17 +46,17 @@ impl Outline {
     }
 }
 
-/// Why a line is no envelope.
+/// Why a line is not an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// It is no JSON object.
+    /// It is not a JSON object.
     NoObject,
-    /// It has a field of the envelope twice, so that two readers could disagree about it.
+    /// It has a duplicate field of the envelope, about which readers could disagree.
     Twice(u8),
 }
 
 impl Flaw {
-    /// The field that is there twice.
+    /// The duplicate field.
     pub fn twice(self) -> Option<&'static str> {
         match self {
             Self::NoObject => None,
@@ -65,18 +65,18 @@ impl Flaw {
     }
 }
 
-/// Reads a line as it comes in.
+/// Reads a line as it arrives.
 #[derive(Debug)]
 pub struct Scanner {
-    /// How much of the line was read.
+    /// How much of the line has been read.
     at: usize,
     state: State,
     nesting: Nesting,
-    /// Whether the text that is read names a member.
+    /// Whether the current string is the name of a member.
     is_name: bool,
-    /// Where the name or the value began that was last begun on the first two levels.
+    /// Where the last name or value on the first two levels began.
     begins: [usize; 3],
-    /// Which field of the envelope the last name on the first level is.
+    /// The field of the envelope with the last name on the first level.
     field: Option<u8>,
     /// Whether the last name on the second level is that of the session.
     is_session: bool,
@@ -89,7 +89,7 @@ pub struct Scanner {
 /// What may come next.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// The object that a line is.
+    /// The object of the line.
     Start,
     /// A value.
     Value,
@@ -101,23 +101,23 @@ enum State {
     FirstName,
     /// The colon between a name and a value.
     Colon,
-    /// What stands behind a value.
+    /// What follows a value.
     Behind,
-    /// More of a text.
+    /// More of a string.
     Text,
-    /// What stands behind a backslash in one.
+    /// What follows a backslash in a string.
     Escape,
-    /// So many hexadecimal digits.
+    /// This many hexadecimal digits.
     Hex(u8),
     /// More of a number.
     Number(Number),
-    /// The rest of a word that begins there in [`WORDS`].
+    /// The rest of a word, from this index in [`WORDS`].
     Word(u8),
-    /// Nothing but white space.
+    /// Only white space.
     End,
 }
 
-/// The words that are values, without their first letters, each with a dot behind it.
+/// The literal words, without their first letters, each followed by a dot.
 const WORDS: &[u8] = b"rue.alse.ull.";
 const TRUE: u8 = 0;
 const FALSE: u8 = 4;
@@ -141,7 +141,7 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Reads on in a line, of which more is there than the last time.
+    /// Reads on in a line that has grown since the last call.
     pub fn read(&mut self, line: &str) {
         if self.flaw.is_none()
             && let Err(flaw) = self.read_on(line)
@@ -150,7 +150,7 @@ impl Scanner {
         }
     }
 
-    /// What the line is made of that was read.
+    /// The outline of the line that was read.
     pub fn finish(self) -> Result<Outline, Flaw> {
         match (self.flaw, self.state) {
             (Some(flaw), _) => Err(flaw),
@@ -175,7 +175,7 @@ impl Scanner {
                                 true => self.name_ended(line, next),
                                 false => self.value_ended(next)?,
                             };
-                            // It hardly ever stands elsewhere.
+                            // It is hardly ever elsewhere.
                             if self.is_name && text.get(next) == Some(&b':') {
                                 next += 1;
                                 state = State::Value;
@@ -264,7 +264,7 @@ impl Scanner {
 
     fn open(&mut self, is_object: bool) -> State {
         self.nesting.open(is_object);
-        // Of the value on the level above.
+        // Applies only to the value on the level above.
         self.is_session &= self.nesting.depth > 2;
         match is_object {
             true => State::FirstName,
@@ -272,7 +272,7 @@ impl Scanner {
         }
     }
 
-    /// Whether this is the end of the object or the array that is open. Behind a comma none may end.
+    /// Whether this byte closes the open object or array. After a comma none may end.
     fn closes(&self, byte: u8) -> bool {
         byte == if self.nesting.is_in_object() {
             b'}'
@@ -304,7 +304,7 @@ impl Scanner {
         }
     }
 
-    /// A value ends here, or the object that the line is.
+    /// A value ends here, or the object of the line.
     #[inline]
     fn value_ended(&mut self, at: usize) -> Result<State, Flaw> {
         match self.nesting.depth {
@@ -334,20 +334,19 @@ impl Scanner {
     }
 }
 
-/// The field that has this name.
+/// The field with this name.
 fn position(name: &str) -> Option<u8> {
     (0..)
         .zip(FIELDS)
         .find_map(|(which, field)| (field == name).then_some(which))
 }
 
-/// Whether a name that is none of the envelope's fields is one to a reader which does not tell large
-/// and small letters apart.
+/// Whether a name that is not a field of the envelope is one for a case-insensitive reader.
 fn resembles_field(name: &str) -> bool {
     FIELDS.contains(&&*fold(name))
 }
 
-/// How many bytes come before one that is not simply part of a text: a quote, a backslash, or what may not stand in one.
+/// The number of bytes before one that is special in a string: a quote, a backslash, or an invalid byte.
 fn plain(text: &[u8]) -> usize {
     const BLOCK: usize = 64;
     // Most texts are short.
@@ -355,7 +354,7 @@ fn plain(text: &[u8]) -> usize {
     if let Some(found) = special(begin) {
         return found;
     }
-    // Compilers make few instructions of a block.
+    // A block compiles to few instructions.
     let (blocks, _) = rest.as_chunks::<BLOCK>();
     let is_plain = |block: &&[u8; BLOCK]| {
         !block
@@ -367,11 +366,11 @@ fn plain(text: &[u8]) -> usize {
     begin.len() + plain + special(rest).unwrap_or(rest.len())
 }
 
-/// Where the first byte is that is not simply part of a text.
+/// The position of the first byte that is special in a string.
 fn special(text: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // Of each byte the highest bit: whether it is below that one. Of the first that is, it is true.
+    // The highest bit of each byte: whether it is below `byte`. Exact for the first byte that is.
     let below = |word: u64, byte: u8| word.wrapping_sub(ONES * u64::from(byte)) & !word & HIGH;
     let is = |word: u64, byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
     let (words, rest) = text.as_chunks::<8>();
@@ -390,7 +389,7 @@ fn is_special(byte: u8) -> bool {
     byte < b' ' || byte == b'"' || byte == b'\\'
 }
 
-/// How far a number has come.
+/// The state within a number.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Minus,
@@ -411,7 +410,7 @@ impl Number {
         }
     }
 
-    /// The number with one byte more; none if that does not belong to it.
+    /// The state after one more byte; `None` if that does not belong to the number.
     fn with(self, byte: u8) -> Option<Self> {
         match (self, byte) {
             (Self::Minus, b'0') => Some(Self::Zero),
@@ -434,13 +433,13 @@ impl Number {
     }
 }
 
-/// Which of the objects and arrays that are open is which, a bit each.
+/// The open objects and arrays, one bit each.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,
-    /// The innermost ones.
+    /// The innermost levels.
     last: u64,
-    /// 64 each of the others.
+    /// The other levels, 64 in each.
     outer: Vec<u64>,
 }
 
@@ -478,7 +477,7 @@ pub mod tests {
     use super::super::pointer::member;
     use super::*;
 
-    /// The members of an object, as another reader finds them.
+    /// The members of an object, found by another reader.
     struct Members;
 
     impl<'de> Visitor<'de> for Members {
@@ -524,7 +523,7 @@ pub mod tests {
         start..start + part.len()
     }
 
-    /// Reads a line that comes in pieces of these lengths, in turn.
+    /// Reads a line that arrives in pieces of these lengths, in turn.
     fn in_pieces(line: &str, lengths: &[usize]) -> Result<Outline, Flaw> {
         let mut scanner = Scanner::default();
         let (mut end, mut lengths) = (0, lengths.iter().cycle());
@@ -541,7 +540,7 @@ pub mod tests {
                 assert_eq!(one.fields, other.fields, "{line}");
                 assert_eq!(one.is_ambiguous, other.is_ambiguous, "{line}");
             }
-            // A line may be no JSON behind a field that is there twice.
+            // A line may be malformed after a duplicate field.
             (Err(_), Err(Flaw::NoObject)) => {}
             (one, other) => assert_eq!(
                 (one.as_ref().err(), other.as_ref().err()),
@@ -633,7 +632,7 @@ pub mod tests {
         })
     }
 
-    /// Lines that are JSON, and some that no longer are.
+    /// Lines that are JSON, and some that are no longer.
     pub fn line() -> impl Strategy<Value = String> {
         let changed = (
             value(),
