@@ -38,7 +38,7 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// A difference of one percent must be known this precisely to be reported.
+/// How precisely a figure must be known for a difference of one percent to be reported.
 const KNOWN: f64 = 0.01;
 
 /// A figure, and its measurement in turn.

@@ -34,7 +34,7 @@ const COUNTED: [(&str, &str, usize, &str); 7] = [
     ("request-through-3-traced", "request", 3, "heard"),
 ];
 
-/// Messages of the shorter run; few enough that a trace's queue holds all of them.
+/// Messages of the shorter run; with a trace, few enough that all of them fit into its queue.
 const MESSAGES: u64 = 2000;
 const TRACED: u64 = 500;
 
