@@ -21,7 +21,7 @@ use reqwest::redirect::Policy;
 pub struct Collector {
     client: Client,
     is_lost: Arc<AtomicBool>,
-    /// What is exported.
+    /// The exported signal, for the log.
     what: &'static str,
 }
 

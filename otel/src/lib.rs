@@ -2,18 +2,18 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `mapping` | all names: which semantic conventions are followed, and what of a message may leave |
-//! | `said` | what is read of the bodies of messages |
-//! | `context` | who a span belongs to |
-//! | `content` | what is said, where that is asked for |
-//! | `spans` | lines into spans |
-//! | `requests` | requests that have one |
-//! | `span` | parts of one |
-//! | `metrics` | lines into measurements |
-//! | `memory` | how much memory proxies have |
-//! | `settings` | what the environment asks for |
-//! | `collector` | where spans and metrics go, and what is lost on the way |
-//! | `export` | all of that, for a chain that runs |
+//! | `mapping` | all names: the semantic conventions, and the parts of a message that may be exported |
+//! | `said` | the parts of message bodies that are read |
+//! | `context` | the trace of a span |
+//! | `content` | contents of messages, if requested |
+//! | `spans` | turns lines into spans |
+//! | `requests` | requests with spans |
+//! | `span` | parts of a span |
+//! | `metrics` | turns lines into measurements |
+//! | `memory` | the memory of proxies |
+//! | `settings` | settings from the environment |
+//! | `collector` | the destination of spans and metrics, and losses |
+//! | `export` | all of that, for a running chain |
 //!
 //! Invariants: unless requested, no text written by a user, an agent or a tool is in a span or a metric, only names,
 //! ids, numbers, and words of protocols. The same lines give the same ids. Memory is bounded, whatever the lines

@@ -2,11 +2,11 @@
 //!
 //! `gen_ai.*` and `mcp.*` are those of the [semantic conventions for generative AI][genai], which are in development and
 //! have no release yet: spans as of its commit `002c8a6ea1c8`, MCP as of `5c50d346f1c9`, metrics as of `004902b8cb70`,
-//! the last before counters took the place of `gen_ai.client.token.usage`. `error.type`, `rpc.response.status_code` and
-//! `jsonrpc.request.id` are those of the general conventions, as is `enduser.id`. `acp.*` are ours: nobody has any for the Agent Client
-//! Protocol.
+//! the last before counters replaced `gen_ai.client.token.usage`. `error.type`, `rpc.response.status_code`,
+//! `jsonrpc.request.id` and `enduser.id` are those of the general conventions. `acp.*` are ours: there are none for the
+//! Agent Client Protocol.
 //!
-//! `gen_ai.provider.name`, which these ask for, is left out: the protocol does not say which models an agent uses.
+//! `gen_ai.provider.name`, which these require, is omitted: the protocol does not say which models an agent uses.
 //!
 //! [genai]: https://github.com/open-telemetry/semantic-conventions-genai
 

@@ -37,7 +37,7 @@ pub(crate) const METRICS: Signal = Signal {
     timeout: "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT",
 };
 
-/// What is exported.
+/// The exported signals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
 pub struct Settings {

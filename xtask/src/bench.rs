@@ -1,8 +1,9 @@
 //! `cargo xtask bench`: what acp-chain costs, in six ways.
 //!
-//! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and
-//! the reference conductor. `--serve` puts servers under load. `--inspector` measures the page of `acp-chain inspect` in a browser. `--micro` and `--instructions` look at the parts of the host instead.
-//! Everything is built as users build it: optimised, and without the features of the tests.
+//! By default the harness in `bench/` is built and run, over real pipes, beside a relay of bytes and the reference
+//! conductor. `--serve` puts servers under load. `--inspector` measures the page of `acp-chain inspect` in a browser.
+//! `--micro` and `--instructions` measure parts of the host instead. Everything is built as users build it: optimised,
+//! and without the features of the tests.
 
 mod inspector;
 mod instructions;

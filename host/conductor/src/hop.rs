@@ -123,9 +123,9 @@ impl From<Native> for Member {
 /// The terms of a proxy.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    /// What it may use.
+    /// Its limits.
     pub limits: Arc<Limits>,
-    /// What it may do.
+    /// Its powers.
     pub grant: Arc<Grant>,
     /// What happens when it breaks.
     pub on_failure: FailurePolicy,
@@ -158,7 +158,7 @@ pub enum Life {
     Ended(String),
 }
 
-/// What waits for a proxy.
+/// An item that waits for a proxy.
 #[derive(Debug)]
 pub enum Item {
     Message(Routed),
@@ -572,7 +572,7 @@ fn subject_of(routed: &Routed) -> Subject<'_> {
     subject(&routed.message, routed.toward.opposite(), &routed.method)
 }
 
-/// What a native proxy sees.
+/// The subscriptions of a native proxy: everything.
 fn everything() -> Vec<Subscription> {
     let all = Pattern::new("*").map(|method| Subscription {
         method,

@@ -185,7 +185,7 @@ impl Pipes {
     pub fn end(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         let Some(pipe) = pipe else { return };
-        // What is known of the previous one no longer matters.
+        // The state of the previous one no longer matters.
         pipe.count = self.count;
         self.count += 1;
         if let Some(program) = pipe.program.take() {

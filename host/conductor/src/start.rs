@@ -39,7 +39,7 @@ pub struct Chain {
     pub proxies: Vec<Member>,
     /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
     pub agent: Option<Agent>,
-    /// What the user is to be told in the first turn.
+    /// The notices for the user's first turn.
     pub notices: Vec<String>,
     /// Opens the sockets through which the agent reaches MCP servers within the chain. Without it, this process does.
     pub supervisor: Option<Supervisor>,
@@ -105,9 +105,9 @@ impl From<ChildIo> for Agent {
 
 /// The two streams of an agent, or of a native proxy, and its process if it has one.
 pub struct ChildIo {
-    /// What it writes.
+    /// Its output.
     pub output: Box<dyn AsyncRead + Send + Unpin>,
-    /// What it reads.
+    /// Its input.
     pub input: Box<dyn AsyncWrite + Send + Unpin>,
     /// The process, which ends with the connection.
     pub process: Option<Process>,

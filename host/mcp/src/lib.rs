@@ -9,7 +9,7 @@
 //! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP, and writes
 //! it there. A caller's request is a [`seat::CallerRequest`], which an adapter for each kind of provider handles:
 //!
-//! | who asks | a [component] | a provider that is [connected] to | one of [stateless] requests |
+//! | caller | a [component] | a [connected] provider | a [stateless] provider |
 //! |---|---|---|---|
 //! | a client that begins with `initialize` | is served in its version | passes | is adapted: `legacy`, `rounds`, `subscription` |
 //! | 2026-07-28, on a connection | is served | passes | passes, under a `requestId` of the seat's |

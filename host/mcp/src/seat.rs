@@ -1,8 +1,9 @@
 //! The part between the callers of one MCP server and its provider.
 //!
-//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. Invariants: every [`Asked`] gets
-//! exactly one [`Output::Answer`], unless it was [withdrawn](Input::Withdrawn), and then at most one; every [`Question`]
-//! gets exactly one [`Input::Answered`], even when it was withdrawn or the provider is gone (an error then).
+//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. Invariants: every [`Asked`]
+//! gets exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
+//! [`Question`] gets exactly one [`Input::Answered`], even when it was cancelled or the provider is gone (an error
+//! then).
 //!
 //! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`), and
 //! requests and notifications flow both ways on the connection. In the stateless one (schema 1.15) a caller sends
@@ -77,7 +78,7 @@ pub enum Input<'a> {
         /// Of the ACP message.
         meta: Option<&'a str>,
     },
-    /// A caller is gone. Its open requests were withdrawn before.
+    /// A caller is gone. Its open requests were cancelled before.
     Disconnect {
         /// To be answered with `{}`, if somebody waits for it.
         ask: Option<Asked>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is in force; where it is not, why.
+/// The restrictions in force, or why one is not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rights {
     /// Opening files.

@@ -87,7 +87,7 @@ pub struct Process {
 /// The standard input of a process.
 pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// What it writes.
+/// Its output.
 pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 
 /// How a process ended.

@@ -71,7 +71,7 @@ pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut St
     core.sessions.setups.settle(back.number);
 }
 
-/// Gives an answer to whoever asked.
+/// Gives an answer to the requester.
 #[inline]
 fn hand_over(
     core: &mut Core,

@@ -253,7 +253,7 @@ impl Core {
         Some(held)
     }
 
-    /// If a request is cancelled, tells whoever has it: the far side, or a native proxy.
+    /// If a request is cancelled, tells its current holder: the far side, or a native proxy.
     pub fn send_cancel(&mut self, number: ExchangeId) {
         let Some(exchange) = self.exchanges.get(number) else {
             return;

@@ -9,35 +9,35 @@
 //! intake     messages that come in at the ends
 //! way        the way of a message, in order
 //! out        the one way out
-//! answers    how an answer sets out, and who gets it
+//! answers    where an answer starts, and who gets it
 //! work       proxies at work
-//! effects    what a proxy did in a call
-//! verdict    what it decided
+//! effects    the effects of a proxy's call
+//! verdict    its decision
 //! swaps      newer versions of proxies
-//! sleep      proxies that have nothing to do
-//! failure    proxies that fail
+//! sleep      idle proxies
+//! failure    failing proxies
 //! native     native proxies
-//! withdraw   requests that are withdrawn
-//! projects   projects that are found, and whose proxies join
-//! setup      the hook of all that begins and ends
+//! withdraw   cancelled requests
+//! projects   projects whose proxies join
+//! setup      the hook for everything that begins and ends
 //! mcp        MCP over ACP
 //! waiting    messages that wait at a proxy
-//! guards     messages that may not pass a guard
-//! user       what the user is told
+//! guards     messages that must not pass a guard
+//! user       notices for the user
 //! turns      turns that the user stops
 //! scope      questions that name a request
-//! trace      what the trace gets
-//! core       what there is, and what can be done to it
-//! exchanges  the requests that are open
+//! trace      records for the trace
+//! core       the state, and operations on it
+//! exchanges  the open requests
 //! sessions   what has begun
-//! notices    what waits to be told
-//! steps      what is to be done next
+//! notices    waiting notices
+//! steps      further work
 //! joined     the proxies of projects
-//! lookups    what waits for projects
+//! lookups    requests that wait for projects
 //! setups     sessions that have yet to begin
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
-//! sides      which side of a chain a call belongs to
+//! sides      the side of a chain that a call belongs to
 //! ```
 
 mod answers;

@@ -72,7 +72,7 @@ pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
     steps.extend(core.hops[index].release().into_iter().map(Step::Send));
 }
 
-/// A message starts to wait for a proxy: charges whoever made it.
+/// A message starts to wait for a proxy: charges its maker.
 pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
     let Some(maker) = routed.maker else { return };
     let account = &core.hops[maker].in_flight;

@@ -1,4 +1,4 @@
-//! Cancelled requests: whoever has one is told.
+//! Cancelled requests: the current holder is told.
 
 use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
 use super::core::Core;
@@ -29,7 +29,7 @@ pub(super) fn receive(
     }
 }
 
-/// Passes a cancellation on to whoever has the request now.
+/// Passes a cancellation on to the request's current holder.
 pub(super) fn withdraw(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -56,7 +56,7 @@ pub(super) fn withdraw(
         Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
         Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
-        // Whoever gets the request next is told after it.
+        // The next holder is told after getting the request.
         Stage::Moving | Stage::Returning => {}
     }
 }

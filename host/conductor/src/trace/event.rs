@@ -38,7 +38,7 @@ pub enum Event {
         from: String,
         /// The same.
         to: String,
-        /// The id that whoever asked has given the request.
+        /// The requester's id of the request.
         id: Option<Id>,
         /// What it is about.
         about: About,

@@ -4,11 +4,11 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `event` | what happened, and the line that is made of it |
+//! | `event` | events, and their lines |
 //! | `writer` | the thread that makes lines, and writes them |
 //! | `mask` | lines without secrets, for a sink |
-//! | `file` | the file: whole lines, whoever else writes to it, and no end of them |
-//! | `memories` | how much memory the proxies of a connection have, as it changes |
+//! | `file` | the file: whole lines, even with other writers, and a bounded size |
+//! | `memories` | how much memory the proxies of a connection have |
 //!
 //! Invariants: nobody waits for the trace. Events are handed to a thread, which makes lines of them and writes them;
 //! events that do not fit into its queue are counted, and the count is written instead. Without a file, and while

@@ -67,7 +67,7 @@ pub struct Writer {
     looked: Instant,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Default)]
 struct Connection {
     /// How many events did not fit since the last count was written.

@@ -5,13 +5,13 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `connections` | those by one way in, counted |
-//! | `registry` | what all tasks share: servers, links, and what came in |
-//! | `link` | one client's conversation: on which stream a message leaves |
-//! | `outbound` | the way of messages out to a client, counted |
-//! | `load` | what there is of messages before they are taken in, counted |
-//! | `pipe` | clients that speak lines, by way of `acp-chain mcp-shim` |
-//! | `socket` | where those connect |
+//! | `connections` | those through one entrance, limited |
+//! | `registry` | the state shared by all tasks: servers, links, and arrivals |
+//! | `link` | one client's conversation: chooses the stream for each message |
+//! | `outbound` | the way of messages out to a client, charged to accounts |
+//! | `load` | the bytes of messages before they are taken in |
+//! | `pipe` | clients that speak lines, through `acp-chain mcp-shim` |
+//! | `socket` | the socket for those |
 //! | `http` | clients that speak streamable HTTP |
 
 mod connections;

@@ -357,7 +357,7 @@ impl Registry {
         }
     }
 
-    /// Closes a link. What was sent before is still delivered, if the client takes it.
+    /// Closes a link. Earlier messages are still delivered, if the client reads them.
     pub fn close(&self, link: LinkId) {
         self.end(&mut self.table(), link);
     }

@@ -22,7 +22,7 @@ pub enum FromComponent<'a> {
         question: Question,
         /// Grows with every report.
         progress: f64,
-        /// What it reaches in the end, if that is known.
+        /// Its final value, if known.
         total: Option<f64>,
         /// For people.
         message: Option<&'a str>,

@@ -8,14 +8,14 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `target` | what is reached, and how one shows who one is |
-//! | `error` | why it is not reached, and what to do |
+//! | `target` | the address and the credentials |
+//! | `error` | why it cannot be reached, and what to do |
 //! | `web` | requests to it, with cookies |
 //! | `ends` | the two halves of the transport |
-//! | `patience` | how often something is tried again |
-//! | `sse` | events out of bytes |
+//! | `patience` | how often something is retried |
+//! | `sse` | parses events |
 //! | `http` | a request for each message, and streams of events |
-//! | `websocket` | one connection for all |
+//! | `websocket` | one connection for everything |
 
 mod ends;
 mod error;

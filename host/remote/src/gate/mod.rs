@@ -2,15 +2,15 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `settings` | what the operator decided, and which of that is not safe |
-//! | `web` | by which names the server is called, and which web pages may call it |
+//! | `settings` | the operator's settings, and which are unsafe |
+//! | `web` | the valid host names of the server, and the web pages that may call it |
 //! | `tokens` | bearer tokens of a file |
-//! | `jwt` | bearer tokens that an identity provider signs |
-//! | `ring` | how their signatures are verified |
+//! | `jwt` | bearer tokens signed by an identity provider |
+//! | `ring` | verifies their signatures |
 //! | `certificates` | certificates of clients |
-//! | `tickets` | what lets a browser open a WebSocket, once |
-//! | `keys` | what all of this is verified by, which changes while we run |
-//! | `admissions` | who is in, and when that is over |
+//! | `tickets` | let a browser open a WebSocket, once |
+//! | `keys` | the keys for all of this, which change at run time |
+//! | `admissions` | the admitted users, and when their credentials end |
 //!
 //! Invariants: rejected clients learn nothing of what is behind the gate, and all get the same answer; everything
 //! open for a user ends once they would no longer be admitted; no log contains a secret, and the time to reject one

@@ -4,31 +4,31 @@
 //! | request | answer |
 //! |---|---|
 //! | `POST`, `initialize` | a new connection: its `Acp-Connection-Id`, and the agent's answer |
-//! | `POST`, all else | 202 once the message is on its way; the answer comes by a stream |
+//! | `POST`, anything else | 202 once the message is on its way; the answer comes on a stream |
 //! | `GET` | a stream of events: the connection's, or that of the session in `Acp-Session-Id` |
 //! | `GET` with `Upgrade: websocket` | a new connection over a WebSocket |
 //! | `DELETE` | 202, and the connection ends |
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `answers` | one of these requests after the other |
+//! | `answers` | the answers to these requests |
 //! | `websocket` | a connection over a WebSocket |
 //! | `events` | a stream as server-sent events |
-//! | `alone` | one that has a connection of HTTP/1.1 to itself |
-//! | `registry` | the connections that are open |
-//! | `names` | what operators name |
-//! | `owners` | whose the sessions are |
-//! | `account` | what a user has of all his connections |
+//! | `alone` | one that has an HTTP/1.1 connection to itself |
+//! | `registry` | the open connections |
+//! | `names` | names given by operators |
+//! | `owners` | the owners of sessions |
+//! | `account` | a user's share of the server, over all connections |
 //! | `connection` | one of them |
-//! | `routes` | which of its streams a message goes to |
-//! | `turn` | a turn that runs |
-//! | `permissions` | what a client is asked to permit |
-//! | `mailbox` | what waits for a stream, and what may be asked for once more |
-//! | `access` | what is told of each request and turn |
-//! | `metrics` | what is counted, and shown to who operates it |
-//! | `count` | how much that is, in all streams |
+//! | `routes` | the stream of each message |
+//! | `turn` | a running turn |
+//! | `permissions` | permission requests to a client |
+//! | `mailbox` | the messages that wait for a stream, and sent ones that may be requested again |
+//! | `access` | the access log of requests and turns |
+//! | `metrics` | metrics for the operator |
+//! | `count` | counts bytes, in all streams |
 //! | `reply` | answers in general |
-//! | `tls` | what connections are encrypted with |
+//! | `tls` | encryption of connections |
 
 pub mod access;
 mod account;

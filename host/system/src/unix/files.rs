@@ -137,21 +137,21 @@ pub fn another_name(
 pub enum Exposed {
     /// It is another user's.
     Owner {
-        /// What it is.
+        /// The file or directory.
         path: PathBuf,
         /// The user's number.
         owner: u32,
     },
     /// Others may write to it.
     Mode {
-        /// What it is.
+        /// The file or directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,
     },
     /// Others may read it.
     Readable {
-        /// What it is.
+        /// The file or directory.
         path: PathBuf,
         /// Its permissions.
         mode: u32,

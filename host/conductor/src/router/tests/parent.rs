@@ -237,7 +237,7 @@ fn with_the_parent_both_ends_are_lost() {
         parent(&mut router, call);
     }
     heard(&mut router, Peer::Client);
-    // A malformed answer still is one for whoever waits for it.
+    // A malformed answer still counts as one for its waiter.
     assert!(router.fail_answer(
         Peer::Client,
         &Id::parse("2").unwrap(),

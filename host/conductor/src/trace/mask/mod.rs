@@ -4,9 +4,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `strings` | the strings of a JSON text |
-//! | `markers` | what stands for secrets |
-//! | `body` | what a message says without its secrets |
-//! | `texts` | texts that come in pieces, of which a secret may have a part of each |
+//! | `markers` | markers for secrets |
+//! | `body` | a message's body without its secrets |
+//! | `texts` | texts that arrive in pieces, across which a secret may be split |
 //! | `lines` | the lines of a connection |
 //!
 //! Invariants: the lines of a connection leave in order of arrival. A line waits until it is known whether its text
@@ -41,7 +41,7 @@ pub struct Masked<S> {
     cost: usize,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Default)]
 struct Known {
     proxies: Box<[String]>,

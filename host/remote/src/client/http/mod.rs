@@ -9,9 +9,9 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `mod` | what leaves: the order of requests, and what is sent again |
-//! | `streams` | what comes: streams, and how they are opened again |
-//! | `open` | what is open: sessions, requests of either side |
+//! | `mod` | outgoing messages: the order of requests, and retries |
+//! | `streams` | incoming messages: streams, and how they are resumed |
+//! | `open` | the open state: sessions, and requests of both sides |
 
 mod open;
 mod streams;

@@ -5,9 +5,9 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `figures` | what is counted |
-//! | `page` | numbers as Prometheus reads them |
-//! | `listener` | where they are asked for |
+//! | `figures` | the counters |
+//! | `page` | the text format of Prometheus |
+//! | `listener` | serves them |
 
 mod figures;
 mod listener;

@@ -1,7 +1,7 @@
 //! Giving up our own rights, for good: a bug in the engine is then in a process that can do little.
 //!
-//! What a running chain needs is left: its open descriptors, and the directories granted to its proxies. Linux has the
-//! means, Landlock for files and seccomp for everything else.
+//! A running chain keeps what it needs: its open descriptors, and the directories granted to its proxies. Linux has
+//! the means, Landlock for files and seccomp for everything else.
 
 #[cfg(target_os = "linux")]
 mod calls;

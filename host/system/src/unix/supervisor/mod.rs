@@ -11,11 +11,11 @@
 //! | file | what it is |
 //! |---|---|
 //! | `mod` | our side |
-//! | `input` | what a program is told |
+//! | `input` | a program's standard input |
 //! | `link` | the process, as long as it is needed |
-//! | `programs` | what it tells of those that run |
+//! | `programs` | the running programs, and its events about them |
 //! | `service` | the process itself: `acp-chain supervise` |
-//! | `wire` | what both say: lines of JSON, and descriptors with them |
+//! | `wire` | the protocol: lines of JSON, with descriptors |
 
 mod input;
 pub(super) mod link;
