@@ -266,7 +266,7 @@ impl Conductor {
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
-                // Its children may keep its output open; the output of its own is still read.
+                // Its children may keep its output open; its own output is still read.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
         }

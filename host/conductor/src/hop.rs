@@ -538,7 +538,7 @@ impl Hop {
             || routed.is_response() && held.any(|held| held.holds_up(routed))
     }
 
-    /// How many bytes wait here that should stop reading.
+    /// How many waiting bytes here should stop further reading.
     pub fn backlog(&self) -> usize {
         self.waiting + self.parked.excess()
     }

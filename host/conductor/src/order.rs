@@ -1,7 +1,7 @@
 //! The place of guards: next to the agent, behind all other proxies. So they see exactly what the agent said and will
 //! get, and nobody can alter their decisions.
 
-/// A guard with another proxy, which is none, between it and the agent.
+/// A guard with a proxy between it and the agent that is not a guard.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the proxy `{guard}` is a guard, and `{behind}`, which is none, stands between it and the agent, \

@@ -4,7 +4,7 @@
 //! request with its questions, and the client repeats the request with the answers (multi round-trip requests). The
 //! component's call stays open meanwhile, and continues with the new request; so to the component both are the same.
 //!
-//! What always holds:
+//! Invariants:
 //!
 //! - A call that waits for its client is found by its `requestState`, which is unguessable and new each time; and
 //!   only where it was made: on its connection, or by a request that stands alone, for the same tool, prompt or

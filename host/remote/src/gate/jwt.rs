@@ -1,7 +1,7 @@
 //! Bearer tokens signed by an identity provider (RFC 7519), verified by the keys that it publishes (RFC 7517).
 //!
-//! What always holds (RFC 8725): the operator, not the token, says which algorithms an issuer signs with; the issuer,
-//! the audience and an expiry are required; a key verifies only signatures of its own kind.
+//! Invariants (RFC 8725): the operator, not the token, says which algorithms an issuer signs with; the issuer, the
+//! audience and an expiry are required; a key verifies only signatures of its own kind.
 
 use std::fmt;
 use std::path::PathBuf;
