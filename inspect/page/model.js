@@ -1,6 +1,6 @@
 // All rows: what the program sent of each line, and how lines belong together.
 //
-// Rows have numbers that never change. Of chains that run, the oldest are dropped: `first` is the first that is there.
+// Rows have numbers that never change. The oldest are dropped: `first` is the first that is left.
 // Columns are typed arrays, since there are hundreds of thousands of rows.
 
 import { clean } from './words.js';
@@ -114,10 +114,12 @@ export class Model {
     if (frame.rows) this.#rows(frame);
   }
 
-  #rows({ first, rows, turns }) {
+  #rows({ first, oldest, rows, turns }) {
     const count = rows[0].length;
     if (count === 0) return;
     if (this.count === 0) this.first = first;
+    // A file keeps what was in it until it begins anew twice.
+    if (!this.isLive && oldest > this.first) this.#drop(Math.min(oldest - this.first, this.count));
     // What the program dropped before it was sent.
     if (first !== this.end) this.#dropAll(first);
     this.#grow(this.count + count);

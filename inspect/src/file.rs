@@ -14,7 +14,7 @@ use crate::log::{Entry, Log, Shelf, SourceId, lock};
 /// So many lines are taken in at once.
 const BATCH: usize = 4096;
 
-/// So many lines are shown at most: more rows than that, no browser scrolls through.
+/// How many lines are shown: a browser can scroll through no more.
 const MOST: usize = 1_000_000;
 
 /// How often somebody looks whether there is more.
@@ -37,6 +37,9 @@ pub struct Opened {
     /// How far it was read.
     at: u64,
     lines: usize,
+    /// How many lines are shown, and whether there are more.
+    most: usize,
+    has_more: bool,
     cut: usize,
 }
 
@@ -61,6 +64,8 @@ pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
         before: None,
         at: 0,
         lines: 0,
+        most: MOST,
+        has_more: false,
         cut: 0,
     })
 }
@@ -73,7 +78,7 @@ pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
             log.notice(&format!("{}:{error}", opened.name));
             return;
         }
-        if opened.lines >= MOST {
+        if opened.has_more {
             let told = format!(
                 "{}:{}: only the lines up to here are shown, since no browser shows more; cut the trace to see others",
                 opened.name, opened.lines
@@ -109,9 +114,13 @@ impl Opened {
         let mut reader = Reader::new(BufReader::with_capacity(BUFFER, from));
         let mut batch = Vec::with_capacity(BATCH);
         let mut failed = None;
-        while self.lines < MOST {
+        loop {
             match reader.next() {
                 None => break,
+                Some(Ok(_)) if self.lines == self.most => {
+                    self.has_more = true;
+                    break;
+                }
                 Some(Ok((number, line))) => {
                     let (at, text) = reader.text();
                     let number = before + number;
@@ -205,6 +214,7 @@ impl Opened {
         // What was kept until now is no longer kept anywhere.
         if let Some(before) = self.before.take() {
             *lock(&before) = None;
+            log.forget_gone();
         }
         *lock(&self.shelf) = File::open(kept(&self.path)).ok();
         self.before = Some(std::mem::replace(
@@ -316,5 +326,29 @@ mod tests {
         opened.begin_anew(&log);
         opened.read_on(&log).unwrap();
         assert!(read(&log, 0).contains("\"n\":1") && read(&log, 2).contains("\"n\":3"));
+        // The first file is no longer kept once the second one is.
+        std::fs::write(&path, "").unwrap();
+        opened.begin_anew(&log);
+        assert_eq!(log.range(), 2..3);
+    }
+
+    #[test]
+    fn of_a_long_file_the_first_lines_are_shown() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let log = Log::of_files();
+        std::fs::write(file.path(), format!("{LINE}\n").repeat(3)).unwrap();
+        let mut opened = open(&log, file.path(), "t").unwrap();
+        opened.most = 3;
+        opened.read_on(&log).unwrap();
+        assert!(!opened.has_more);
+        std::fs::write(file.path(), format!("{LINE}\n").repeat(5)).unwrap();
+        let told = Mutex::new(Vec::new());
+        follow(&log, opened, |text| lock(&told).push(text.to_owned()));
+        assert_eq!(log.range().end, 3);
+        let told = told.into_inner().unwrap().concat();
+        assert!(
+            told.starts_with("t:3: only the lines up to here are shown"),
+            "{told}"
+        );
     }
 }

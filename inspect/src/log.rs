@@ -1,7 +1,7 @@
 //! What is known of all lines: a row each, which the page gets, and where its text is.
 //!
-//! Rows have numbers, in the order in which they came from all sources. Those of chains that run are kept in a window:
-//! past it, the oldest are gone, here and in the page.
+//! Rows have numbers, in the order in which they came from all sources. The oldest are dropped, here and in the page:
+//! those of running chains when there are too many, and those of a file when their text is no longer kept.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -111,6 +111,8 @@ struct Frame {
 #[derive(Serialize)]
 struct Sent<'a> {
     first: u64,
+    /// Rows before this one are gone.
+    oldest: u64,
     rows: &'a [Vec<i64>],
     /// By row, how turns begin.
     turns: &'a [(u64, String)],
@@ -181,11 +183,11 @@ fn body(line: &Line, text: &[u8]) -> Range<u32> {
 }
 
 impl Place {
-    /// How long its text is.
-    fn len(&self) -> usize {
+    /// Whether its text was in a file that is no longer kept.
+    fn is_gone(&self) -> bool {
         match &self.text {
-            Text::In { len, .. } => *len as usize,
-            Text::Kept(text) => text.len(),
+            Text::In { shelf, .. } => lock(shelf).is_none(),
+            Text::Kept(_) => false,
         }
     }
 
@@ -311,6 +313,11 @@ impl Log {
         self.changed.send_replace(());
     }
 
+    /// Forgets the oldest rows of files that are no longer kept.
+    pub(crate) fn forget_gone(&self) {
+        lock(&self.inner).forget_gone();
+    }
+
     /// The row from which on there are rows, and that behind the last.
     pub fn range(&self) -> Range<u64> {
         let inner = lock(&self.inner);
@@ -379,6 +386,7 @@ impl Inner {
         }
         let sent = Sent {
             first,
+            oldest: self.first,
             rows: &columns,
             turns: &turns,
         };
@@ -444,14 +452,29 @@ impl Inner {
     /// Lets go of the oldest frames past the window; the newest stays.
     fn forget(&mut self) {
         while self.frames.len() > 1 && (self.places.len() > ROWS || self.bytes > BYTES) {
-            let Some(frame) = self.frames.pop_front() else {
-                return;
-            };
-            let gone = self.places.drain(..frame.rows);
-            self.bytes -= gone.map(|place| place.len()).sum::<usize>();
-            self.first += frame.rows as u64;
-            self.first_frame += 1;
+            self.forget_frame();
         }
+    }
+
+    /// A frame has lines of one file alone.
+    fn forget_gone(&mut self) {
+        while self.places.front().is_some_and(Place::is_gone) {
+            self.forget_frame();
+        }
+    }
+
+    fn forget_frame(&mut self) {
+        let Some(frame) = self.frames.pop_front() else {
+            return;
+        };
+        let kept = |place: Place| match place.text {
+            Text::Kept(text) => text.len(),
+            Text::In { .. } => 0,
+        };
+        let gone = self.places.drain(..frame.rows);
+        self.bytes -= gone.map(kept).sum::<usize>();
+        self.first += frame.rows as u64;
+        self.first_frame += 1;
     }
 }
 
@@ -484,7 +507,10 @@ mod tests {
         );
         let second = next().unwrap();
         assert!(
-            second.starts_with(&format!(r#"{{"first":{FRAME},"rows":[[{}],"#, FRAME + 1)),
+            second.starts_with(&format!(
+                r#"{{"first":{FRAME},"oldest":0,"rows":[[{}],"#,
+                FRAME + 1
+            )),
             "{second}"
         );
         assert_eq!(next(), None);

@@ -66,7 +66,7 @@ use crate::extension::{Carried, Installed, Revoked, Store};
 use crate::manifest::{Manifest, ManifestError, ProxyKind, User};
 use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::directory::Directory;
-use crate::system::{Rights, files, rights, supervisor};
+use crate::system::{Rights, Supervisor, files, rights, supervisor};
 
 /// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -239,12 +239,12 @@ Exit codes:
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
-    // An editor waits for these, and they compete for time: one starts at once, and the other before the rest of the
-    // command line is read.
+    // An editor waits for these, and they compete for time.
     if command == Some("supervise") {
         return supervisor::main();
     }
-    let early = (command == Some("run") && !has_terminal()).then(run::begin_supervising);
+    let serves_editor = command == Some("run") && !has_terminal();
+    let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
     let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
         // Help is not an error, and behind `run` it is asked of us.
         let may_be_appended = error.use_stderr() && has_terminal();

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread::{self, JoinHandle};
 
 use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
@@ -66,11 +65,8 @@ pub struct Run {
     pub logging: Vec<OsString>,
     /// What starts programs for us, if it has begun already.
     #[arg(skip)]
-    pub supervisor: Option<Beginning>,
+    pub supervisor: Option<Supervisor>,
 }
-
-/// A supervisor that is being started.
-pub type Beginning = JoinHandle<Result<Supervisor, Failed>>;
 
 impl Run {
     /// One in which all sessions have the same proxies.
@@ -137,8 +133,10 @@ impl Run {
                 return Err(failed.clone());
             }
             let plan = self.plan(role, log.as_deref())?;
-            let early = supervisor.take().and_then(|early| early.join().ok());
-            let supervisor = early.unwrap_or_else(|| supervise(&program))?;
+            let supervisor = match supervisor.take() {
+                Some(early) => early,
+                None => supervise(&program)?,
+            };
             let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start(live.as_ref()).await.inspect(&begun);
             started.inspect_err(|failed| broken = Some(again(failed)))
@@ -349,11 +347,6 @@ pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
         let program = Untrusted::new(program.display());
         failed(&format!("`{program} supervise` cannot be started: {error}"))
     })
-}
-
-/// The same while something else is done: whoever starts a program waits until it begins.
-pub fn begin_supervising() -> Beginning {
-    thread::spawn(|| supervise(&Settings::default().program))
 }
 
 /// The error about a chain that broke after rights had been given up.

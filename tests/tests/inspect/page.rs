@@ -76,17 +76,21 @@ async fn a_redacted_prompt_is_found_and_its_difference_shown(browser: &mut Brows
             "inspector.shown > 20 && inspector.model.count === {lines}"
         ))
         .await;
-    browser.click("#side li:nth-child(2) button").await;
+    browser.click(":nth-match(#side li button, 2)").await;
     browser
         .wait("inspector.shown > 5 && inspector.shown < inspector.model.count / 2")
         .await;
-    browser.click("#side li:nth-child(2) button").await;
+    browser.click(":nth-match(#side li button, 2)").await;
     // All of it fits into one file, which shows the same from disk, and asks nobody for anything.
     browser.keys(&["e"]).await;
     let report = folder.join("report.html");
     browser
         .saves(".formats button:text('One file for a bug report')", &report)
         .await;
+    // A transcript is of one chain.
+    browser.keys(&["Escape"]).await;
+    browser.click(":nth-match(#side li button, 2)").await;
+    browser.keys(&["e"]).await;
     for (label, begins) in [
         ("The lines of the trace", "{\"time\":"),
         ("A transcript", "client: "),

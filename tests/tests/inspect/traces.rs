@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::mpsc;
 use std::thread;
 
@@ -11,7 +10,7 @@ use acp_chain_live::Offer;
 use acp_chain_tests::host::{self, peer};
 use acp_chain_tests::wire::{WATCHDOG, in_time};
 use acp_chain_trace::{Line, Sink};
-use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
 
 /// What five proxies are called, the client's neighbour first.
 pub const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redact"];
@@ -19,7 +18,7 @@ pub const PROXIES: [&str; 5] = ["rules", "todo", "skills", "permissions", "redac
 /// What `redact` takes out of the first prompt.
 pub const SECRET: &str = "AKIAIOSFODNN7EXAMPLQ";
 
-/// Records turns of elizacp behind five proxies of ours.
+/// Records two turns of acpx with elizacp, through five proxies of ours. Each has a chain of its own.
 pub async fn recorded(folder: &Path) -> PathBuf {
     let skills = "[[proxy.config.skill]]\nname = 'release'\ndescription = 'How to release.'\npath = '/release.md'";
     let components = PROXIES.map(host::component);
@@ -30,30 +29,42 @@ pub async fn recorded(folder: &Path) -> PathBuf {
         .collect();
     let manifest = host::manifest(folder, &proxies).unwrap();
     let trace = folder.join("trace.jsonl");
-    let mut command = host::acp_chain("try");
-    command
-        .arg("--manifest")
-        .arg(&manifest)
-        .arg("--trace")
-        .arg(&trace)
-        .args(["--trace-bodies", "--"])
-        .arg(peer("bin/elizacp"))
-        .args(["--deterministic", "acp"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .current_dir(folder)
-        .kill_on_drop(true);
-    let mut running = command.spawn().unwrap();
-    let prompts = format!("my key is {SECRET}, use it\nList tools from todo\n");
-    let mut input = running.stdin.take().unwrap();
-    input.write_all(prompts.as_bytes()).await.unwrap();
-    drop(input);
-    let output = in_time("the turns", running.wait_with_output())
-        .await
-        .unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let options = [
+        "--trace-bodies".as_ref(),
+        "--trace".as_ref(),
+        trace.as_os_str(),
+        "--manifest".as_ref(),
+        manifest.as_os_str(),
+    ];
+    let eliza = peer("bin/elizacp");
+    let chain = host::run_with(
+        options,
+        [
+            eliza.as_os_str(),
+            "--deterministic".as_ref(),
+            "acp".as_ref(),
+        ],
+    );
+    let agent = host::script(folder, "agent", &chain).unwrap();
+    let told_secret = format!("my key is {SECRET}, use it");
+    for prompt in [&told_secret, "List tools from todo"] {
+        let mut acpx = Command::new(peer("bin/acpx"));
+        acpx.arg("--agent")
+            .arg(&agent)
+            .args(["--approve-all", "exec", prompt])
+            .current_dir(folder)
+            .env("HOME", folder.join("home"))
+            .kill_on_drop(true);
+        for (name, value) in chain.as_std().get_envs() {
+            let _ = match value {
+                Some(value) => acpx.env(name, value),
+                None => acpx.env_remove(name),
+            };
+        }
+        let output = in_time("a turn of acpx", acpx.output()).await.unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{told}");
+    }
     trace
 }
 

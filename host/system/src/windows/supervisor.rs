@@ -37,6 +37,11 @@ impl Supervisor {
         Ok(Self(()))
     }
 
+    /// Nothing has to be started.
+    pub fn fork() -> io::Result<Self> {
+        Ok(Self(()))
+    }
+
     /// Says which programs may be started.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
         Ok(programs.into_iter().map(Startable).collect())

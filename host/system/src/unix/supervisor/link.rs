@@ -6,11 +6,15 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use fork::Fork;
+use rustix::process::{Pid, WaitOptions, waitpid};
+
 use super::programs::Programs;
+use super::service;
 use super::wire::{self, Received, Request};
 
 /// The subcommand that is the process.
@@ -28,30 +32,74 @@ pub struct Link {
     told: Mutex<Option<UnixStream>>,
     /// The running programs.
     pub programs: Arc<Programs>,
-    process: Child,
+    process: Pid,
+}
+
+/// One side of the sockets between the host and the process.
+struct Ends {
+    requests: UnixStream,
+    events: UnixStream,
+}
+
+impl Ends {
+    /// Both sides: the host's, and the process's.
+    fn pair() -> io::Result<(Self, Self)> {
+        let (asks, asked) = UnixStream::pair()?;
+        let (hears, told) = UnixStream::pair()?;
+        asks.set_read_timeout(Some(PATIENCE))?;
+        asks.set_write_timeout(Some(PATIENCE))?;
+        let ours = Self {
+            requests: asks,
+            events: hears,
+        };
+        let theirs = Self {
+            requests: asked,
+            events: told,
+        };
+        Ok((ours, theirs))
+    }
 }
 
 impl Link {
     /// Starts the process.
     pub fn start(program: &Path) -> io::Result<Self> {
-        let (socket, theirs) = UnixStream::pair()?;
-        let (told, tells) = UnixStream::pair()?;
-        socket.set_read_timeout(Some(PATIENCE))?;
-        socket.set_write_timeout(Some(PATIENCE))?;
+        let (ours, theirs) = Ends::pair()?;
         // Editors kill our process group as a whole; somebody must be left to end the others.
         let process = Command::new(program)
             .arg(SUBCOMMAND)
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::from(OwnedFd::from(tells)))
+            .stdin(Stdio::from(OwnedFd::from(theirs.requests)))
+            .stdout(Stdio::from(OwnedFd::from(theirs.events)))
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        Ok(Self {
-            socket: Mutex::new(socket),
-            told: Mutex::new(Some(told)),
+        Ok(Self::new(ours, Pid::from_child(&process)))
+    }
+
+    /// Makes the process of this one, which must have no other thread.
+    pub fn fork() -> io::Result<Self> {
+        let (ours, theirs) = Ends::pair()?;
+        match fork::fork()? {
+            Fork::Parent(process) => {
+                let process = Pid::from_raw(process).ok_or(io::ErrorKind::InvalidData)?;
+                Ok(Self::new(ours, process))
+            }
+            Fork::Child => {
+                // The process has to see when the host's ends are closed.
+                drop(ours);
+                let served =
+                    service::in_place_of_host(theirs.requests.into(), theirs.events.into());
+                process::exit(i32::from(served.is_err()))
+            }
+        }
+    }
+
+    fn new(ours: Ends, process: Pid) -> Self {
+        Self {
+            socket: Mutex::new(ours.requests),
+            told: Mutex::new(Some(ours.events)),
             programs: Arc::default(),
             process,
-        })
+        }
     }
 
     fn socket(&self) -> MutexGuard<'_, UnixStream> {
@@ -92,7 +140,7 @@ impl Drop for Link {
         let _ = socket.shutdown(Shutdown::Write);
         let ended = socket.read(&mut [0]);
         if matches!(ended, Ok(0)) {
-            let _ = self.process.wait();
+            let _ = waitpid(Some(self.process), WaitOptions::empty());
         }
     }
 }

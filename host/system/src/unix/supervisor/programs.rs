@@ -6,6 +6,8 @@ use std::process::ExitStatus;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::oneshot;
@@ -85,7 +87,7 @@ impl Programs {
                 }
             }
             Event::Printed(_, bytes) => {
-                if let Some(printed) = &mut program.printed {
+                if let (Some(printed), Ok(bytes)) = (&mut program.printed, STANDARD.decode(bytes)) {
                     printed(&bytes);
                 }
             }

@@ -9,9 +9,14 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process, kill_process_group, test_kill_process_group, wait,
+    Pid, Signal, WaitOptions, kill_process, kill_process_group, setpgid, test_kill_process_group,
+    wait,
 };
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream as Stream;
 use tokio::net::unix::OwnedReadHalf;
@@ -49,12 +54,7 @@ const READ: usize = 1024;
 pub fn main() -> ExitCode {
     let asked = io::stdin().as_fd().try_clone_to_owned();
     let told = io::stdout().as_fd().try_clone_to_owned();
-    let served = asked.and_then(|asked| {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        runtime.block_on(serve(asked, told?))
-    });
+    let served = asked.and_then(|asked| on_a_runtime(asked, told?));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -62,6 +62,24 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The same in a copy of the host. Nothing of the host's is kept: who reads its output has to see when it ends, and
+/// whoever kills its process group spares us.
+pub fn in_place_of_host(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
+    let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    setpgid(None, None)?;
+    on_a_runtime(asked, told)
+}
+
+fn on_a_runtime(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(serve(asked, told))
 }
 
 async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
@@ -353,7 +371,7 @@ async fn listen(stderr: Receiver, number: u64, events: &mpsc::Sender<Event>) {
             let mut bytes = [0; READ];
             match stderr.try_read(&mut bytes) {
                 Ok(0) => return,
-                Ok(count) => bytes[..count].to_vec(),
+                Ok(count) => STANDARD.encode(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
                 Err(_) => return,
             }

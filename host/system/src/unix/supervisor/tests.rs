@@ -9,6 +9,9 @@ use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::wire::{Event, Received};
 use super::*;
 
@@ -217,7 +220,9 @@ fn what_a_program_prints_is_told_to_its_end() {
     let mut printed = Vec::new();
     loop {
         match here.event() {
-            Event::Printed(number, bytes) if number == program.number => printed.extend(bytes),
+            Event::Printed(number, bytes) if number == program.number => {
+                printed.extend(STANDARD.decode(bytes).unwrap());
+            }
             Event::Silent(number) if number == program.number => break,
             Event::Ended(..) => {}
             event => panic!("{event:?}"),

@@ -57,8 +57,8 @@ pub enum Streams {
 pub enum Event {
     /// It has ended, with this status.
     Ended(u64, i32),
-    /// It printed this on its standard error.
-    Printed(u64, Vec<u8>),
+    /// It printed this on its standard error: bytes, in base64.
+    Printed(u64, String),
     /// Its standard error has ended.
     Silent(u64),
 }
