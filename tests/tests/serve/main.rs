@@ -6,5 +6,6 @@ mod clients;
 mod drivers;
 mod kubernetes;
 mod network;
+mod packets;
 mod replica;
 mod turn;

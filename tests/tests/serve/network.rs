@@ -1,6 +1,6 @@
 //! What breaks between clients and replicas: turns that run go on, and none is lost.
 //!
-//! Networks that break by themselves are in `host/remote/tests/network`.
+//! Networks that break by themselves are in `packets`, and in `host/remote/tests/network`.
 
 use std::cell::Cell;
 
@@ -11,6 +11,7 @@ use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use futures_util::future::join_all;
 use serde_json::Value;
+use tokio::process::Command;
 
 use super::balancer::{Balancer, Kind};
 use super::replica::Replica;
@@ -23,8 +24,8 @@ async fn a_balancer_that_dies_in_the_middle_of_turns_and_comes_back_loses_none()
     let (a, b) = (Replica::start("a").await, Replica::start("b").await);
     let mut balancer = Balancer::start(Kind::Haproxy, [&a, &b]).await;
     let mut ours = [
-        Client::is_asked(&balancer).await,
-        Client::is_asked(&balancer).await,
+        Client::is_asked(through(&balancer)).await,
+        Client::is_asked(through(&balancer)).await,
     ];
     let mut theirs = balancer.connects_to("a").await.turn().await;
     balancer.dies().await;
@@ -72,8 +73,17 @@ async fn replicas_that_are_restarted_one_after_the_other_under_load_lose_no_turn
     let (_, _replaced) = tokio::join!(join_all(clients), restarts);
 }
 
+/// Our client of a remote agent, by way of a balancer.
+fn through(balancer: &Balancer) -> Command {
+    let mut command = acp_chain("run");
+    let url = format!("https://{}/acp", balancer.address);
+    command.args(["--connect", &url, "--connect-ca"]);
+    command.arg(balancer.certificate()).env("NO_PROXY", "*");
+    command
+}
+
 /// Our client of a remote agent, with a turn in which something is asked.
-struct Client {
+pub(crate) struct Client {
     process: Process,
     session: String,
     turn: String,
@@ -82,11 +92,7 @@ struct Client {
 
 impl Client {
     /// One of whom something is asked in the middle of a turn.
-    async fn is_asked(balancer: &Balancer) -> Self {
-        let mut command = acp_chain("run");
-        let url = format!("https://{}/acp", balancer.address);
-        command.args(["--connect", &url, "--connect-ca"]);
-        command.arg(balancer.certificate()).env("NO_PROXY", "*");
+    pub(crate) async fn is_asked(command: Command) -> Self {
         let mut process = Process::start("client", &Transcript::new(), command).unwrap();
         process.initialize().await;
         let new = r#"{"cwd":"/","mcpServers":[]}"#;
@@ -109,13 +115,13 @@ impl Client {
         }
     }
 
-    fn permits(&mut self) {
+    pub(crate) fn permits(&mut self) {
         let outcome = r#"{"outcome":{"outcome":"selected","optionId":"allow-once"}}"#;
         self.process.wire.send_all(self.asked.result(outcome));
     }
 
     /// Sees the turn end well, with each of its messages once.
-    async fn has_whole_turn(mut self) {
+    pub(crate) async fn has_whole_turn(mut self) {
         let answer = self.process.wire.response(&self.turn).await;
         assert_eq!(
             answer.result.as_deref(),

@@ -1,6 +1,7 @@
 //! A server of chains with `rules` and `redact`, by the name of its node.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 
 use acp_chain_tests::host::{self, component};
@@ -25,6 +26,15 @@ pub(crate) struct Replica {
 
 impl Replica {
     pub(crate) async fn start(node: &'static str) -> Self {
+        Self::at("127.0.0.1:0", node, Self::folder(), &[]).await
+    }
+
+    /// One for clients that it knows, and with a certificate.
+    pub(crate) async fn beyond_loopback(listen: &str, options: &[(&str, &PathBuf)]) -> Self {
+        Self::at(listen, "a", Self::folder(), options).await
+    }
+
+    fn folder() -> TempDir {
         let folder = tempfile::tempdir().unwrap();
         host::manifest(
             folder.path(),
@@ -34,11 +44,19 @@ impl Replica {
             ],
         )
         .unwrap();
-        Self::at("127.0.0.1:0", node, folder).await
+        folder
     }
 
-    async fn at(listen: &str, node: &'static str, folder: TempDir) -> Self {
+    async fn at(
+        listen: &str,
+        node: &'static str,
+        folder: TempDir,
+        options: &[(&str, &PathBuf)],
+    ) -> Self {
         let mut serve: Command = host::acp_chain("serve");
+        for (option, file) in options {
+            serve.arg(option).arg(file);
+        }
         serve.args(["--listen", listen, "--node", node, "--manifest"]);
         serve.arg(folder.path().join("acp-chain.toml"));
         serve
@@ -52,7 +70,9 @@ impl Replica {
         let line = in_time("where it listens", lines.next_line()).await;
         let line = line.unwrap().expect("it listens");
         let address = line
-            .strip_prefix("listening on http://")
+            .strip_prefix("listening on http")
+            .map(|rest| rest.trim_start_matches('s'))
+            .and_then(|rest| rest.strip_prefix("://"))
             .and_then(|rest| rest.strip_suffix("/acp"))
             .unwrap_or_else(|| panic!("{line}"))
             .to_owned();
@@ -92,6 +112,6 @@ impl Replica {
     /// Once it has ended by itself, another one in its place.
     pub(crate) async fn replaced(mut self) -> Self {
         assert!(self.ended().await.success());
-        Self::at(&self.address, self.node, self.folder).await
+        Self::at(&self.address, self.node, self.folder, &[]).await
     }
 }
