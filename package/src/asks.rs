@@ -44,7 +44,7 @@ pub struct Asked {
     pub reason: String,
 }
 
-/// What is requested for methods by name.
+/// A request for methods by name.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedMethods {

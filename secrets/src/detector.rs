@@ -165,7 +165,6 @@ impl Detector {
     ///
     /// # Errors
     /// If a rule exceeds its memory.
-    /// If a rule takes more memory than it may.
     pub fn redact(&self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
@@ -176,7 +175,6 @@ impl Detector {
     ///
     /// # Errors
     /// If a rule exceeds its memory.
-    /// If a rule takes more memory than it may.
     pub fn find(&self, text: &str, effort: &mut Effort) -> Result<Vec<Secret>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
@@ -188,7 +186,6 @@ impl Detector {
     ///
     /// # Errors
     /// If a rule exceeds its memory.
-    /// If a rule takes more memory than it may.
     pub fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
         let is_first = tail.is_empty();
         let (scan, text) = self.scan(tail, piece, end)?;
@@ -203,7 +200,6 @@ impl Detector {
     ///
     /// # Errors
     /// If a rule exceeds its memory.
-    /// If a rule takes more memory than it may.
     pub fn find_next(
         &self,
         tail: &mut Tail,

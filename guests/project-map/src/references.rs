@@ -3,7 +3,6 @@
 //!
 //! A reference is a list of the names that it may mean, to be tried in order. All names are relative to the project's
 //! directory; those that lead out of it are left to the reader.
-//! project's directory; those that lead out of it are left to whoever reads them.
 
 mod manifest;
 

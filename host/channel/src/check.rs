@@ -213,7 +213,7 @@ fn names_sessions(body: &str) -> usize {
         }
     }
     let mut reader = serde_json::Deserializer::from_str(body);
-    // What is not an object names no session.
+    // Anything but an object names no session.
     reader.deserialize_map(Count).unwrap_or(0)
 }
 
