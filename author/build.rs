@@ -1,18 +1,17 @@
-//! Writes the manifests of the Rust SDK as they are outside of this workspace: what they leave to it is
-//! written out.
+//! Writes the manifests of the Rust SDK for use outside this workspace: inherited values are written out.
 
 use std::path::Path;
 use std::{env, fs};
 
 use toml::{Table, Value};
 
-/// What goes into a project, with the folder in which it is here.
+/// The crates in a project, with their folders here.
 const CRATES: [(&str, &str); 2] = [
     ("acp-chain-powers", "../powers"),
     ("acp-chain-proxy", "../guests/acp-chain-proxy"),
 ];
 
-/// What is embedded: files that are added are embedded too.
+/// Embedded folders: added files are embedded too.
 const EMBEDDED: [&str; 4] = [
     "templates",
     "sdk",
@@ -68,7 +67,7 @@ fn is_inherited(value: &Value) -> bool {
     value.get("workspace").is_some()
 }
 
-/// What a member says of a dependency counts beside what the workspace says.
+/// A member's own settings for a dependency add to the workspace's.
 fn dependencies(all: &mut Table, workspace: &Value) {
     for (name, value) in all {
         if !is_inherited(value) {
@@ -78,7 +77,7 @@ fn dependencies(all: &mut Table, workspace: &Value) {
             Value::Table(shared) => shared.clone(),
             version => Table::from_iter([("version".to_owned(), version.clone())]),
         };
-        // Ours stand beside each other.
+        // Our crates are beside each other.
         if let Some(path) = full.get_mut("path") {
             *path = format!("../{name}").into();
         }

@@ -14,16 +14,16 @@ use crate::error::Error;
 use crate::location::Location;
 use crate::system;
 
-/// The most that an archive may have in it, in bytes.
+/// The maximum size of an archive's content, in bytes.
 const BYTES: u64 = 4 << 30;
 
-/// The most files and folders that it may have.
+/// The maximum number of files and folders.
 const FILES: usize = 200_000;
 
-/// What is for installers of systems.
+/// Packages for installers of operating systems.
 const INSTALLERS: [&str; 6] = [".dmg", ".pkg", ".deb", ".rpm", ".msi", ".appimage"];
 
-/// How archives end, and what is in none.
+/// The formats of archives, by their endings.
 #[derive(Clone, Copy)]
 enum Format {
     Zip,
@@ -33,7 +33,7 @@ enum Format {
     Plain,
 }
 
-/// Unpacks a file, which comes from there, into a folder. What is not an archive is the program.
+/// Unpacks a downloaded file into a folder. Anything but an archive is the program itself.
 pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Result<(), Error> {
     let wrong = |wrong: String| Error::Archive {
         archive: from.to_string(),
@@ -82,13 +82,13 @@ pub fn inside(path: &Path) -> Option<PathBuf> {
     Some(inside)
 }
 
-/// What is unpacked so far. Links are made last, so nothing is written through one.
+/// The state of unpacking. Links are made last, so that nothing is written through one.
 struct Unpacked<'r> {
     root: &'r Path,
-    /// How much more there may be.
+    /// How many more bytes there may be.
     bytes: u64,
     files: usize,
-    /// Links that are to be made, and what they lead to.
+    /// Links to be made, and their targets.
     links: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -113,7 +113,7 @@ impl Unpacked<'_> {
     }
 
     fn tar(&mut self, reader: impl Read) -> io::Result<()> {
-        // However it is packed: what is skipped must be read, too.
+        // However well it is compressed: skipped entries must be read, too.
         let mut archive = tar::Archive::new(reader.take(2 * BYTES));
         for entry in archive.entries()? {
             let entry = entry?;
@@ -142,7 +142,7 @@ impl Unpacked<'_> {
         Ok(())
     }
 
-    /// Where something goes, in a folder that is there.
+    /// The path of an entry, in a folder that exists.
     fn place(&mut self, path: &Path) -> io::Result<PathBuf> {
         self.files = self
             .files
@@ -215,7 +215,7 @@ mod tests {
 
     use super::*;
 
-    /// An entry of a tar file, however its name is.
+    /// An entry of a tar file, with any name.
     fn entry(kind: EntryType, name: &str, link: &str, content: &[u8]) -> Vec<u8> {
         let mut header = tar::Header::new_gnu();
         header.as_gnu_mut().unwrap().name[..name.len()].copy_from_slice(name.as_bytes());
@@ -230,7 +230,7 @@ mod tests {
         bytes
     }
 
-    /// Unpacks a tar file with these entries. Gives what was said, and the folder that it was to stay in.
+    /// Unpacks a tar file with these entries. Returns the result, and the folder.
     fn unpacked(entries: &[Vec<u8>]) -> (Result<(), String>, TempDir) {
         let outer = tempfile::tempdir().unwrap();
         let room = outer.path().join("room");
@@ -265,11 +265,11 @@ mod tests {
             vec![link("a", "/etc")],
             vec![link("a", "/etc/passwd")],
             vec![link("a", "../room/../..")],
-            // By way of a link, before and after.
+            // Through a link, before and after.
             vec![link("a", ".."), file("a/x")],
             vec![link("a", "/tmp"), file("a/acp-chain-agents-x")],
             vec![file("a/x"), link("a", "..")],
-            // Where one link leads through another.
+            // One link leads through another.
             vec![link("a", "."), link("b", "a/../..")],
             vec![file("d/y"), link("a", "d"), link("b", "a/../../.")],
             vec![entry(EntryType::Link, "a", "../x", b"")],

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
 
-/// The digest of everything that can be read.
+/// The digest of everything in a reader.
 pub fn digest(mut from: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
     let mut buffer = vec![0; 1 << 16];
@@ -19,7 +19,7 @@ pub fn digest(mut from: impl Read) -> io::Result<String> {
     Ok(format!("sha256:{}", hex.concat()))
 }
 
-/// One as registries write it: the digits alone, in letters of any size.
+/// A digest from a registry: only digits, in either case.
 pub fn of_hex(hex: &str) -> Option<String> {
     let is_one = hex.len() == 64 && hex.chars().all(|c| c.is_ascii_hexdigit());
     is_one.then(|| format!("sha256:{}", hex.to_ascii_lowercase()))

@@ -1,26 +1,26 @@
-//! What goes wrong, in words for the user. There may be anything from outside in them.
+//! Errors, in words for the user. They may contain text from outside.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::record::Kind;
 
-/// Why an agent is not what it should be.
+/// Why an agent cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A file's system says no.
+    /// The system reports an error about a file.
     #[error("{}: {error}", path.display())]
     Disk {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         error: io::Error,
     },
     /// Something could not be fetched from a web server, in the fetcher's words.
     #[error("{0}")]
     Web(String),
-    /// Something is at an unknown kind of location.
+    /// The kind of location is unknown.
     #[error(
         "`{0}` is not a location that acp-chain knows: give an `https:` URL, or the path of a file"
     )]
@@ -30,28 +30,28 @@ pub enum Error {
     TooLarge {
         /// The file.
         what: String,
-        /// How much it may have, in bytes.
+        /// The maximum, in bytes.
         most: u64,
     },
     /// It is not a registry.
     #[error("{from}: this is not a registry of agents: {wrong}")]
     NoRegistry {
-        /// Where it is from.
+        /// Its source.
         from: String,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// A registry does not know an agent.
+    /// A registry has no such agent.
     #[error(
         "there is no agent `{name}` in {from}{}; `acp-chain agent list --available` shows all, and `acp-chain agent add {name} -- COMMAND` gives your own command a name",
         nearest(near.as_deref())
     )]
     Unknown {
-        /// As the user said it.
+        /// The user's spelling.
         name: String,
         /// The registry.
         from: String,
-        /// What may have been meant.
+        /// A similar name.
         near: Option<String>,
     },
     /// An entry of a registry cannot be used.
@@ -61,26 +61,26 @@ pub enum Error {
         name: String,
         /// The registry.
         from: String,
-        /// What is wrong with it.
+        /// The error.
         wrong: String,
     },
-    /// Nobody installed this agent.
+    /// The agent is not installed.
     #[error(
         "no agent `{name}` is installed{}; `acp-chain agent add {name}` installs one from the registry, and a command goes after `--`",
         nearest(near.as_deref())
     )]
     NotInstalled {
-        /// As the user said it.
+        /// The user's spelling.
         name: String,
-        /// What may have been meant.
+        /// A similar name.
         near: Option<String>,
     },
-    /// There is one already.
+    /// The agent is already installed.
     #[error(
         "an agent `{0}` is installed already: `acp-chain agent update {0}` looks for a newer version, and `acp-chain agent remove {0}` makes room for another"
     )]
     Taken(String),
-    /// It cannot be an agent's name.
+    /// The name is invalid.
     #[error(
         "`{0}` cannot be an agent's name: expected 1 to 64 letters, digits, `-`, `_` or `.`, a letter or a digit first"
     )]
@@ -92,75 +92,75 @@ pub enum Error {
         name: String,
         /// Its record.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// Installed files are gone.
+    /// Installed files are missing.
     #[error("the agent `{name}` is broken: {} is gone; {}", path.display(), kind.repair(name))]
     Broken {
         /// The agent.
         name: String,
-        /// What is missing.
+        /// The missing path.
         path: PathBuf,
-        /// What made it.
+        /// The kind of installation.
         kind: Kind,
     },
     /// Another process is changing the store.
     #[error("another `acp-chain agent` is at work in {}; wait until it has finished", .0.display())]
     Busy(PathBuf),
-    /// The download differs.
+    /// The digest differs.
     #[error(
         "{what}: expected {expected}, but got {actual}: it was changed or truncated; nothing was installed"
     )]
     OtherDigest {
-        /// What was fetched.
+        /// The downloaded file.
         what: String,
-        /// What the registry says.
+        /// The registry's digest.
         expected: String,
-        /// What it has.
+        /// The actual digest.
         actual: String,
     },
-    /// A version has other content than before.
+    /// A version has changed its content.
     #[error(
         "{what} claims to be version {version}, like yours, but differs: {actual} was {before}. Its publisher has put something else under the same version; nothing was changed. Ask them why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` take it all the same"
     )]
     Moved {
         /// The agent.
         name: String,
-        /// Where it is from.
+        /// Its source.
         what: String,
-        /// The version of both.
+        /// The common version.
         version: String,
-        /// What was installed.
+        /// The installed digest.
         before: String,
-        /// What it would be now.
+        /// The new digest.
         actual: String,
     },
-    /// An archive is not one that can be unpacked.
+    /// An archive cannot be unpacked.
     #[error("{archive}: {wrong}; nothing was installed")]
     Archive {
-        /// Which.
+        /// The archive.
         archive: String,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// A package is not one that can be launched.
+    /// A package cannot be launched.
     #[error("{package}: {wrong}; nothing was installed")]
     Package {
-        /// Which.
+        /// The package.
         package: String,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// A program is missing that installs others.
+    /// An installer program is missing.
     #[error("`{program}` is not in PATH, and this agent needs it: {next}")]
     NoProgram {
-        /// Which.
+        /// The program.
         program: &'static str,
-        /// Where it is had.
+        /// Where to get it.
         next: &'static str,
     },
-    /// A command of the user's is not a program.
+    /// The user's command is not a program.
     #[error("`{0}` cannot be found: give the path of a program, or one that is in PATH")]
     NoCommand(String),
     /// An installer failed.
@@ -170,13 +170,13 @@ pub enum Error {
         command: String,
         /// How it ended.
         how: String,
-        /// All that it said.
+        /// Its output.
         said: String,
     },
 }
 
 impl Error {
-    /// What the system says about a file.
+    /// An error of the system about a file.
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Disk {
             path: path.into(),
@@ -184,7 +184,7 @@ impl Error {
         }
     }
 
-    /// What a program said before it failed, with its line breaks.
+    /// The output of a program before it failed, with its line breaks.
     #[must_use]
     pub fn said(&self) -> &str {
         match self {

@@ -1,16 +1,16 @@
 //! Agents that users install by name: their entries in a registry, and their files on disk.
 //!
-//! [`Registry`] is the document that names agents, [`Install`] gets one of them into a folder of its own, and a
-//! [`Store`] keeps a [`Record`] of each.
+//! [`Registry`] is the document that lists agents, [`Install`] fetches one into a folder of its own, and a [`Store`]
+//! keeps a [`Record`] of each.
 //!
-//! What always holds:
-//! - An agent is what its record says, a command with absolute paths: nothing is fetched at launch.
-//! - Nothing is unpacked before it has the digest that was asked for, and nothing of a package runs while it is
-//!   installed. A version that was installed once is the same bytes forever, or an error.
-//! - First the folder of a version is whole, then the record names it, then the one before goes: whoever is killed in
-//!   between leaves what was there before, and a folder that the next change removes.
+//! Invariants:
+//! - An agent is exactly its record, a command with absolute paths: nothing is fetched at launch.
+//! - Nothing is unpacked before its digest matches the requested one, and no code of a package runs during
+//!   installation. A version, once installed, has the same bytes forever; anything else is an error.
+//! - First the folder of a version is complete, then the record names it, then the previous one is removed: an
+//!   interruption leaves the earlier state, and a folder that the next change removes.
 //!
-//! The crate asks nothing and prints nothing. The caller fetches from web servers.
+//! The crate prompts nobody and prints nothing. The caller fetches from web servers.
 
 #![forbid(unsafe_code)]
 

@@ -1,11 +1,11 @@
-//! Where registries and archives are.
+//! Locations of registries and archives.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// Where something is.
+/// A location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// On a web server.

@@ -16,11 +16,11 @@ use crate::name::is_name;
 pub enum Kind {
     /// An archive.
     Binary,
-    /// A package of npm.
+    /// An npm package.
     Npx,
-    /// A package of Python's.
+    /// A Python package.
     Uvx,
-    /// A command of its user's.
+    /// The user's own command.
     Command,
 }
 
@@ -29,7 +29,7 @@ pub enum Kind {
 pub struct Record {
     /// Its name.
     pub name: String,
-    /// What it is made of.
+    /// Its kind.
     pub kind: Kind,
     /// Its version, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,13 +40,13 @@ pub struct Record {
     /// The archive, or the package with its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The digest of that.
+    /// The digest of the source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// The folder with all that was installed.
+    /// The folder with everything installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// What is launched: a program, and what it runs, by absolute paths.
+    /// The command: a program, and its script, by absolute paths.
     pub command: Vec<String>,
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -57,10 +57,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// An error if a file needed for launching is gone.
+    /// An error if a file needed for launching is missing.
     ///
     /// # Errors
-    /// As it says.
+    /// In that case.
     pub fn check(&self) -> Result<(), Error> {
         let mut paths = self.command.iter().map(Path::new);
         let gone = paths.find(|path| !path.exists());
@@ -81,7 +81,7 @@ impl Record {
 }
 
 impl Kind {
-    /// As the registry and the record call it.
+    /// Its name in registries and records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// How to repair a broken one.
+    /// How to repair a broken installation.
     pub(crate) fn repair(self, name: &str) -> String {
         match self {
             Self::Command => format!(
@@ -109,10 +109,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An agent that is a command of its user's. The program is looked up now: editors have a `PATH` of their own.
+/// An agent that is the user's own command. The program is looked up now, since editors have another `PATH`.
 ///
 /// # Errors
-/// If there is no such program, or a name or a word that cannot be written down.
+/// If there is no such program, or if the name or a word cannot be recorded.
 pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     if !is_name(name) {
         return Err(Error::Name(name.to_owned()));

@@ -19,13 +19,13 @@ use crate::record::Kind;
 /// The public registry.
 pub const PUBLIC: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json";
 
-/// No registry is longer than this, in bytes.
+/// The maximum length of a registry, in bytes.
 const LONGEST: u64 = 16 << 20;
 
-/// A registry, and where it is from.
+/// A registry, and its location.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Where it is from.
+    /// Its location.
     pub location: Location,
     agents: Vec<Value>,
 }
@@ -38,36 +38,36 @@ struct Document {
 /// A registry's entry for an agent.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Entry {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub id: String,
     /// Its display name.
     pub name: String,
     /// Its version.
     pub version: String,
-    /// What it is.
+    /// Its description.
     #[serde(default)]
     pub description: String,
-    /// Where its source is.
+    /// The URL of its source.
     pub repository: Option<String>,
-    /// Where more is said about it.
+    /// The URL of its website.
     pub website: Option<String>,
-    /// Whose it is.
+    /// Its authors.
     #[serde(default)]
     pub authors: Vec<String>,
     /// An SPDX identifier, or `proprietary`.
     pub license: Option<String>,
-    /// How it is distributed.
+    /// Its distributions.
     pub distribution: Distribution,
 }
 
-/// How an agent is distributed, in one or several ways.
+/// The distributions of an agent, one or several.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Distribution {
-    /// An archive for each platform.
+    /// An archive per platform.
     binary: Option<BTreeMap<String, Archive>>,
-    /// A package of npm.
+    /// An npm package.
     npx: Option<Package>,
-    /// A package of Python's.
+    /// A Python package.
     uvx: Option<Package>,
     #[serde(flatten)]
     others: BTreeMap<String, Value>,
@@ -76,7 +76,7 @@ pub struct Distribution {
 /// An archive with a program.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Archive {
-    /// Where it is.
+    /// Its URL or path.
     pub archive: String,
     /// Its digest, in hexadecimal digits.
     pub sha256: Option<String>,
@@ -85,7 +85,7 @@ pub struct Archive {
     /// Its arguments.
     #[serde(default)]
     pub args: Vec<String>,
-    /// What its environment has beside ours.
+    /// Variables added to our environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
 }
@@ -95,12 +95,12 @@ pub struct Archive {
 pub struct Package {
     /// Its name, and perhaps its version.
     pub package: String,
-    /// The program in it, if it is not called as the package is.
+    /// The program in it, if it does not have the package's name.
     pub cmd: Option<String>,
     /// Its arguments.
     #[serde(default)]
     pub args: Vec<String>,
-    /// What its environment has beside ours.
+    /// Variables added to our environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
 }
@@ -110,17 +110,17 @@ pub struct Package {
 pub enum Offer<'e> {
     /// An archive.
     Binary(&'e Archive),
-    /// A package of npm.
+    /// An npm package.
     Npx(&'e Package),
-    /// A package of Python's.
+    /// A Python package.
     Uvx(&'e Package),
 }
 
 impl Registry {
-    /// Reads the registry at some place.
+    /// Reads the registry at a location.
     ///
     /// # Errors
-    /// If it cannot be had, or is none.
+    /// If it cannot be fetched, or is not a registry.
     pub fn read(location: Location, web: &dyn Web) -> Result<Self, Error> {
         let mut text = Vec::new();
         match &location {
@@ -149,7 +149,7 @@ impl Registry {
     /// The agent of this name.
     ///
     /// # Errors
-    /// If there is none, or it is not as it should be.
+    /// If there is none, or its entry is invalid.
     pub fn named(&self, name: &str) -> Result<Entry, Error> {
         let mut found = self
             .agents
@@ -166,7 +166,7 @@ impl Registry {
         }
     }
 
-    /// All agents, in their order; of each an error if it is not as it should be.
+    /// All agents, in order; invalid entries are errors.
     pub fn entries(&self) -> impl Iterator<Item = Result<Entry, Error>> {
         self.agents.iter().map(|agent| self.entry(agent))
     }
@@ -203,7 +203,7 @@ impl Registry {
     /// the first choice.
     ///
     /// # Errors
-    /// If there is no such way.
+    /// If there is no such distribution.
     pub fn offer<'e>(&self, entry: &'e Entry, kind: Option<Kind>) -> Result<Offer<'e>, Error> {
         let way = &entry.distribution;
         let platform = platform();
@@ -244,7 +244,7 @@ impl Registry {
 }
 
 impl Offer<'_> {
-    /// What the agent is made of.
+    /// The kind of the agent.
     #[must_use]
     pub fn kind(&self) -> Kind {
         match self {
@@ -262,7 +262,7 @@ impl Offer<'_> {
     }
 }
 
-/// What the registry calls this machine.
+/// The registry's name for this machine.
 fn platform() -> String {
     let system = match consts::OS {
         "macos" => "darwin",

@@ -1,4 +1,4 @@
-//! The agents that are installed.
+//! The installed agents.
 //!
 //! ```text
 //! agents/
@@ -25,7 +25,7 @@ const RECORD: &str = "agent.toml";
 
 const HEAD: &str = "# What `acp-chain run NAME` launches. Written by `acp-chain agent`.\n\n";
 
-/// Agents in a folder of our user's.
+/// Agents in a folder of the user.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
@@ -40,7 +40,7 @@ pub struct Changing<'s> {
 }
 
 impl Store {
-    /// One in this folder, which need not be there.
+    /// The store in this folder, which need not exist yet.
     #[must_use]
     pub fn new(folder: PathBuf, write: Write) -> Self {
         Self { folder, write }
@@ -61,7 +61,7 @@ impl Store {
         }
     }
 
-    /// The names of all agents, in their order.
+    /// The names of all agents, sorted.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -79,10 +79,10 @@ impl Store {
         Ok(names)
     }
 
-    /// Lets nobody else change the store.
+    /// Locks the store.
     ///
     /// # Errors
-    /// If somebody does.
+    /// If another process has the lock.
     pub fn change(&self) -> Result<Changing<'_>, Error> {
         fs::create_dir_all(&self.folder).map_err(Error::disk(&self.folder))?;
         let path = self.folder.join(".lock");
@@ -125,8 +125,7 @@ impl Store {
 }
 
 impl Changing<'_> {
-    /// A new folder for a version of an agent, which is removed again unless a record that names it is
-    /// [put](Self::put).
+    /// A new folder for a version of an agent. It is removed again unless a record that names it is [put](Self::put).
     pub(crate) fn room(&self, name: &str, version: &str) -> Result<TempDir, Error> {
         let folder = self.folder(name)?;
         tempfile::Builder::new()
@@ -135,10 +134,10 @@ impl Changing<'_> {
             .map_err(Error::disk(&folder))
     }
 
-    /// Writes the record of an agent, and removes what was there of it before.
+    /// Writes the record of an agent, and removes its previous version.
     ///
     /// # Errors
-    /// If the disk does not let it be.
+    /// If it cannot be written.
     pub fn put(&self, record: &Record, room: Option<TempDir>) -> Result<(), Error> {
         self.folder(&record.name)?;
         let path = self.store.path(&record.name);
@@ -147,7 +146,7 @@ impl Changing<'_> {
             path: path.clone(),
             wrong: error.to_string(),
         })?;
-        // It stays from here on: if it cannot be told whether the record was written, that itself decides.
+        // It stays from here on: if it is unclear whether the record was written, the record itself decides.
         let _ = room.map(TempDir::keep);
         let written = (self.store.write)(&path, (HEAD.to_owned() + &text).as_bytes());
         self.sweep_one(&record.name);
@@ -157,7 +156,7 @@ impl Changing<'_> {
     /// Removes an agent: its record first.
     ///
     /// # Errors
-    /// If it is not installed, or the disk does not let it be.
+    /// If it is not installed, or cannot be removed.
     pub fn remove(&self, name: &str) -> Result<(), Error> {
         if let Err(error @ Error::NotInstalled { .. }) = self.store.find(name) {
             return Err(error);
@@ -187,15 +186,15 @@ impl Changing<'_> {
         }
     }
 
-    /// Removes all of an agent but its record and the folder that this names; of one without a record, everything. What
-    /// cannot be removed now can be next time.
+    /// Removes all of an agent except its record and the folder named there; without a record, everything. Leftovers
+    /// are removed next time.
     fn sweep_one(&self, name: &str) {
         let folder = self.store.folder.join(name);
         if !self.store.path(name).exists() {
             let _ = fs::remove_dir_all(folder);
             return;
         }
-        // One that cannot be read may name any.
+        // An unreadable record may name any folder.
         let Ok(record) = self.store.record(name) else {
             return;
         };

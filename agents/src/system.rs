@@ -1,23 +1,23 @@
-//! What files are, where systems differ.
+//! File operations that differ between systems.
 
 use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Lets a file be run.
+/// Makes a file executable.
 #[cfg(unix)]
 pub fn make_executable(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }
 
-/// Makes a link to this.
+/// Makes a symbolic link to this path.
 #[cfg(unix)]
 pub fn link(to: &Path, path: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, path)
 }
 
-/// Any file can be run.
+/// Every file is executable.
 #[cfg(not(unix))]
 pub fn make_executable(path: &Path) -> io::Result<()> {
     fs::metadata(path).map(drop)

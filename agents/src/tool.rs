@@ -12,13 +12,13 @@ use crate::error::Error;
 /// How long an installation may take: a slow network and a large package.
 const PATIENCE: Duration = Duration::from_mins(20);
 
-/// How often a program is looked at.
+/// How often a program is polled.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How much of what a program says is kept, in bytes.
+/// How many bytes of a program's output are kept.
 const SAID: u64 = 1 << 20;
 
-/// The program of this name, by its whole path: a `.cmd` of Windows is started by no other.
+/// The path of this program: a `.cmd` on Windows cannot be started without it.
 pub fn find(program: &'static str, next: &'static str) -> Result<PathBuf, Error> {
     which::which(program).map_err(|_| Error::NoProgram { program, next })
 }
@@ -52,7 +52,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     })
 }
 
-/// How a program ended, or nothing if it had to be.
+/// How a program ended, or `None` if it ran out of time.
 fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     let end = Instant::now() + PATIENCE;
     loop {
@@ -75,7 +75,7 @@ fn said(output: &mut File) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&said).trim().to_owned())
 }
 
-/// A command as its user would write it, but for quotes.
+/// A command as typed, but without quotes.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());

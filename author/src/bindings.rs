@@ -8,7 +8,7 @@ use wit_bindgen_core::{Files, WorldGenerator};
 
 use crate::{Error, component};
 
-/// Writes what a generator makes of a world into a folder; returns the files.
+/// Generates the bindings of a world into a folder; returns the files.
 pub(crate) fn generate(
     wit: &Path,
     world: &str,

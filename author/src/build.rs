@@ -12,20 +12,20 @@ use crate::{Error, Toolchains};
 /// The folder of a project for build results, finally `NAME.wasm`.
 pub const BUILD: &str = "build";
 
-/// An extension that was built, and is not written yet.
+/// A built extension, not written yet.
 #[derive(Debug)]
 pub struct Built {
-    /// Where it goes.
+    /// Its path.
     pub file: PathBuf,
     /// The extension.
     pub component: Vec<u8>,
     /// Its metadata.
     pub package: Package,
-    /// The language that it is written in.
+    /// The language of its source.
     pub language: &'static str,
 }
 
-/// What an extension is built for.
+/// The purpose of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To be published.
@@ -68,14 +68,14 @@ pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Languag
         MetadataError::None(_) => Error::NoProject(error),
         error => Error::Project(error),
     })?;
-    // Toolchains work in the project, and take no paths that begin elsewhere.
+    // Toolchains run in the project, and need an absolute path.
     let file = std::path::absolute(&project.file).map_err(Error::disk(&project.file))?;
     let folder = file.parent().unwrap_or(&file).to_owned();
     let language = Language::of(&project, &folder)?;
     Ok((project, folder, language))
 }
 
-/// Where the extension of a project is, once it is built.
+/// The path of a project's built extension.
 #[must_use]
 pub fn output(project: &Project) -> PathBuf {
     let folder = project.file.parent().unwrap_or(Path::new(""));

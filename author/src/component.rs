@@ -1,4 +1,4 @@
-//! Turns core modules into components, and checks what every component must look like.
+//! Turns core modules into components, and checks the requirements for all components.
 
 use std::path::Path;
 
@@ -15,18 +15,18 @@ use crate::Error;
 /// The interface between acp-chain and a proxy.
 pub const WIT: &str = include_str!("../../wit/proxy.wit");
 
-/// What the interfaces of the channel begin with.
+/// The prefix of the channel's interfaces.
 pub(crate) const OURS: &str = "acp-chain:proxy/";
 
-/// What must be exported.
+/// The required export.
 const HANDLER: &str = "acp-chain:proxy/handler@";
 
-/// What a component may import beside the channel.
+/// The allowed imports of a component besides the channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imports {
     /// Nothing.
     Channel,
-    /// WASI, which gives an interpreter its clock and its output, and grants nothing.
+    /// WASI, which gives an interpreter its clock and its output, and grants nothing else.
     Wasi,
 }
 
@@ -44,7 +44,7 @@ pub fn version() -> &'static str {
     version.expect("the interface has a version")
 }
 
-/// Makes a component of a core module that carries its WIT world, as every wit-bindgen embeds it.
+/// Makes a component from a core module with an embedded WIT world, as every wit-bindgen produces.
 pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
     let encoded = ComponentEncoder::default()
         .validate(true)
@@ -59,7 +59,7 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
     encoded.map_err(|error| Error::Component(format!("{error:#}")))
 }
 
-/// Writes the world of a folder of WIT into a core module whose language has no wit-bindgen that does it.
+/// Embeds the world of a WIT folder in a core module of a language whose wit-bindgen does not do that.
 pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<u8>, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], Some(world));
@@ -69,8 +69,7 @@ pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<
     Ok(module)
 }
 
-/// Refuses a component that imports more than it may, has no handler, or is made for another version of
-/// the interface.
+/// Rejects a component that imports too much, has no handler, or has another version of the interface.
 pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
     let wrong = |wrong: String| Err(Error::Component(wrong));
     let (resolve, world) = match wit_component::decode(component) {
@@ -104,7 +103,7 @@ pub fn check(component: &[u8], imports: Imports) -> Result<(), Error> {
     }
 }
 
-/// The name of the world that a project's WIT has.
+/// The name of the world in a project's WIT.
 pub fn world(wit: &Path) -> Result<String, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], None);
@@ -112,7 +111,7 @@ pub fn world(wit: &Path) -> Result<String, Error> {
     Ok(resolve.worlds[world].name.clone())
 }
 
-/// What the world of a project's WIT exports of our interfaces, as `handler` and `tools`.
+/// The exports of a project's world among our interfaces, as `handler` and `tools`.
 pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], None);
@@ -125,7 +124,7 @@ pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// The functions that the world of a project's WIT exports of our interfaces: each with the full name of its own.
+/// The functions that a project's world exports of our interfaces, each with the full name of its interface.
 pub(crate) fn exported(wit: &Path) -> Result<Vec<(String, String)>, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], None);
@@ -155,7 +154,7 @@ pub(crate) fn read(wit: &Path) -> Result<(Resolve, PackageId), Error> {
     }
 }
 
-/// The file, line and column that an error is about.
+/// The file, line and column of an error.
 fn place<'e>(
     resolve: &Resolve,
     mut layers: impl Iterator<Item = &'e (dyn std::error::Error + 'static)>,

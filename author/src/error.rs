@@ -10,28 +10,28 @@ use acp_chain_package::{MetadataError, WriteError};
 /// Why a project cannot be created or built.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nothing can be called so.
+    /// The name is invalid.
     #[error("{name:?} cannot be the name of a project in {language}: {wrong}")]
     Name {
-        /// What it was to be called.
+        /// The name.
         name: String,
-        /// In which language.
+        /// The language.
         language: &'static str,
-        /// What is wrong with it.
+        /// The error.
         wrong: String,
     },
     /// The folder for the project is not empty.
     #[error("{} is there already, and is not empty; name another, or empty it", .0.display())]
     Taken(PathBuf),
-    /// Something else is in the SDK's place.
+    /// The SDK's place is taken by something else.
     #[error("{} {}, and the SDK of acp-chain goes there; rename it", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
-    /// The system says no.
+    /// The system reports an error.
     #[error("{}: {error}", path.display())]
     Disk {
-        /// About this.
+        /// The path.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         error: io::Error,
     },
     /// The project's metadata is invalid.
@@ -40,14 +40,14 @@ pub enum Error {
     /// There is no project.
     #[error("{0}; `acp-chain new` creates a project with it")]
     NoProject(MetadataError),
-    /// It has no source that would tell its language.
+    /// It has no source in a known language.
     #[error("{}: there is no source; a project with {manifest} has one of {entries}", folder.display())]
     NoSource {
         /// The project's folder.
         folder: PathBuf,
-        /// The file that says what it is.
+        /// Its manifest.
         manifest: String,
-        /// What the source could be called.
+        /// The possible names of the source.
         entries: String,
     },
     /// It has sources in two languages.
@@ -56,16 +56,16 @@ pub enum Error {
     /// A program is missing, or too old.
     #[error("{language} needs {program}, {found}; {next}")]
     Toolchain {
-        /// Which language.
+        /// The language.
         language: &'static str,
-        /// Which program, and from which version on.
+        /// The program, and its minimum version.
         program: String,
-        /// What there is instead of it.
+        /// What was found instead.
         found: String,
         /// How to get it.
         next: String,
     },
-    /// A program failed. It has said why itself.
+    /// A program failed, and has reported the error itself.
     #[error("{program} failed ({status}); its output is above")]
     Failed {
         /// The program.
@@ -79,34 +79,34 @@ pub enum Error {
     /// The interface of a project cannot be read.
     #[error("{}: {wrong}", path.display())]
     Wit {
-        /// Where it is.
+        /// Its path.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// A source exports less than the world of its project, or more.
+    /// The exports of a source do not match the world of its project.
     #[error("{file}: {wrong}")]
     Exports {
         /// The source.
         file: &'static str,
-        /// What is wrong, and what to do.
+        /// The error, and the fix.
         wrong: String,
     },
     /// The result is not a proxy.
     #[error("the result is not a proxy: {0}")]
     Component(String),
-    /// The project's metadata cannot be written into its component.
+    /// The project's metadata cannot be embedded in its component.
     #[error("{}: {error}", path.display())]
     Package {
-        /// The file that says it.
+        /// The file with the metadata.
         path: PathBuf,
-        /// Why not.
+        /// The error.
         error: WriteError,
     },
 }
 
 impl Error {
-    /// What the system says about a file.
+    /// An error of the system about a file.
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Disk {
             path: path.into(),
@@ -114,7 +114,7 @@ impl Error {
         }
     }
 
-    /// What is wrong with WIT.
+    /// An error in WIT.
     pub(crate) fn wit(path: &Path, wrong: &(impl Display + ?Sized)) -> Self {
         Self::Wit {
             path: path.into(),

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::build::find;
 use crate::languages::{Files, Language};
 
-/// What a project can begin as, in every language.
+/// The templates of a project, in every language.
 pub const TEMPLATES: [&str; 4] = ["prompt", "guard", "observer", "tools"];
 
 static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
@@ -18,13 +18,13 @@ static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
 /// The folders of a project that are wholly ours.
 const OURS: [&str; 2] = ["sdk", "wit/deps/acp-chain-proxy"];
 
-/// One of these is in each of them, whatever version it is of.
+/// Every version of such a folder contains one of these.
 const MARKS: [&str; 2] = ["LICENSE-MIT", "proxy.wit"];
 
-/// What the projects in the templates are called.
+/// The name of the projects in the templates.
 const NAME: &str = "my-proxy";
 
-/// What a project tells its reader: first what it does, then how it is built and used.
+/// The project's documentation: first its purpose, then how to build and use it.
 const README: &str = "README.md";
 
 /// Writes a project of this name into a new or empty folder.
@@ -50,8 +50,8 @@ pub fn sdk(project: &Path) -> Result<&'static str, Error> {
     Ok(language.title)
 }
 
-/// Removes a folder of ours from a project, with everything from an older version. Removes only such a folder, and
-/// never the target of a link.
+/// Removes a folder of ours from a project, including files of older versions. Removes only such a folder, and never
+/// the target of a link.
 fn remove(project: &Path, ours: &str) -> Result<(), Error> {
     let folder = project.join(ours);
     if fs::symlink_metadata(&folder).is_err() {
@@ -114,7 +114,7 @@ fn sdk_files(language: &Language) -> Files {
     files
 }
 
-/// Under which the SDK may be used.
+/// The licenses of the SDK.
 const LICENSES: [(&str, &str); 2] = [
     ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
     ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),

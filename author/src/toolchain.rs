@@ -1,8 +1,8 @@
-//! The programs that languages need. Each is looked for in the project, in `PATH` and in a folder of ours, in this
+//! The programs that languages need. Each is searched for in the project, in `PATH` and in a folder of ours, in this
 //! order, and the first one that is new enough is used.
 //!
-//! Nothing is installed unasked. Programs are installed into that folder, in a version that is known to work, under a
-//! name of their own, so versions do not affect each other.
+//! Nothing is installed unasked. Programs are installed into that folder, in a version known to work, under a name of
+//! their own, so versions do not affect each other.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -18,59 +18,59 @@ use crate::Error;
 /// A program that a language needs.
 #[derive(Debug)]
 pub struct Tool {
-    /// What it is called; the first that is found counts.
+    /// Its possible names; the first one found counts.
     pub names: &'static [&'static str],
-    /// How its version is found out.
+    /// How to determine its version.
     pub version: Says,
-    /// The oldest version that is known to work, and the one that is installed.
+    /// The oldest version known to work, which is also the one installed.
     pub lowest: Version,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
 }
 
-/// How the version of a program is found out.
+/// How to determine the version of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Says {
-    /// It says so itself when it is given this.
+    /// It prints the version for this argument.
     Given(&'static str),
-    /// The `package.json` of the package says it whose program it is.
+    /// The `package.json` of the package with the program has the version.
     InPackage,
 }
 
-/// Where a program comes from.
+/// The origin of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin {
-    /// A package of npm.
+    /// An npm package.
     Npm(&'static str),
-    /// A package of Python's.
+    /// A Python package.
     Pip(&'static str),
-    /// Its own installer, which is for its user to run.
+    /// Its own installer, to be run by the user.
     Own(&'static str),
 }
 
-/// Where programs are looked for.
+/// Where to find programs.
 pub struct Toolchains<'a> {
-    /// The folders in which the user has programs, as in `PATH`.
+    /// The folders with the user's programs, as in `PATH`.
     pub path: OsString,
-    /// Where those are that were installed for our sake; none, if there is no place for them.
+    /// The folder of programs installed by us; `None` if there is no place for them.
     pub folder: Option<PathBuf>,
-    /// Whether to install what is missing.
+    /// Whether to install missing programs.
     pub install: bool,
-    /// Told of each command that installs something.
+    /// Called with each command that installs something.
     pub told: &'a dyn Fn(&str),
 }
 
-/// What installs packages of npm. On Windows it is a script, which is found by its whole name alone.
+/// Installs npm packages. On Windows it is a script, which is only found by its full name.
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// Where it puts programs.
+/// Its folder of programs.
 const NPM_PROGRAMS: &str = "node_modules/.bin";
 
-/// Where a virtual environment of Python's has programs.
+/// The folder of programs in a Python virtual environment.
 const VENV: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
 impl Toolchains<'_> {
-    /// The program, which is installed first if that is wanted.
+    /// The program, which is installed first if necessary and wanted.
     pub fn find(
         &self,
         language: &'static str,
@@ -108,7 +108,7 @@ impl Toolchains<'_> {
         Err(tool.missing(language, found, next))
     }
 
-    /// Installs something by a command of its user's.
+    /// Installs something with a command that the user could type.
     pub(crate) fn install(
         &self,
         language: &'static str,
@@ -116,7 +116,7 @@ impl Toolchains<'_> {
     ) -> Result<(), Error> {
         (self.told)(&shown(command));
         let program = Path::new(command.get_program());
-        // One in the folder that is being filled is there by now.
+        // One in the folder being filled exists by now.
         if program.is_relative() && which::which(program).is_err() {
             let next = match program.to_str() {
                 Some(NPM) => "install Node from https://nodejs.org",
@@ -133,7 +133,7 @@ impl Toolchains<'_> {
         run(command)
     }
 
-    /// The first one that is new enough; what there is in its place, if none is.
+    /// The first one that is new enough, or else what was found.
     fn look(&self, tool: &Tool, project: &Path) -> Result<PathBuf, String> {
         let mut instead = None;
         for name in tool.names {
@@ -171,7 +171,7 @@ impl Toolchains<'_> {
             .chain(env::split_paths(&self.path))
             .chain(ours)
             .collect();
-        // One with a colon in its name, say, cannot be among them.
+        // Paths with a colon, for example, cannot be included.
         let all = all.iter().filter(|path| env::join_paths([path]).is_ok());
         env::join_paths(all).unwrap_or_else(|_| self.path.clone())
     }
@@ -186,7 +186,7 @@ impl Toolchains<'_> {
 }
 
 impl Tool {
-    /// What installs it there.
+    /// The commands that install it there.
     fn steps(&self, folder: &Path) -> Option<Vec<Command>> {
         let version = &self.lowest;
         Some(match self.origin {
@@ -212,7 +212,7 @@ impl Tool {
     fn version_of(&self, program: &Path, project: &Path) -> Option<Version> {
         match self.version {
             Says::Given(argument) => {
-                // Which one a project has may be said in it.
+                // A project may name the version to use.
                 let mut command = unasked(program);
                 command.arg(argument).current_dir(project);
                 let output = command.stdin(Stdio::null()).output().ok()?;
@@ -221,7 +221,7 @@ impl Tool {
                 // Go says `go1.27.3`.
                 words.find_map(|word| Version::parse(word.trim_start_matches("go")).ok())
             }
-            // It is a link into the package, or, on Windows, beside it.
+            // It is a link into the package, or, on Windows, a file beside it.
             Says::InPackage => {
                 let name = self.names[0];
                 let program = program.canonicalize().ok()?;
@@ -255,14 +255,14 @@ impl Tool {
     }
 }
 
-/// A program which installs nothing of its own accord, as rustup does.
+/// A program that must not install anything on its own, as rustup does.
 pub(crate) fn unasked(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env("RUSTUP_AUTO_INSTALL", "0");
     command
 }
 
-/// Runs a program to its end. All its output goes to our standard error as it comes.
+/// Runs a program to its end. All its output goes to our standard error immediately.
 pub fn run(command: &mut Command) -> Result<(), Error> {
     let program = command.get_program().to_owned();
     let status = command
@@ -279,7 +279,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     }
 }
 
-/// A command as its user would write it, but for quotes.
+/// A command as typed, but without quotes.
 pub(crate) fn shown(command: &Command) -> String {
     let program = [command.get_program()].into_iter();
     let words = program.chain(command.get_args());

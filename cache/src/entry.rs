@@ -20,7 +20,7 @@ const STALE: Duration = Duration::from_hours(1);
 pub struct Digest(String);
 
 impl Digest {
-    /// That of a component for an engine, by its bytes or its name.
+    /// The digest of a component for an engine, by its bytes or its name.
     pub fn new(key: &Key, engine: &Engine, mut name: impl Read) -> io::Result<Self> {
         let mut settings = Settings(key.hasher());
         engine.precompile_compatibility_hash().hash(&mut settings);

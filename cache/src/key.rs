@@ -1,4 +1,4 @@
-//! The key of a folder: 32 random bytes, in a file for its owner alone.
+//! The key of a folder: 32 random bytes, in a file for its owner only.
 
 use std::fmt;
 use std::fs;

@@ -1,11 +1,10 @@
 //! Compiled components, kept on disk between runs.
 //!
-//! What always holds:
-//! - A file's name has a hash of its content, under a key that only this folder knows; what is incomplete, not ours, or
-//!   not of this engine is never loaded. So nobody has to wait for anybody: files are written beside their place and
-//!   moved there, and a writer that is killed leaves nothing that counts.
-//! - A file is never changed once it has its name, since others may be running its code; it is only
-//!   removed.
+//! Invariants:
+//! - A file's name has a hash of its content, under a key that only this folder has; an incomplete file, one that is
+//!   not ours, or one from another engine is never loaded. So nobody has to wait for anybody: files are written beside
+//!   their place and moved there, and a killed writer leaves nothing that counts.
+//! - A file is never changed once it has its name, since others may be running its code; it is only removed.
 //! - A cache that cannot be read or written costs time, and nothing else.
 
 mod entry;
@@ -45,7 +44,8 @@ pub struct Loaded {
 }
 
 impl CodeCache {
-    /// The cache in a folder, which is created. It keeps that many bytes; the least recently used is evicted first.
+    /// The cache in a folder, which is created. It keeps this many bytes; the least recently used files are evicted
+    /// first.
     ///
     /// # Errors
     /// If the folder, or the key in it, can be neither read nor written.
@@ -58,7 +58,7 @@ impl CodeCache {
         })
     }
 
-    /// Finds a component that was compiled before, by the content of its file, or by its given name.
+    /// Finds a component that was compiled earlier, by the content of its file, or by its name.
     ///
     /// # Errors
     /// If that cannot be read.
@@ -119,12 +119,12 @@ impl CodeCache {
         })
     }
 
-    /// The component in a file, if that is complete and ours.
+    /// The component in a file, if the file is complete and ours.
     fn take(&self, engine: &Engine, digest: &Digest, entry: &Entry) -> wasmtime::Result<Component> {
         if !entry.is_whole(&self.key, digest)? {
             return Err(wasmtime::Error::msg("its content is not what was written"));
         }
-        // Used just now. If that cannot be recorded, it is evicted earlier.
+        // Records its use. If that fails, it is evicted earlier.
         let file = fs::File::options().append(true).open(&entry.path);
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
         load(engine, &entry.path)
@@ -165,7 +165,7 @@ pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::
     reason = "the engine cannot tell by itself whether code is its own"
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
-    // SAFETY: the file was found to be what an engine of the same settings wrote. Whoever changes it
-    // in between, or while it runs, has the rights of the user, and needs no such way.
+    // SAFETY: the file was found to be the output of an engine with the same settings. Whoever changes it in between,
+    // or while it runs, has the rights of the user, and needs no such way.
     unsafe { Component::deserialize_file(engine, path) }
 }

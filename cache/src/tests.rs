@@ -1,4 +1,4 @@
-//! A cache under those who write at once, die, and damage it.
+//! A cache with concurrent, dying and malicious writers.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -133,7 +133,7 @@ fn code_that_another_wrote_is_not_loaded() {
         fs::copy(&file, fixture.folder.path().join(file_name(&file))).unwrap();
     }
     assert!(fixture.is_new(1));
-    // Nor is anything, once the key is another.
+    // Nor is anything after the key has changed.
     let key = fixture.folder.path().join("key");
     fs::write(&key, "half a key").unwrap();
     assert!(fixture.is_new(1));
@@ -197,7 +197,7 @@ fn what_was_not_used_for_longest_goes_first() {
     assert!(load(3).is_new);
     assert!(!files[1].exists(), "the oldest");
     assert!(!load(0).is_new && !load(2).is_new && !load(3).is_new);
-    // What is larger than all the room is compiled every time, and takes nobody's place.
+    // A file larger than the limit is compiled every time, and evicts nothing.
     let tiny = CodeCache::open(fixture.folder.path(), 10).unwrap();
     let loaded = tiny.load(&fixture.engine, &component(9)).unwrap();
     assert!(loaded.is_new);

@@ -1,8 +1,8 @@
-//! What the chains of one process share, and how a manifest's proxies become a chain's.
+//! What the chains of a process share, and how a manifest's proxies become a chain's.
 //!
-//! Installed components are named by digest, so a [`Host`] has their code once, however many connections it serves.
+//! Installed components are named by digest, so a [`Host`] has their code only once, for any number of connections.
 //! Everything that takes rights is in [`Host::load`]; code of components runs only from [`start`] on, and by then the
-//! rights may be given up.
+//! rights may have been given up.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,15 +18,15 @@ use crate::manifest::{Manifest, Order, ProxyEntry, ProxyKind};
 use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
 use crate::untrusted::Untrusted;
 
-/// The engine of a process, and the components that were loaded by it.
+/// The engine of a process, and the components loaded by it.
 #[derive(Debug)]
 pub struct Host {
     engine: Engine,
-    /// Those that nobody changes.
+    /// The immutable ones.
     installed: Mutex<HashMap<Digest, Component>>,
 }
 
-/// The component of a proxy, ready to be started; none of one that is a program.
+/// The component of a proxy, ready to be started; `None` for a program.
 pub type Loaded = Option<Result<Guest, ComponentError>>;
 
 /// A proxy on its way into a chain.
@@ -34,23 +34,23 @@ pub type Loaded = Option<Result<Guest, ComponentError>>;
 pub enum Ready {
     /// A component.
     Guest(Guest),
-    /// A component that says this of itself, and gets an instance when something comes for it.
+    /// A component with this registration, which gets an instance when something comes for it.
     Asleep(Guest, Registration),
     /// A program, or why it does not run.
     Native(Result<Native, Failure>),
 }
 
-/// The proxies of a manifest, as they stand in the chain.
+/// The proxies of a manifest, in the order of the chain.
 #[derive(Debug, Default)]
 pub struct StartedProxies {
     /// The client's neighbour first.
     pub proxies: Vec<Member>,
-    /// What the user is to be told.
+    /// Notices for the user.
     pub notices: Vec<String>,
 }
 
 impl Host {
-    /// A host that has loaded nothing yet.
+    /// A host without loaded components.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         Self {
@@ -59,8 +59,8 @@ impl Host {
         }
     }
 
-    /// Loads the components of a manifest side by side, in its order. `loading` goes round each, with the proxy's
-    /// id, as it may take seconds. The directories are those of the proxies, in the same order.
+    /// Loads the components of a manifest concurrently, in its order. `loading` wraps each load with the proxy's id, as
+    /// it may take seconds. The directories are those of the proxies, in the same order.
     pub fn load(
         &self,
         manifest: &Manifest,
@@ -124,10 +124,10 @@ impl Host {
     }
 }
 
-/// Starts the proxies of a manifest, in its order. From here on their code runs. Those that may sleep do so after this
-/// long without work.
+/// Starts the proxies of a manifest, in its order. From here on their code runs. Those that may sleep do so after being
+/// idle for this long.
 ///
-/// An error if one does not start, unless it may be passed by; and if guards stand where they must not.
+/// An error if one does not start, unless it may be bypassed; and if guards are out of place.
 pub async fn start(
     manifest: &Manifest,
     proxies: impl IntoIterator<Item = Ready>,
@@ -166,7 +166,7 @@ pub async fn start(
     match manifest.order {
         Order::Checked => check_order(manifest, &all.proxies)?,
         Order::AsWritten => {}
-        // All others stay in their order, and so do the guards.
+        // The others stay in order, as do the guards.
         Order::GuardsLast => all.proxies.sort_by_key(Member::is_guard),
     }
     Ok(all)

@@ -1,6 +1,6 @@
 //! Hosts chains of sandboxed proxies between an ACP client and an ACP agent.
 //!
-//! The program `acp-chain` is made of this. Another program hosts a chain of its own like this:
+//! The program `acp-chain` is built on it. Another program hosts its own chain like this:
 //!
 //! ```
 //! use std::{future::pending, path::Path, sync::Arc};
@@ -51,7 +51,7 @@
 //! # }
 //! ```
 //!
-//! A proxy's grant says what it may do, and its limits what it may use: without a grant it sees nothing. [`manifest`]
+//! A proxy's grant lists its powers, and its limits bound its resources: without a grant it sees nothing. [`manifest`]
 //! reads both from files, and `chain::serve` takes any [`transport`].
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-// Where lines come from: the program that serves this page, or what is in this file itself, if it is a report.
+// Where lines come from: the program that serves this page, or this file itself, if it is a report.
 
 const embedded = document.getElementById('report');
 const report = embedded && JSON.parse(embedded.textContent);

@@ -1,4 +1,4 @@
-// What a proxy made of a message: the lines that differ, with the words in them that do.
+// What a proxy changed in a message: the lines that differ, with the differing words marked.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { diffLines, diffWordsWithSpace } from './vendor/diff.js';

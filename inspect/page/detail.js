@@ -1,4 +1,4 @@
-// The message that is looked at: what it says, its way through the chain, and what each proxy made of it.
+// The message in view: its content, its way through the chain, and what each proxy made of it.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { line } from './backend.js';

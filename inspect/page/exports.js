@@ -1,4 +1,4 @@
-// Saving and copying what is selected, or all that the filter shows.
+// Saving and copying the selected rows, or all that the filter shows.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { exported, isReport, line } from './backend.js';

@@ -1,4 +1,4 @@
-// JSON as it was spelt: numbers keep all of their digits, and members their order, also those that are there twice.
+// JSON as it was spelt: numbers keep all their digits, and members their order, even duplicates.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { cleanLines, counted, short } from './words.js';

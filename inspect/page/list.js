@@ -1,6 +1,7 @@
-// The list of rows, with the way of each message drawn beside it. Only what is in view is there: the rest is a height.
+// The list of rows, with the way of each message drawn beside it. Only rows in view are in the document; the others are
+// just height.
 //
-// What always holds: rows that come or go do not move those that are looked at.
+// Invariant: rows that are added or removed do not move those in view.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE } from './model.js';
@@ -258,7 +259,7 @@ function arrow(paint, from, to, y, what) {
   paint.lineTo(to - way * 9, y - 4);
   paint.lineTo(to - way * 9, y + 4);
   paint.closePath();
-  // Who tells waits for nothing: an open head.
+  // A notification's sender waits for nothing: an open head.
   if (what === 1) {
     paint.lineWidth = 1.2;
     paint.stroke();

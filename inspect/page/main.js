@@ -1,4 +1,4 @@
-// The page: what is looked at, and what keys and buttons do.
+// The page: its state, and what keys and buttons do.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { frames, isReport, search } from './backend.js';
@@ -157,7 +157,7 @@ function choose(row, isMore, isFar) {
   list.selected = row;
   list.way = new Set(row >= 0 ? model.way(row) : []);
   if (row >= 0) state.follows = false;
-  // What is asked for by name is shown, whatever the filter says.
+  // A row that is asked for by name is shown, whatever the filter says.
   if (isFar && list.indexOf(row) < 0) setFilter('');
   if (row >= 0) list.reveal(row);
   list.draw();
@@ -277,7 +277,7 @@ function togglePlots() {
   state.plots = !state.plots;
   place('plots').hidden = !state.plots;
   if (state.plots) plotSoon();
-  // The list is as high as what is left.
+  // The list fills the remaining height.
   if (list.selected >= 0) list.reveal(list.selected);
   bar();
 }
@@ -448,7 +448,7 @@ async function copy(text, what) {
   }
 }
 
-// ── what comes ──
+// ── new rows ──
 
 let said = 0;
 
@@ -483,7 +483,7 @@ function changed() {
     if (Object.keys(now).some((key) => now[key] !== told[key])) {
       told = now;
       tree();
-      // A menu that is open stays as it is.
+      // An open menu stays as it is.
       if (!place('bar').contains(document.activeElement)) bar();
     }
   }, 30);
@@ -510,7 +510,7 @@ async function main() {
   changed();
 }
 
-// For those who look at the page from outside, such as tests.
+// For outside observers of the page, such as tests.
 globalThis.inspector = { model, list, get shown() { return length; }, get isSearching() { return state.searching; } };
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (list.draw(), bar()));
 main();

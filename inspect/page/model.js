@@ -1,7 +1,7 @@
 // All rows: what the program sent of each line, and how lines belong together.
 //
-// Rows have numbers that never change. The oldest are dropped: `first` is the first that is left.
-// Columns are typed arrays, since there are hundreds of thousands of rows.
+// Rows have numbers that never change. The oldest rows are dropped: `first` is the first that is left. Columns are
+// typed arrays, since there are hundreds of thousands of rows.
 
 import { clean } from './words.js';
 
@@ -118,9 +118,9 @@ export class Model {
     const count = rows[0].length;
     if (count === 0) return;
     if (this.count === 0) this.first = first;
-    // A file keeps what was in it until it begins anew twice.
+    // A file keeps its rows until it was rotated twice.
     if (!this.isLive && oldest > this.first) this.#drop(Math.min(oldest - this.first, this.count));
-    // What the program dropped before it was sent.
+    // Rows that the program dropped before sending them.
     if (first !== this.end) this.#dropAll(first);
     this.#grow(this.count + count);
     COLUMNS.forEach(([name], at) => this[name].set(rows[at], this.count));
@@ -245,7 +245,7 @@ export class Model {
     if (request >= 0 && (decision === ANSWER || decision === REFUSE)) {
       const open = `${this.connection[at]} ${request}`;
       const asked = this.#open.get(open);
-      // The answer of a proxy is a hop as well, where somebody else asked.
+      // A proxy's answer is a hop as well, if somebody else asked.
       if (asked !== undefined && decision === ANSWER) this.#answered(open, asked);
     }
   }
@@ -264,7 +264,7 @@ export class Model {
     const at = row - this.first;
     const [connection, session] = [this.connection[at], this.session[at]];
     const last = this.#lastTurn.get(`${connection} ${session}`);
-    // The client says it once, and the host may tell it twice.
+    // The client sends it once, and the host may send it twice.
     if (last && this.request[last.row - this.first] === this.request[at]) return;
     if (last) last.end = row;
     const turn = { row, title, connection, session, end: Infinity };

@@ -22,7 +22,7 @@ export function summary(model, rows) {
   };
   for (let at = 0; at < model.count; at += 1) {
     if (model.took[at] < 0) continue;
-    // Decisions count where the message is shown that they are about.
+    // Decisions count where the message that they are about is shown.
     const row = model.what[at] === DECISION && model.came[at] >= 0 ? model.came[at] : model.first + at;
     if (!rows.has(row)) continue;
     if (model.what[at] === DECISION) {

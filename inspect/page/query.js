@@ -1,5 +1,5 @@
-// What the filter says: words to be found in bodies, and `session:`, `method:`, `proxy:`, `kind:`, `status:`, `turn:`,
-// `connection:`, `user:`.
+// The filter: words to find in bodies, and `session:`, `method:`, `proxy:`, `kind:`, `status:`, `turn:`, `connection:`,
+// `user:`.
 
 import { DECISION, KINDS, MARKS, RESPONSE } from './model.js';
 import { clean } from './words.js';
@@ -57,7 +57,7 @@ export function predicate(model, query) {
     const whats = new Set(kinds.map((kind) => KINDS.indexOf(kind)));
     tests.push((at) => whats.has(model.what[at]));
   } else {
-    // What a proxy let pass is seen by the next hop.
+    // A message that a proxy let pass is seen at the next hop.
     tests.push((at) => model.what[at] !== DECISION || model.to[at] > 2 || model.to[at] === 0);
   }
   const marks = has('status').reduce((all, mark) => all | (MARKS[mark] ?? 0), 0);

@@ -1,4 +1,4 @@
-// The chains, their sessions and the turns of these.
+// The chains, their sessions, and the turns of those.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { clean, number, short, timeOfDay } from './words.js';

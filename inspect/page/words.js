@@ -1,6 +1,6 @@
 // How numbers, times and names of a trace are shown.
 //
-// What always holds: a name is shown in one line, and no character of it hides others or turns their direction.
+// Invariant: a name is shown on one line, and none of its characters hides others or changes their direction.
 
 const DECEIVES = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 

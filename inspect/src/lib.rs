@@ -1,19 +1,19 @@
-//! A page that shows what a chain does: served by this program to a browser of the same machine, from traces in files
-//! and from chains that run.
+//! A page that shows what a chain does. This program serves it to a browser on the same machine, from trace files and
+//! from running chains.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `log` | what is known of all lines: a row each, and where its text is |
-//! | `row` | what a row says |
+//! | `log` | the index of all lines: a row each, and where its text is |
+//! | `row` | the columns of a row |
 //! | `names` | names of methods, parts and sessions, each sent once |
-//! | `file` | lines out of a file, also while it grows |
-//! | `search` | the rows whose bodies have a text |
-//! | `server` | HTTP, and who may speak it |
-//! | `page` | the files of the page, which are in the program |
+//! | `file` | reads lines from a file, even while it grows |
+//! | `search` | finds the rows whose bodies contain a text |
+//! | `server` | HTTP, and access control |
+//! | `page` | the files of the page, embedded in the program |
 //! | `report` | the page with some of the lines, as one file |
 //!
-//! What always holds: all that a trace says is text from outside. It leaves here as JSON or plain text alone, and the
-//! page makes text nodes of it. A file is never held in memory as a whole; of a chain that runs, the newest lines are.
+//! Invariants: everything in a trace is text from outside. It leaves here only as JSON or plain text, and the page
+//! makes text nodes of it. A file is never held in memory as a whole; of a running chain, the newest lines are.
 
 #![forbid(unsafe_code)]
 

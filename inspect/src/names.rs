@@ -1,17 +1,17 @@
-//! Names, each of which the page is told once.
+//! Names, each sent to the page once.
 
 use std::collections::HashMap;
 
-/// The longest name, in characters; what is behind them is cut.
+/// The maximum length of a name, in characters; the rest is cut.
 const LONGEST: usize = 200;
 
-/// So many names there are at most. Who writes a trace may invent one for each line.
+/// The maximum number of names. A trace's writer may invent one for each line.
 const MOST: usize = 100_000;
 
-/// What stands for the names past that.
+/// Stands for all further names.
 const OTHERS: &str = "(others)";
 
-/// Names, in the order in which they came. The first is that of nothing, the second of all that are too many.
+/// Names, in order of arrival. The first stands for no name, the second for all names past the maximum.
 #[derive(Debug)]
 pub struct Names {
     known: HashMap<String, u32>,
@@ -48,12 +48,12 @@ impl Names {
         number
     }
 
-    /// Those from this number on.
+    /// The names from this number on.
     pub fn since(&self, number: usize) -> &[String] {
         self.list.get(number..).unwrap_or_default()
     }
 
-    /// How many there are.
+    /// The number of names.
     pub fn count(&self) -> usize {
         self.list.len()
     }

@@ -1,13 +1,13 @@
-//! The files of the page. They are in the program as they stand in `page/`: nothing builds them.
+//! The files of the page. They are embedded as they are in `page/`: there is no build step.
 
 /// A file of the page.
 #[derive(Debug)]
 pub struct File {
-    /// Its path, from the page on.
+    /// Its path, relative to the page.
     pub name: &'static str,
-    /// What browsers call its kind.
+    /// Its media type.
     pub media_type: &'static str,
-    /// What it holds.
+    /// Its contents.
     pub bytes: &'static [u8],
 }
 
@@ -25,7 +25,7 @@ macro_rules! files {
     };
 }
 
-/// All of them; each module behind those that it imports.
+/// All of them; each module after those that it imports.
 pub const FILES: [File; 18] = files![
     "index.html" HTML,
     "style.css" CSS,
@@ -47,7 +47,7 @@ pub const FILES: [File; 18] = files![
     "main.js" JS,
 ];
 
-/// The file of this name; without one, the first.
+/// The file of this name, or the first if the name is empty.
 pub fn file(name: &str) -> Option<&'static File> {
     let name = if name.is_empty() { "index.html" } else { name };
     FILES.iter().find(|file| file.name == name)

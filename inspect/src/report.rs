@@ -1,4 +1,4 @@
-//! The page with some of the lines, as one file for a bug report: it needs no server, and asks nobody for anything.
+//! The page with some of the lines, as one file for a bug report: it needs no server, and makes no requests.
 
 use acp_chain_trace::Reader;
 use base64::Engine;
@@ -10,17 +10,17 @@ use sha2::{Digest, Sha256};
 use crate::log::{Entry, Log, Told};
 use crate::page::{self, File};
 
-/// What the page finds in the file, in place of a server.
+/// The data in the file, in place of a server.
 #[derive(Serialize)]
 struct Data {
     frames: Vec<serde_json::Value>,
     lines: Vec<String>,
 }
 
-/// Makes it of lines of a trace.
+/// Makes a report of lines of a trace.
 ///
 /// # Errors
-/// If they are of none.
+/// If they are not from a trace.
 pub fn report(lines: &[u8]) -> Result<Vec<u8>, String> {
     let data = data(lines)?;
     let (style, script) = (style(), script());
@@ -42,11 +42,11 @@ pub fn report(lines: &[u8]) -> Result<Vec<u8>, String> {
     Ok([before, &head, after].concat().into_bytes())
 }
 
-/// Between these, the page names its files.
+/// Between these markers, the page names its files.
 const BEGIN: &str = "<!-- files -->";
 const END: &str = "<!-- /files -->";
 
-/// The lines, as the page is told them, without anything that would end the element they stand in.
+/// The lines as the page receives them, without anything that would close their element.
 fn data(lines: &[u8]) -> Result<String, String> {
     let log = Log::of_files();
     let source = log.source("report");
@@ -90,11 +90,11 @@ fn style() -> String {
     of_kind(".css").map(text).collect()
 }
 
-/// All modules as one: each is a function of its own, which gives what the module exports.
+/// All modules as one script: each becomes a function that returns the module's exports.
 fn script() -> String {
     let modules = of_kind(".js").map(|file| module(file.name, text(file)));
     let script: String = modules.collect();
-    // Only in strings and comments.
+    // These are only in strings and comments.
     script
         .replace("</script", "<\\/script")
         .replace("<!--", "<\\!--")
@@ -137,7 +137,7 @@ fn module(name: &str, text: &str) -> String {
     )
 }
 
-/// What stands before an export of a list, and the list. Vendored modules end with one.
+/// The text before an `export {…}` list, and the list. Vendored modules end with one.
 fn exported_list(line: &str) -> Option<(&str, &str)> {
     let (before, list) = line.rsplit_once("export")?;
     let list = list.trim_start().strip_prefix('{')?;

@@ -1,4 +1,4 @@
-//! What the page gets of each line: numbers alone, so that a hundred thousand lines come in a second.
+//! What the page receives of each line: only numbers, so that a hundred thousand lines load within a second.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -6,13 +6,13 @@ use std::hash::Hasher;
 use acp_chain_trace::{Decision, Kind, Line, State};
 use serde::Deserialize;
 
-/// The columns, in the order in which `model.js` has them.
+/// The number of columns, in the order of `model.js`.
 pub const COLUMNS: usize = 14;
 
-/// How much of a prompt names its turn, in characters.
+/// The maximum length of a turn's title, taken from its prompt, in characters.
 const TITLE: usize = 100;
 
-/// What a line is, in numbers that `model.js` knows as well.
+/// The kind of a line, in the numbers of `model.js`.
 fn what(line: &Line) -> u8 {
     if let Some((_, _, kind)) = line.crossed() {
         return match kind {
@@ -50,8 +50,7 @@ fn decision(decision: Decision) -> i64 {
     }
 }
 
-/// What flags say: the answer is an error; the calls were denied, made no sense, were past a limit; what became of a
-/// proxy.
+/// The flags of a line: the answer is an error; calls were denied, invalid, or past a limit; what happened to a proxy.
 fn flags(line: &Line) -> i64 {
     let set = |is: bool, flag: i64| if is { flag } else { 0 };
     let counted = |count: Option<u64>| count.is_some_and(|count| count > 0);
@@ -73,7 +72,7 @@ pub struct Numbers {
     pub session: u32,
 }
 
-/// The row of a line. What is not there is -1.
+/// The row of a line. Missing values are -1.
 pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
     let count = |count: Option<u64>| count.map_or(-1, |count| i64::try_from(count).unwrap_or(-1));
     let to = match line.decided() {
@@ -98,21 +97,21 @@ pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
     ]
 }
 
-/// Since 1970, in microseconds.
+/// Microseconds since 1970.
 fn micros(time: &str) -> i64 {
     let time = humantime::parse_rfc3339(time).ok();
     let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
     since.map_or(-1, |since| i64::try_from(since.as_micros()).unwrap_or(-1))
 }
 
-/// What tells bodies apart, in 32 bits.
+/// A 32-bit hash that tells bodies apart.
 fn sum(body: Option<&str>) -> i64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body.unwrap_or_default().as_bytes());
     i64::from(u32::try_from(hasher.finish() >> 32).unwrap_or_default())
 }
 
-/// How the prompt of a client begins: what its turn is called by.
+/// The beginning of a client's prompt: the title of its turn.
 pub fn title(line: &Line) -> Option<String> {
     let asks = line.kind == Some(Kind::Request)
         && line.from.as_deref() == Some("client")

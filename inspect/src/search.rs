@@ -1,5 +1,5 @@
-//! The rows whose bodies have a text. A file is read anew for each search, in blocks: the system keeps what it has room
-//! for, and reads faster than anybody types.
+//! Finds the rows whose bodies contain a text. A file is read anew for each search, in blocks: the system caches what
+//! it has room for, and reads faster than anybody types.
 
 use std::io;
 
@@ -7,22 +7,22 @@ use memchr::{memchr2_iter, memmem};
 
 use crate::log::{Log, Place, read_at};
 
-/// So many rows are looked at before others may have the log.
+/// How many rows are searched before others may lock the log.
 const ROWS: usize = 4096;
 
-/// So much of a file is read at once; a longer line by itself.
+/// How much of a file is read at once; a longer line is read by itself.
 const BLOCK: u64 = 4 << 20;
 
-/// A text that is looked for. What has no capital letters is found in any letters.
+/// A text to search for. Without capital letters, it matches regardless of case.
 #[derive(Debug)]
 pub struct Needle {
-    /// As it was typed, and as it stands in JSON.
+    /// As typed, and as spelt in JSON.
     spellings: Vec<Vec<u8>>,
     any_case: bool,
 }
 
 impl Needle {
-    /// Looks for this.
+    /// Makes a needle of this text.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let quoted = serde_json::to_string(text).unwrap_or_default();
@@ -38,7 +38,7 @@ impl Needle {
         }
     }
 
-    /// Whether a text has it.
+    /// Whether a text contains it.
     #[must_use]
     pub fn is_in(&self, text: &[u8]) -> bool {
         self.spellings.iter().any(|needle| match self.any_case {
@@ -48,7 +48,7 @@ impl Needle {
     }
 }
 
-/// What is seldom in JSON of people's words, the most seldom first: by one of these a needle is found.
+/// Bytes that are rare in JSON of natural language, rarest first: a needle is found by one of these.
 const SELDOM: &[u8] = b"~^`#@$%&|<>qzxjkv!?=*+QZXJKVWYUBFG9876543210/ybwgfhpumcdlsnirtaoe";
 
 fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
@@ -68,10 +68,10 @@ fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
     })
 }
 
-/// The rows from this one on whose bodies have the text, until somebody has heard enough.
+/// The rows from this one on whose bodies contain the text, until the receiver has enough.
 ///
 /// # Errors
-/// If a file can be read no longer.
+/// If a file can no longer be read.
 pub fn search(
     log: &Log,
     needle: &Needle,
@@ -102,7 +102,7 @@ pub fn search(
                 }
                 None => Ok(None),
             };
-            // What is gone has nothing.
+            // Lines that were dropped have no matches.
             if let Ok(begin) = begin {
                 for (place, row) in some.iter().zip(first + at as u64..) {
                     let is_in = match (begin, place.span()) {
@@ -123,7 +123,7 @@ pub fn search(
     Ok(found)
 }
 
-/// How many of these stand one behind the other in one file, in a block.
+/// How many of these are adjacent in one file, within a block.
 fn together(places: &[Place]) -> usize {
     let Some((shelf, first)) = places[0].span() else {
         return 1;

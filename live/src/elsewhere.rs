@@ -1,4 +1,4 @@
-//! Systems on which chains cannot be watched yet. Nothing here is ever made.
+//! Systems on which chains cannot be watched yet. None of these types is ever constructed.
 
 use std::convert::Infallible;
 use std::io;
@@ -8,23 +8,23 @@ use std::sync::atomic::AtomicUsize;
 
 use acp_chain_trace::{Line, Sink};
 
-/// What comes from a chain.
+/// The output of a chain.
 pub type Stream = io::Empty;
 
 /// A socket that others of this user may connect to.
 #[derive(Debug)]
 pub struct Offer(Infallible);
 
-/// Where they come in.
+/// Accepts listeners.
 #[derive(Debug)]
 pub struct Door(Infallible);
 
-/// A chain that runs.
+/// A running chain.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Its socket.
     pub path: PathBuf,
-    /// The process that it runs in.
+    /// Its process.
     pub process: u32,
 }
 

@@ -3,14 +3,14 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `unix/place` | the folders that the sockets stand in, and who they belong to |
-//! | `unix/offer` | a chain's side: a socket, and lines for all who listen |
-//! | `unix/listeners` | who listens, and what waits for each of them |
-//! | `unix/find` | the other side: the chains that run |
+//! | `unix/place` | the folders of the sockets, and their owners |
+//! | `unix/offer` | a chain's side: a socket, and lines for all listeners |
+//! | `unix/listeners` | the listeners, and their queues |
+//! | `unix/find` | the other side: finding running chains |
 //! | `elsewhere` | systems on which chains cannot be watched yet |
 //!
-//! What always holds: only processes of the user who runs a chain can watch it. Listeners delay nobody: lines that do
-//! not fit into a listener's queue are counted, and the count is sent instead. The lines contain text from outside.
+//! Invariants: only processes of the user who runs a chain can watch it. Listeners delay nobody: lines that do not fit
+//! into a listener's queue are counted, and the count is sent instead. The lines contain text from outside.
 
 #![forbid(unsafe_code)]
 

@@ -1,10 +1,10 @@
 //! The decisions behind one generated text, as bytes.
 //!
-//! Proptest generates and shrinks the bytes; what is built from them shrinks with them. Byte 0
-//! always stands for the simplest alternative, and so does the end of the bytes: fewer and
-//! smaller bytes make a smaller text, and no text is without bound.
+//! Proptest generates and shrinks the bytes; the texts built from them shrink with them. Byte 0 always stands for the
+//! simplest alternative, and so does the end of the bytes: fewer and smaller bytes make a smaller text, and every text
+//! is bounded.
 
-/// Bytes, spent one a decision.
+/// Bytes, consumed one per decision.
 pub(super) struct Choices<'a>(std::slice::Iter<'a, u8>);
 
 impl<'a> Choices<'a> {
@@ -17,7 +17,7 @@ impl<'a> Choices<'a> {
         usize::from(self.0.next().copied().unwrap_or(0)) % bound
     }
 
-    /// True once in so many times.
+    /// True once in this many times.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) + 1 == times
     }

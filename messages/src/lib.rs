@@ -1,17 +1,16 @@
-//! Messages generated from the protocol's own JSON schemas: for every method, JSON text of its
-//! parameters, of its results and of its errors.
+//! Messages generated from the protocol's own JSON schemas: for every method, JSON text of its parameters, of its
+//! results and of its errors.
 //!
-//! The texts are what a proxy that understands nothing has to carry unharmed. They follow the
-//! schema, and have besides: members that no schema knows, `_meta` in objects of every level,
-//! numbers that no program can hold and odd spellings of those that it can, every escape that a
-//! JSON string may have (half surrogate pairs included), text that is not ASCII, members in any
-//! order, and white space wherever it means nothing. The schemas in `schema` are copies of
-//! what the protocol publishes; a new copy needs no change here.
+//! A proxy must carry these texts unharmed without understanding them. They follow the schema, and also have: members
+//! that no schema knows, `_meta` in objects of every level, numbers that no program can represent and odd spellings of
+//! those that it can, every escape of a JSON string (lone surrogates included), text that is not ASCII, members in any
+//! order, and insignificant white space everywhere. The schemas in `schema` are copies of the protocol's; a new copy
+//! needs no change here.
 //!
-//! A text is made of decisions, a byte each: fewer and smaller bytes make a smaller text, and none at
-//! all what the schema requires.
+//! A text is made by decisions, a byte each: fewer and smaller bytes make a smaller text, and none at all only what the
+//! schema requires.
 //!
-//! What always holds: a text is JSON, on one line, and a session id in it decodes to a string.
+//! Invariants: a text is JSON, on one line, and a session id in it decodes to a string.
 
 mod choices;
 mod shape;
@@ -25,7 +24,7 @@ use serde_json::{Map, Value};
 
 use shape::Shape;
 
-/// The most decisions that are worth making for one text; it bounds the text's size.
+/// The maximum number of useful decisions for one text; it bounds the text's size.
 pub const DECISIONS: usize = 512;
 
 /// A version of the protocol.
@@ -37,7 +36,7 @@ pub enum Version {
     V2,
 }
 
-/// Who receives a method: the schema's `x-side`.
+/// The receiver of a method: the schema's `x-side`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
     /// The client sends it, the agent handles it.
@@ -46,7 +45,7 @@ pub enum Side {
     Client,
     /// Either may send it: it belongs to JSON-RPC's own level (`$/…`).
     Protocol,
-    /// It stands only between a conductor and a proxy (`proxy/…`).
+    /// It is only used between a conductor and a proxy (`proxy/…`).
     Proxy,
 }
 
@@ -62,17 +61,17 @@ pub enum Kind {
 /// A method of the protocol. A name may occur more than once: per version, per kind.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Method {
-    /// The schema that it is from.
+    /// Its schema.
     pub version: Version,
     /// Its name on the wire.
     pub name: String,
-    /// Who receives it.
+    /// Its receiver.
     pub side: Side,
     /// Request or notification.
     pub kind: Kind,
     /// The schema's definition of its parameters.
     pub params_definition: String,
-    /// The schema's definition of its result; none for a notification.
+    /// The schema's definition of its result; `None` for a notification.
     pub result_definition: Option<String>,
 }
 
@@ -85,20 +84,20 @@ pub fn methods() -> &'static [Method] {
 }
 
 impl Method {
-    /// Its parameters, as the decisions want them.
+    /// Parameters made by these decisions.
     #[must_use]
     pub fn params(&self, decisions: &[u8]) -> String {
         self.schema().text(&self.params_definition, decisions)
     }
 
-    /// A result; none for a notification.
+    /// A result; `None` for a notification.
     #[must_use]
     pub fn result(&self, decisions: &[u8]) -> Option<String> {
         let definition = self.result_definition.as_deref()?;
         Some(self.schema().text(definition, decisions))
     }
 
-    /// An error object that may answer it; none for a notification.
+    /// An error object that may answer it; `None` for a notification.
     #[must_use]
     pub fn error(&self, decisions: &[u8]) -> Option<String> {
         self.result_definition.as_ref()?;
@@ -152,8 +151,7 @@ impl Schema {
         }
     }
 
-    /// The definitions that are a method's parameters; those that are its result are found
-    /// from there.
+    /// The methods, by the definitions of their parameters; those of their results are found from there.
     fn methods(&self) -> Vec<Method> {
         let mut methods = Vec::new();
         for (definition, schema) in &self.source {

@@ -1,14 +1,13 @@
-//! A JSON Schema, brought into the form that texts are generated from.
+//! A JSON Schema, in the form from which texts are generated.
 //!
-//! `allOf` is merged away, a union inside an object becomes a choice of whole objects, and a
-//! keyword that this does not know is a panic: a schema that grew a construct must not quietly
-//! lose coverage.
+//! `allOf` is merged away, a union inside an object becomes a choice of whole objects, and an unknown keyword is a
+//! panic: a schema with a new construct must not quietly lose coverage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-/// What a value may look like.
+/// The shape of a value.
 #[derive(Debug, Clone)]
 pub(super) enum Shape {
     /// Any JSON value.
@@ -51,7 +50,7 @@ pub(super) struct Field {
     pub(super) required: bool,
 }
 
-/// Every keyword that is read, or that says nothing about the text of a value.
+/// Every keyword that is read, or that does not affect the text of a value.
 const KEYWORDS: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -78,7 +77,7 @@ const KEYWORDS: &[&str] = &[
     "unevaluatedProperties",
 ];
 
-/// Brings every definition of a schema into shape.
+/// The shapes of all definitions of a schema.
 pub(super) fn definitions(definitions: &Map<String, Value>) -> BTreeMap<String, Shape> {
     let reader = Reader { definitions };
     definitions
@@ -125,7 +124,7 @@ impl Reader<'_> {
         match schema.get("type") {
             None => Shape::Any,
             Some(Value::Array(types)) => choice(
-                // The simplest comes first: it is what texts shrink to.
+                // The simplest comes first: texts shrink to it.
                 types.iter().rev().map(|kind| self.of_type(kind, schema)),
             ),
             Some(kind) => self.of_type(kind, schema),
@@ -154,7 +153,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The objects that a schema allows: one for each way through its unions.
+    /// The objects that a schema allows: one for each path through its unions.
     fn records(&self, schema: &Value) -> Vec<Vec<Field>> {
         known(schema);
         if let Some(name) = reference(schema) {
@@ -206,7 +205,7 @@ fn known(schema: &Value) {
             "the generator does not know the keyword {keyword:?} in {schema}"
         );
     }
-    // Every object is taken to be open: unknown members are put into all of them.
+    // Every object counts as open: unknown members are added to all of them.
     for keyword in ["additionalProperties", "unevaluatedProperties"] {
         assert_ne!(object.get(keyword), Some(&Value::Bool(false)), "{schema}");
     }
@@ -241,8 +240,8 @@ fn choice(shapes: impl Iterator<Item = Shape>) -> Shape {
     }
 }
 
-/// The bounds that are to be kept to. Numbers of 64 bits, and those bounded on one side only,
-/// count as free: there the texts go beyond what any program can hold.
+/// The bounds to respect. 64-bit numbers, and those bounded on one side only, count as free: their texts go beyond what
+/// any program can represent.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the schema's bounds are small and whole"
@@ -260,8 +259,8 @@ fn bounds(schema: &Value) -> Option<(i64, i64)> {
     Some((bound("minimum").or(least)?, bound("maximum").or(most)?))
 }
 
-/// The members whose constants a `not` rules out: it stands only beside a variant that is open
-/// for values that the schema does not list.
+/// The members whose constants a `not` excludes: it occurs only beside a variant that is open for values that the
+/// schema does not list.
 fn excluded(not: &Value) -> BTreeSet<&str> {
     let alternatives = union(not).unwrap_or(std::slice::from_ref(not));
     alternatives
@@ -278,7 +277,7 @@ fn product(left: &[Vec<Field>], right: &[Vec<Field>]) -> Vec<Vec<Field>> {
         .collect()
 }
 
-/// One object out of two. Where both have a member, the one that says more wins.
+/// Merges two objects. Where both have a member, the more specific one wins.
 fn merged(one: &[Field], other: &[Field]) -> Vec<Field> {
     let mut fields = one.to_vec();
     for field in other {

@@ -1,4 +1,4 @@
-//! What the generator promises, on texts of every definition of every method.
+//! The generator's promises, on texts of every definition of every method.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ fn every_constant_of_the_schemas_occurs() {
         }
     }
     assert!(missing.len() > 200, "{missing:?}");
-    // Some stand far down, in optional members of optional members.
+    // Some are deep down, in optional members of optional members.
     let mut runner = TestRunner::deterministic();
     for _ in 0..200 {
         for (method, _, text) in more_samples(&mut runner, 20) {
@@ -155,7 +155,7 @@ fn a_session_id_is_always_a_string_that_can_be_decoded() {
     }
     let (mut plain, mut escaped) = (0, 0);
     for (_, definition, text) in samples(40) {
-        // Half surrogates cannot be decoded, and may stand in the name of an unknown member.
+        // Lone surrogates cannot be decoded, and may be in the name of an unknown member.
         if definition != "PromptRequest" || text.contains(r"lone\ud800") {
             continue;
         }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use super::choices::Choices;
 use super::shape::{Field, Shape};
 
-/// Depth from which on only what is required is written.
+/// The depth from which on only required parts are written.
 const DEPTH: usize = 8;
 
-/// Levels of an unknown value.
+/// The depth of an unknown value.
 const UNKNOWN_DEPTH: usize = 3;
 
-/// Numbers that a program which reads and writes them anew would not give back.
+/// Numbers that a program would change by reading and rewriting them.
 pub(super) const NUMBERS: &[&str] = &[
     "0",
     "1e400",
@@ -31,7 +31,7 @@ pub(super) const NUMBERS: &[&str] = &[
     "-1234567890123456789012345678901234567890.5E-1",
 ];
 
-/// Parts of strings, as they stand between the quotes.
+/// Parts of strings, as spelt between the quotes.
 const PIECES: &[&str] = &[
     "a",
     "plain words",
@@ -55,7 +55,7 @@ const PIECES: &[&str] = &[
     r#"\",\"id\":7,\"sessionId\":\"x\""#,
 ];
 
-/// Escapes of half a surrogate pair. They are JSON, though no Unicode text.
+/// Escaped lone surrogates. They are JSON, though not Unicode text.
 pub(super) const LONE: &[&str] = &[r"\ud800", r"\uDFFF", r"\udc00\ud800"];
 
 /// Parts of session ids: text that every part of a chain can decode.
@@ -70,7 +70,7 @@ const SESSION: &[&str] = &[
     "🦀",
 ];
 
-/// Names of members that no schema knows. None is a name that means something in an envelope.
+/// Names of members that no schema knows. None has a meaning in an envelope.
 const UNKNOWN: &[&str] = &[
     "_x",
     "unknownField",
@@ -84,7 +84,7 @@ const UNKNOWN: &[&str] = &[
     r"lone\ud800",
 ];
 
-/// Names inside unknown values: there, even these mean nothing.
+/// Names inside unknown values: there, even these have no meaning.
 const INNER: &[&str] = &[
     "a",
     "id",
@@ -99,7 +99,7 @@ const INNER: &[&str] = &[
     r"\ud800",
 ];
 
-/// White space that means nothing.
+/// Insignificant white space.
 const GAPS: &[&str] = &["", " ", "", "\t", "  ", "\r", " \t "];
 
 /// How a text treats insignificant white space.
@@ -110,7 +110,7 @@ enum Spacing {
     Wild,
 }
 
-/// Writes a value of that shape, as the bytes decide.
+/// Writes a value of this shape, as the bytes decide.
 pub(super) fn write(shape: &Shape, definitions: &BTreeMap<String, Shape>, bytes: &[u8]) -> String {
     let mut choices = Choices::new(bytes);
     let spacing = *choices.pick(&[
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
             }
             Shape::Map(values) => {
                 let count = self.count(depth);
-                // A name comes only once: some values are typed, and a reader may go by the name.
+                // A name occurs only once: some values are typed, and a reader may go by the name.
                 let names = &INNER[..count];
                 self.members(names, |writer, name| {
                     writer.raw(name);
@@ -185,7 +185,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// How many items a list of the schema gets.
+    /// The number of items in a list.
     fn count(&mut self, depth: usize) -> usize {
         if depth < DEPTH {
             self.choices.below(4)
@@ -208,7 +208,7 @@ impl<'a> Writer<'a> {
             if self.choices.once_in(3) {
                 let name = *self.choices.pick(UNKNOWN);
                 members.push(Member::Unknown(name));
-                // JSON does not forbid a name that comes twice.
+                // JSON does not forbid duplicate names.
                 if self.choices.once_in(8) {
                     members.push(Member::Unknown(name));
                 }
@@ -307,7 +307,7 @@ impl<'a> Writer<'a> {
         self.text.push('"');
     }
 
-    /// A string that means something: now and then its first letter is spelt as an escape.
+    /// A string with a meaning: sometimes its first letter is spelt as an escape.
     fn word(&mut self, word: &str) {
         self.text.push('"');
         let mut letters = word.chars();
@@ -382,7 +382,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// What stands in an object.
+/// A member of an object.
 enum Member<'a> {
     Known(&'a Field),
     Meta,

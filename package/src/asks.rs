@@ -1,4 +1,4 @@
-//! What an extension asks for.
+//! The requests of an extension.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +8,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The longest reason, in bytes: a sentence.
+/// The maximum length of a reason, in bytes: a sentence.
 const REASON: usize = 300;
 
 /// What an extension asks for, as written in its section and in its author's files.
@@ -40,17 +40,17 @@ pub struct Asks {
 pub struct Asked {
     /// Its key.
     pub power: String,
-    /// What for, in its author's words.
+    /// The reason, in its author's words.
     pub reason: String,
 }
 
-/// What is requested for methods by name.
+/// A request for methods by name.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedMethods {
-    /// What it does with them.
+    /// Its actions with them.
     pub actions: Vec<String>,
-    /// What for, in its author's words.
+    /// The reason, in its author's words.
     pub reason: String,
 }
 
@@ -69,7 +69,7 @@ pub enum OnFailure {
 }
 
 impl Asks {
-    /// What is wrong with it, if anything. The host checks whether such limits exist, and whether the schema of the
+    /// The first error in it, if there is one. The host checks whether such limits exist, and whether the schema of the
     /// configuration is usable.
     pub(crate) fn check(&self) -> Result<(), String> {
         for asked in &self.powers {

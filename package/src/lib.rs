@@ -31,7 +31,7 @@ pub const SECTION: &str = "acp-chain:extension";
 /// The name of the empty section that marks a draft.
 pub const DRAFT: &str = "acp-chain:draft";
 
-/// The JSON Schema of what is in it.
+/// The JSON Schema of its content.
 pub const SCHEMA: &str = include_str!("../extension.schema.json");
 
 /// An extension, by its metadata.
@@ -45,9 +45,9 @@ pub struct Package {
     pub about: About,
     /// What it asks for.
     pub asks: Asks,
-    /// The names of what it imports.
+    /// The names of its imports.
     pub imports: Vec<String>,
-    /// The names of what it exports.
+    /// The names of its exports.
     pub exports: Vec<String>,
     /// Whether it is a draft: built faster, but slower at run time than a published one.
     pub draft: bool,
@@ -56,9 +56,9 @@ pub struct Package {
 /// The author and purpose of an extension. Missing fields are not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct About {
-    /// What it does, in a sentence.
+    /// Its purpose, in a sentence.
     pub description: Option<String>,
-    /// Who answers for it.
+    /// The people responsible for it.
     pub authors: Option<String>,
     /// An SPDX license expression.
     pub licenses: Option<String>,

@@ -20,9 +20,9 @@ use formats::Format;
 /// An author's metadata for an extension.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Project {
-    /// The file that says it.
+    /// The file with the metadata.
     pub file: PathBuf,
-    /// All that is known without the component.
+    /// The metadata known without the component.
     pub package: Package,
 }
 
@@ -45,7 +45,7 @@ pub enum MetadataError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// Its content is invalid.
@@ -55,12 +55,12 @@ pub enum MetadataError {
         path: PathBuf,
         /// `:line:column`, counted from 1, where that is known.
         place: String,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
 }
 
-/// What a file says, whatever its format.
+/// The content of a file, in any format.
 #[derive(Default)]
 struct Fields {
     name: Option<String>,
@@ -69,11 +69,11 @@ struct Fields {
     table: Table,
 }
 
-/// The table of ours in it.
+/// Our table in it.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
-    /// Instead of the name of the project.
+    /// Replaces the name of the project.
     name: Option<String>,
     host: Option<Version>,
     #[serde(default)]
@@ -84,7 +84,7 @@ struct Table {
     #[serde(default)]
     limits: BTreeMap<String, Value>,
     on_failure: Option<OnFailure>,
-    /// What it is compiled for, for the build.
+    /// The target, for the build.
     #[serde(rename = "target")]
     _target: Option<String>,
 }
@@ -101,7 +101,7 @@ impl Project {
     /// Reads the metadata in a folder, or in a file.
     ///
     /// # Errors
-    /// If nothing, or something else than an extension, is described there.
+    /// If nothing, or anything but an extension, is described there.
     pub fn read(path: &Path) -> Result<Self, MetadataError> {
         if !path.is_dir() {
             let said = Format::of(path).read(path)?;
@@ -179,7 +179,7 @@ impl Project {
 }
 
 impl Config {
-    /// The schema. A file is looked for beside the one that names it.
+    /// The schema. A file is relative to the one that names it.
     fn read(self, beside: &Path) -> Result<Map<String, Value>, MetadataError> {
         match self {
             Self::Schema(schema) => Ok(schema),

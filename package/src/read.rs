@@ -1,4 +1,4 @@
-//! A component's metadata, read from its outermost sections. Nested ones are not looked at.
+//! A component's metadata, read from its outermost sections. Nested ones are ignored.
 
 use std::io::{self, Read, Seek};
 
@@ -12,10 +12,10 @@ use wasmparser::{
 use crate::sections::{CUSTOM, Sections};
 use crate::{About, Asks, DRAFT, Package, SECTION, is_name, no_name};
 
-/// The longest text about a component, in bytes.
+/// The maximum length of a text about a component, in bytes.
 const TEXT: u64 = 4 << 10;
 
-/// The largest section of ours, and the largest lists of imports and exports, in bytes.
+/// The maximum size of our section, and of the lists of imports and exports, in bytes.
 const LARGE: u64 = 256 << 10;
 
 const IMPORTS: u8 = 10;
@@ -27,7 +27,7 @@ pub enum PackageError {
     /// It cannot be read.
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It is something else.
+    /// It is not a component.
     #[error("the file is not a WebAssembly component")]
     NoComponent,
     /// Its sections are malformed.
@@ -44,10 +44,10 @@ pub enum PackageError {
     Wrong {
         /// The section.
         section: String,
-        /// What is wrong in it.
+        /// The error in it.
         wrong: String,
     },
-    /// It wants a newer host.
+    /// It requires a newer host.
     #[error("it needs acp-chain {0} or newer; this is {own}", own = env!("CARGO_PKG_VERSION"))]
     TooNew(Version),
 }
@@ -68,7 +68,7 @@ impl Package {
     /// Reads a component's metadata.
     ///
     /// # Errors
-    /// If it is not a component, no extension, or says something that cannot be.
+    /// If it is not a component, not an extension, or has invalid metadata.
     pub fn read(component: impl Read + Seek) -> Result<Self, PackageError> {
         let said = Texts::read(component)?;
         let asks = said.asks.ok_or(PackageError::NoSection)?;
@@ -97,10 +97,10 @@ impl Package {
     }
 }
 
-/// What an extension asks for, from its text.
+/// The requests of an extension, from their text.
 fn read_asks(text: &str) -> Result<Asks, PackageError> {
     let malformed = |error: serde_json::Error| wrong(SECTION, error.to_string());
-    // First: a newer one may have keys that are unknown here.
+    // This comes first: a newer version may have unknown keys.
     let any: Value = serde_json::from_str(text).map_err(malformed)?;
     let host = any["host"]
         .as_str()

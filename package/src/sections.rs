@@ -8,16 +8,16 @@ use crate::PackageError;
 /// The magic number, and the version and layer of components.
 const PREAMBLE: [u8; 8] = [0, b'a', b's', b'm', 0x0d, 0, 1, 0];
 
-/// The most that are read.
+/// The maximum number of sections read.
 const MOST: usize = 100_000;
 
-/// The longest name of one, in bytes; longer ones do not matter.
+/// The maximum length of a relevant name, in bytes.
 const NAME: u64 = 64;
 
 /// The id of a custom section.
 pub const CUSTOM: u8 = 0;
 
-/// Reads them. Sections that are not asked for are skipped.
+/// Reads the sections, skipping their contents unless requested.
 pub struct Sections<R> {
     from: R,
     at: u64,
@@ -46,7 +46,7 @@ impl<R: Read + Seek> Sections<R> {
         })
     }
 
-    /// Goes to the next one, and returns its id; none at the end.
+    /// Advances to the next section, and returns its id; `None` at the end.
     pub fn next(&mut self) -> Result<Option<u8>, PackageError> {
         let rest = self.current.end - self.at;
         self.from.seek_relative(rest.cast_signed())?;
@@ -72,12 +72,12 @@ impl<R: Read + Seek> Sections<R> {
         Ok(Some(id))
     }
 
-    /// The range of the current one, from its id to its end.
+    /// The range of the current section, from its id to its end.
     pub fn range(&self) -> Range<u64> {
         self.current.clone()
     }
 
-    /// The name of a custom one.
+    /// The name of a custom section.
     pub fn name(&mut self) -> Result<String, PackageError> {
         let length = self.number()?;
         let name = match length {
@@ -87,7 +87,7 @@ impl<R: Read + Seek> Sections<R> {
         Ok(String::from_utf8_lossy(&name).into_owned())
     }
 
-    /// The rest of the current one, if it is not more than that many bytes.
+    /// The rest of the current section, up to this many bytes.
     pub fn rest(&mut self, most: u64) -> Result<Vec<u8>, PackageError> {
         let size = self.current.end - self.at;
         match size > most {

@@ -8,7 +8,7 @@ use super::*;
 
 mod errors;
 
-/// A component with no more than that.
+/// A component with nothing else.
 fn component(wat: &str) -> Vec<u8> {
     wat::parse_str(wat).unwrap()
 }
@@ -17,7 +17,7 @@ fn read(bytes: &[u8]) -> Result<Package, PackageError> {
     Package::read(Cursor::new(bytes))
 }
 
-/// What is wrong with a component.
+/// The error of a component.
 fn wrong(bytes: &[u8]) -> String {
     read(bytes).unwrap_err().to_string()
 }
@@ -158,7 +158,7 @@ fn each_language_says_it_in_the_file_that_it_has() {
             }"#,
         ),
         ("schema.json", r#"{ "type": "object" }"#),
-        // Says nothing of ours.
+        // It has no table of ours.
         ("Cargo.toml", "[package]\nname = \"other\"\n"),
     ]);
     assert_eq!(
@@ -195,7 +195,7 @@ fn each_language_says_it_in_the_file_that_it_has() {
     assert_eq!(python.asks.on_failure, Some(OnFailure::Refuse));
 }
 
-/// A component with a custom section behind.
+/// A component with a custom section at its end.
 fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     use wasm_encoder::{ComponentSection, CustomSection};
     let mut with = component.to_owned();

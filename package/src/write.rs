@@ -32,10 +32,10 @@ const OURS: [&str; 8] = [
 ];
 
 impl Package {
-    /// A component with this metadata instead of its own. Its imports and exports stay.
+    /// A component with this metadata replacing its own. Its imports and exports stay.
     ///
     /// # Errors
-    /// If it is not a component, or could not be read again.
+    /// If it is not a component, or cannot be read back.
     pub fn write(&self, component: &[u8]) -> Result<Vec<u8>, WriteError> {
         let text = |error: &dyn std::fmt::Display| WriteError::Text(format!("{error:#}"));
         let was_draft = is_draft(component)?;
@@ -71,7 +71,7 @@ impl Package {
             section.append_to_component(&mut written);
         };
         add(SECTION, asks);
-        // A draft stays a draft, whoever writes into it.
+        // A draft stays a draft, whatever is written into it.
         if self.draft && !was_draft {
             add(DRAFT, Vec::new());
         }

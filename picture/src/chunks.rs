@@ -1,13 +1,13 @@
-//! What agents say chunk by chunk, put together: on each hop, the chunks up to the next thing that the agent says.
+//! Merges an agent's chunks: on each hop, the chunks up to the agent's next other message.
 
 use serde_json::Value;
 
 use crate::{Kind, Leg};
 
-/// The legs with one in place of all chunks of a text that crossed the same hop, where the first of them was.
+/// The legs, with all chunks of a text on the same hop merged into one, at the place of the first.
 pub fn joined(legs: &[Leg]) -> Vec<Leg> {
     let mut joined: Vec<Leg> = Vec::new();
-    // The legs of the text that goes on.
+    // The legs of the current text.
     let mut open: Vec<usize> = Vec::new();
     for leg in legs {
         let is_next = |at: &&usize| {
@@ -16,7 +16,7 @@ pub fn joined(legs: &[Leg]) -> Vec<Leg> {
         };
         let says = leg.chunk();
         if leg.from == "agent" && leg.kind != Kind::Response {
-            // It may be the rest of a text that proxies have held.
+            // It may be the rest of a text that proxies held.
             let kind = says.map(|(kind, _)| kind);
             let goes_on = open.iter().any(|at| {
                 let said = &joined[*at];
@@ -43,7 +43,7 @@ pub fn joined(legs: &[Leg]) -> Vec<Leg> {
 }
 
 impl Leg {
-    /// Of a chunk, its kind and its text.
+    /// The kind and the text of a chunk.
     fn chunk(&self) -> Option<(&str, &str)> {
         let update = &self.params["update"];
         let kind = update["sessionUpdate"].as_str()?;

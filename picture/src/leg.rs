@@ -1,18 +1,18 @@
-//! The host's trace: what crossed from one part of the chain to the next, in the order it happened.
+//! The host's trace: the messages that crossed from one part of the chain to the next, in order.
 
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One message on its way from the part that touched it last to the next that sees it.
+/// One message on its way from the part that last handled it to the next that sees it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Leg {
-    /// Who touched it last.
+    /// The part that last handled it.
     pub from: String,
-    /// Who sees it next.
+    /// The next part that sees it.
     pub to: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// Its method; of a response, that of the request.
+    /// Its method; for a response, the request's.
     pub method: String,
     #[serde(default)]
     pub(crate) params: Value,
@@ -22,22 +22,22 @@ pub struct Leg {
     error: Value,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Somebody waits for the answer.
+    /// A message that is to be answered.
     Request,
-    /// Nobody does.
+    /// A message without an answer.
     Notification,
     /// The answer, or an error.
     Response,
 }
 
-/// The legs of a trace. What else stands in it, as what proxies decided, is passed over.
+/// The legs of a trace. Other lines, such as decisions of proxies, are skipped.
 ///
 /// # Errors
-/// If a line is not of a trace.
+/// If a line is not from a trace.
 pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
     let lines = trace.lines().map(serde_json::from_str::<Value>);
     let crossed = lines.filter(|line| {
@@ -47,7 +47,7 @@ pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
     crossed.map(|line| serde_json::from_value(line?)).collect()
 }
 
-/// A text without the characters that steer a terminal, or show a text as another.
+/// A text with terminal controls, and characters that disguise text, replaced.
 fn shown(text: &str) -> String {
     let deceives = |c: char| match c {
         '\n' => false,
@@ -61,13 +61,13 @@ fn shown(text: &str) -> String {
 }
 
 impl Leg {
-    /// What a reader wants to know of the body. Characters that steer a terminal are shown as one that does not.
+    /// The relevant part of the body, with terminal controls replaced.
     #[must_use]
     pub fn text(&self) -> String {
         shown(&self.said())
     }
 
-    /// The method, shown in the same way.
+    /// The method, with the same replacements.
     #[must_use]
     pub fn title(&self) -> String {
         shown(&self.method).replace('\n', "\u{fffd}")
@@ -106,7 +106,7 @@ pub fn text_of(method: &str, params: &Value) -> String {
     }
 }
 
-/// The text of a chunk, or the title of a tool call and what is said of it last.
+/// The text of a chunk, or the title and the last status of a tool call.
 fn update(update: &Value) -> String {
     let said = update["content"]
         .as_array()

@@ -1,7 +1,7 @@
-//! What crossed a chain, as people read it: each message with its way through the chain, and what each proxy made
-//! of it. It is drawn from the trace of `acp-chain run --trace`, in colours where standard output is a terminal.
+//! A chain's messages for people: each with its way through the chain, and what each proxy changed in it. They are
+//! drawn from the trace of `acp-chain run --trace`, in colours if standard output is a terminal.
 //!
-//! What always holds: nothing that a message says moves the cursor, or is taken for a colour.
+//! Invariant: nothing in a message moves the cursor, or is taken for a colour.
 
 #![forbid(unsafe_code)]
 

@@ -5,10 +5,10 @@ use console::{measure_text_width, style, truncate_str};
 use crate::chunks::joined;
 use crate::{Kind, Leg};
 
-/// Columns of the part of a line that says from where to where.
+/// The width of the part of a line with the sender and the receiver.
 const ROUTE: usize = 32;
 
-/// One message, and what proxies asked and answered because of it.
+/// One message, and the requests and answers of proxies because of it.
 struct Passage<'a> {
     legs: Vec<&'a Leg>,
 }
@@ -16,13 +16,13 @@ struct Passage<'a> {
 /// A stretch of the chain on which a message stayed the same.
 struct Stretch<'a> {
     route: Vec<&'a str>,
-    /// What the text belongs to, if not to the passage's own message.
+    /// The message that the text belongs to, if not the passage's own.
     aside: String,
     text: String,
     before: Option<String>,
 }
 
-/// The chain, in a line.
+/// The chain, on one line.
 #[must_use]
 pub fn chain<'p>(proxies: impl IntoIterator<Item = &'p str>) -> String {
     let proxies = proxies.into_iter();
@@ -30,7 +30,7 @@ pub fn chain<'p>(proxies: impl IntoIterator<Item = &'p str>) -> String {
     format!("  client ⇄ {}agent", proxies.collect::<String>())
 }
 
-/// What crossed the chain in a turn, in lines of so many columns: a blank one before each message.
+/// The messages of a turn, in lines of this width: a blank one before each message.
 #[must_use]
 pub fn turn(legs: &[Leg], width: usize) -> String {
     let told = passages(legs);
@@ -38,8 +38,7 @@ pub fn turn(legs: &[Leg], width: usize) -> String {
     lines(told.flat_map(|passage| passage.lines(width)))
 }
 
-/// The same of an agent that streams: chunks are put together, and further notifications that nobody changed are
-/// counted.
+/// The same for an agent that streams: chunks are merged, and other unchanged notifications are counted.
 #[must_use]
 pub fn changes(legs: &[Leg], width: usize) -> String {
     let legs = joined(legs);
@@ -67,7 +66,7 @@ fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Puts the legs of each message together, in the order in which the messages set out.
+/// Groups the legs by message, in the order in which the messages started.
 fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
     let mut passages: Vec<Passage> = Vec::new();
     for leg in legs {
@@ -83,7 +82,7 @@ fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
 }
 
 impl<'a> Passage<'a> {
-    /// Whether it comes before the turn, and no proxy changed it.
+    /// Whether it precedes the turn, and no proxy changed it.
     fn is_before_the_turn(&self) -> bool {
         matches!(&*self.legs[0].method, "initialize" | "session/new") && self.stretches().len() == 1
     }
@@ -105,7 +104,7 @@ impl<'a> Passage<'a> {
         std::iter::once(heading).chain(stretches).collect()
     }
 
-    /// The method and the way of a notification that nobody changed.
+    /// The method and the way of an unchanged notification.
     fn unchanged(&self) -> Option<(&str, Vec<&str>)> {
         let first = self.legs[0];
         let mut stretches = self.stretches();
@@ -113,7 +112,7 @@ impl<'a> Passage<'a> {
         is_told.then(|| (&*first.method, stretches.swap_remove(0).route))
     }
 
-    /// So many like this one.
+    /// The line for this many of its kind.
     fn counted(&self, count: usize) -> Vec<String> {
         let heading = format!("{}, {count} times", self.heading());
         let route = self
@@ -125,7 +124,7 @@ impl<'a> Passage<'a> {
         ]
     }
 
-    /// Whether a leg is of this message, or of what a proxy asks or answers while it has it.
+    /// Whether a leg belongs to this message, or to a request or answer of a proxy that has it.
     fn goes_on_with(&self, leg: &Leg) -> bool {
         let first = self.legs[0];
         let mut own = self.legs.iter().filter(|one| one.is_same_message(first));
@@ -141,7 +140,7 @@ impl<'a> Passage<'a> {
         match leg.kind {
             Kind::Request => leg.from == *reached,
             Kind::Notification => false,
-            // The answer to what the proxy asked, or the proxy's own answer on its way back.
+            // The answer to the proxy's request, or the proxy's own answer on its way back.
             Kind::Response => {
                 let mut asked = self.legs.iter().filter(|asked| asked.method == leg.method);
                 leg.to == *reached && asked.any(|asked| asked.from == *reached)
@@ -212,7 +211,7 @@ fn is_end(part: &str) -> bool {
     matches!(part, "client" | "agent")
 }
 
-/// The lines that were not there before, with what is new in them coloured.
+/// The lines that were not there before, with their new parts coloured.
 fn changed_lines(before: Option<&str>, text: &str) -> Vec<String> {
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let Some(before) = before else {

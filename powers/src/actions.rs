@@ -1,4 +1,4 @@
-//! What can be done with a message.
+//! The actions on a message.
 
 /// A set of actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,8 +9,8 @@ impl Actions {
     pub const READ: Self = Self(1);
     /// To change it at the places that may change.
     pub const CHANGE: Self = Self(2);
-    /// To keep it from going on, or to hold it for a while: a request is refused, a notification
-    /// dropped, a response turned into an error.
+    /// To stop it, or to hold it for a while: a request is refused, a notification dropped, a response turned into an
+    /// error.
     pub const REFUSE: Self = Self(4);
     /// To answer a request instead of its receiver.
     pub const ANSWER: Self = Self(8);
@@ -18,9 +18,9 @@ impl Actions {
     pub const SEND: Self = Self(16);
     /// All but reading and sending: the actions that decide about a message.
     pub const DECIDE: Self = Self(2 | 4 | 8);
-    /// Everything that can be done with somebody else's message.
+    /// Every action on somebody else's message.
     pub const TOUCH: Self = Self(1 | 2 | 4 | 8);
-    /// All of them.
+    /// All actions.
     pub const ALL: Self = Self(1 | 2 | 4 | 8 | 16);
 
     /// The names by which a method is granted (`[proxy.methods]`). Answering and changing include refusing.
@@ -38,7 +38,7 @@ impl Actions {
         self.0 & other.0 != 0
     }
 
-    /// Those of both sets.
+    /// The actions of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)

@@ -1,4 +1,4 @@
-//! What a user allows one proxy to do.
+//! The permissions of one proxy, given by its user.
 
 use foldhash::HashMap;
 
@@ -22,19 +22,19 @@ pub struct Grant {
     own: String,
 }
 
-/// Methods that no power covers, and what may be done with their messages.
+/// Methods that no power covers, and the permitted actions on their messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedMethods {
     /// Their names.
     pub methods: Pattern,
-    /// What may be done.
+    /// The permitted actions.
     pub actions: Actions,
 }
 
-/// Why there is no such grant.
+/// Why a grant is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
-    /// There is no such power.
+    /// The power is unknown.
     #[error(
         "there is no power `{0}`; did you mean `{1}`? `acp-chain powers` lists them all; one that is \
          newer than this version needs a newer acp-chain"
@@ -43,7 +43,7 @@ pub enum GrantError {
     /// It is named twice.
     #[error("the power `{0}` is named twice")]
     Twice(&'static str),
-    /// It makes no sense alone.
+    /// It is useless without another power.
     #[error("the power `{0}` makes no sense without `{1}`; name both, or neither")]
     Lacks(&'static str, &'static str),
     /// Methods with powers are not granted by name.
@@ -241,7 +241,7 @@ fn check_name(methods: &Pattern) -> Result<(), GrantError> {
     }
 }
 
-/// The powers for one of these actions on such a message.
+/// The powers that would allow one of these actions on such a message.
 #[must_use]
 pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let Subject { sender, method, .. } = subject;
@@ -278,7 +278,7 @@ fn knows(method: &str) -> bool {
 }
 
 impl Power {
-    /// All of them, by topic.
+    /// All powers, by topic.
     pub fn all() -> impl Iterator<Item = &'static Power> {
         TABLE.iter().copied().flatten()
     }
@@ -302,7 +302,7 @@ impl Power {
         self.covers.iter().flat_map(|cover| cover.methods).copied()
     }
 
-    /// What it allows, over all its messages.
+    /// Its actions, over all its messages.
     #[must_use]
     pub fn actions(&self) -> Actions {
         let actions = self.covers.iter().map(|cover| cover.actions);
@@ -311,7 +311,7 @@ impl Power {
 }
 
 impl Cover {
-    /// Whether it covers messages of these methods and kinds, from this side if it is named.
+    /// Whether it covers messages of these methods and kinds, from this side if one is named.
     #[must_use]
     pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
         self.kinds.meets(kinds)
@@ -319,7 +319,7 @@ impl Cover {
             && self.methods.iter().any(|method| methods.covers(method))
     }
 
-    /// Of which updates it is, in words.
+    /// The updates that it covers, in words.
     #[must_use]
     pub fn updates_in_words(&self) -> String {
         match self.updates {

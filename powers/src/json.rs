@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 pub(crate) enum Container<'t> {
     Object(Vec<(Cow<'t, str>, &'t RawValue)>),
     Array(Vec<&'t RawValue>),
-    /// A text, a number and the like.
+    /// A string, a number, and so on.
     Neither,
     /// Duplicate names, or a name with a lone surrogate: parsers differ.
     Ambiguous,

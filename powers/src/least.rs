@@ -1,4 +1,4 @@
-//! Which powers a proxy needs for its subscriptions.
+//! The powers that a proxy needs for its subscriptions.
 
 use crate::{Actions, Grant, Kinds, Pattern, Peer, Power};
 
@@ -9,7 +9,7 @@ pub struct Asked<'a> {
     pub methods: &'a Pattern,
     /// The side whose messages are wanted; both, if none is named.
     pub sender: Option<Peer>,
-    /// Which kinds.
+    /// The kinds.
     pub kinds: Kinds,
     /// Whether it wants their bodies.
     pub with_body: bool,

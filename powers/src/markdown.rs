@@ -1,10 +1,10 @@
-//! The table of powers as the book shows it.
+//! The table of powers in the book.
 
 use std::fmt::Write;
 
 use crate::{Actions, Cover, Kinds, Power};
 
-/// The table in Markdown: what each power lets a proxy do, and what it covers exactly.
+/// The table in Markdown: what each power allows, and what exactly it covers.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| Power | It | Danger | Because |\n|---|---|---|---|\n");

@@ -1,4 +1,4 @@
-//! What is known about a message without its body.
+//! The properties of a message without its body.
 
 /// A neighbour in the chain, and so a direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,12 +93,12 @@ impl Kinds {
     }
 }
 
-/// What powers distinguish messages by.
+/// The properties by which powers distinguish messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Who sent it, or on whose behalf it is sent.
+    /// The sender, or the side on whose behalf it is sent.
     pub sender: Peer,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its method; for a response, that of the request.
     pub method: &'a str,

@@ -1,6 +1,6 @@
 //! Patterns for the names of methods.
 
-/// The longest name of a method that a proxy may use, in bytes.
+/// The maximum length of a method's name in a proxy, in bytes.
 pub const LONGEST_METHOD: usize = 256;
 
 /// An exact name, or a prefix ending in `*`.
@@ -10,7 +10,7 @@ pub struct Pattern {
     prefix: bool,
 }
 
-/// Why a text is no pattern.
+/// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
     /// Nothing.
@@ -19,10 +19,10 @@ pub enum PatternError {
     /// A `*` before the end.
     #[error("a `*` may stand only at the end of {0:?}, for any rest")]
     Star(String),
-    /// A character that is in no name.
+    /// A character that no name contains.
     #[error("{0:?} names no method: there is a space or a control character in it")]
     Space(String),
-    /// The host's own.
+    /// A name reserved for the host.
     #[error("{0} is the host's own, and never reaches a proxy")]
     Host(String),
     /// Longer than any name.
@@ -31,7 +31,7 @@ pub enum PatternError {
 }
 
 impl Pattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, PatternError> {
         if text.len() > LONGEST_METHOD {
             return Err(PatternError::Long(text.len()));

@@ -1,4 +1,4 @@
-//! Places of a body: which of them may change, and which are hidden.
+//! Places of a body: those that may change, and those that are hidden.
 //!
 //! A place is a JSON Pointer (RFC 6901), and includes everything beneath it. In the patterns of the table, `*` matches
 //! any one part, `**` any number of parts, and `{own}` the name under which a proxy may leave marks in `_meta`. The
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use crate::json::{Container, container};
 use crate::protocol::fold;
 
-/// How deep bodies are compared; anything deeper may not change.
+/// The maximum depth at which bodies are compared; anything deeper may not change.
 const DEEPEST: usize = 64;
 
 /// The replacement for a hidden text.
@@ -27,7 +27,7 @@ pub type Change<'a> = (String, Option<&'a RawValue>);
 pub enum Mismatch {
     /// They differ at this other place.
     Differs(String),
-    /// Comparing them takes too much reading.
+    /// Comparing them needs too much reading.
     TooMuch,
 }
 
@@ -100,7 +100,7 @@ impl<'a> Places<'a> {
         Ok(comparison.changes)
     }
 
-    /// The pointers to existing values at these places, also under names that a lenient parser takes for theirs. An
+    /// The pointers to existing values at these places, including names that a lenient parser treats as equal. An
     /// object or array with two readings is named as a whole.
     #[must_use]
     pub fn find(&self, body: &RawValue) -> Vec<String> {
@@ -116,7 +116,7 @@ fn done(rests: &[Rest]) -> bool {
     rests.iter().any(|rest| rest.is_empty())
 }
 
-/// The rests of patterns one part further down.
+/// The rests of patterns, advanced by one part.
 fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], is_name: impl Fn(&str) -> bool) -> Vec<Rest<'p, 'a>> {
     let mut next = Vec::new();
     for rest in rests {
@@ -135,7 +135,7 @@ fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], is_name: impl Fn(&str) -> bool) -> Ve
     next
 }
 
-/// A comparison, where it is.
+/// A comparison at its current place.
 struct Comparison<'t, 'b> {
     place: String,
     /// How much deeper it may go.
@@ -187,7 +187,7 @@ impl<'t> Comparison<'t, '_> {
             _ => return Err(self.differs()),
         }
         if old.is_none_or(|old| old.get() == "null") || new.is_none() {
-            // It comes or goes as a whole, with its contents.
+            // It appears or disappears as a whole, with its contents.
             self.changes.truncate(before);
             self.changes.push((self.place.clone(), new));
         }
@@ -215,7 +215,7 @@ impl<'t> Comparison<'t, '_> {
         Ok(())
     }
 
-    /// Compares what is one part further down.
+    /// Compares the contents, one part deeper.
     fn step(
         &mut self,
         name: &str,
@@ -292,7 +292,7 @@ fn plain(name: &str) -> String {
     fold(name).replace(['_', '-'], "")
 }
 
-/// Makes a pointer one part longer.
+/// Extends a pointer by one part.
 fn push(place: &mut String, name: &str) {
     place.push('/');
     place.push_str(&name.replace('~', "~0").replace('/', "~1"));

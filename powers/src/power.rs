@@ -1,4 +1,4 @@
-//! What a power is.
+//! The definition of a power.
 
 use crate::{Actions, Kinds, Peer, Subject, UPDATES};
 
@@ -13,7 +13,7 @@ pub struct Power {
     pub danger: Danger,
     /// Why, as a sentence.
     pub reason: &'static str,
-    /// The power without which it makes no sense.
+    /// The power without which it is useless.
     pub needs: Option<&'static str>,
     /// What it covers, exactly.
     pub covers: &'static [Cover],
@@ -42,18 +42,18 @@ impl Danger {
     }
 }
 
-/// Messages, and what may be done with them.
+/// Messages, and the permitted actions on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Cover {
-    /// What may be done.
+    /// The actions.
     pub actions: Actions,
-    /// Who sends them, or on whose behalf the proxy sends them.
+    /// Their sender, or the side on whose behalf the proxy sends them.
     pub sender: Peer,
-    /// What they are.
+    /// Their kinds.
     pub kinds: Kinds,
     /// Their methods; for responses, the requests' methods.
     pub methods: &'static [&'static str],
-    /// Of `session/update`, which updates.
+    /// The updates, for `session/update`.
     pub updates: Updates,
     /// For [`Actions::CHANGE`]: the places of the body that may change, see [`crate::Places`].
     pub places: &'static [&'static str],
@@ -61,19 +61,19 @@ pub struct Cover {
     pub hidden: &'static [&'static str],
 }
 
-/// Which `session/update` notifications, by `/update/sessionUpdate`.
+/// A set of `session/update` notifications, by `/update/sessionUpdate`.
 #[derive(Clone, Copy, Debug)]
 pub enum Updates {
-    /// The method is another.
+    /// For other methods.
     None,
     /// These.
     Of(&'static [&'static str]),
-    /// Those that the table does not know.
+    /// Updates that the table does not know.
     Unknown,
 }
 
 impl Cover {
-    /// Whether it covers a message of this sort, whatever the method.
+    /// Whether it covers messages of this kind, for any method.
     #[must_use]
     pub fn is_about(&self, subject: &Subject) -> bool {
         self.sender == subject.sender

@@ -1,4 +1,4 @@
-//! Which messages the protocol has, and which names resemble its own.
+//! The messages of the protocol, and names that resemble its own.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -20,7 +20,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// What can be read, by method.
+/// The readable messages, by method.
 static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(|| {
     let mut readable: HashMap<&str, Vec<&'static Cover>> = HashMap::default();
     let covers = Power::all().flat_map(|power| power.covers);

@@ -1,6 +1,6 @@
-//! Text that stands in a body as Base64, as the output of terminals does in version 2. It need not be UTF-8,
-//! and may be cut within a character: so every byte is read as the character of its number, and written
-//! back as that byte. What rules look for is ASCII, and the same in both.
+//! Text in a body encoded as Base64, such as the output of terminals in version 2. It need not be UTF-8, and may be cut
+//! within a character: so every byte is read as the character with its number, and written back as that byte. Rules
+//! look for ASCII, which is the same in both.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::{Deserialize, Serialize};
 
-/// Reads what any decoder may read.
+/// Accepts everything that any decoder may accept.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -17,17 +17,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// How a text stands in a string.
+/// The encoding of a text in a string.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub enum Coding {
-    /// As it is.
+    /// Unencoded.
     Text,
     /// As Base64.
     Base64,
 }
 
 impl Coding {
-    /// The text in a string; none if it cannot be read.
+    /// The text in a string; `None` if it cannot be decoded.
     #[must_use]
     pub fn decoded(self, string: Cow<'_, str>) -> Option<Cow<'_, str>> {
         match self {
@@ -46,7 +46,7 @@ impl Coding {
         match self {
             Self::Text => text.into(),
             Self::Base64 => {
-                // There is no other character in what was decoded, nor in a marker.
+                // Decoded text and markers contain no other characters.
                 let bytes = text.chars().filter_map(|char| u8::try_from(char).ok());
                 BASE64.encode(bytes.collect::<Vec<_>>()).into()
             }

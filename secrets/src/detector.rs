@@ -1,11 +1,10 @@
 //! Finds secrets in text that comes in pieces.
 //!
-//! One pass over the text looks for needles: short literal texts, one of which stands in every match
-//! of a rule. Where there is one, the automaton of the rule runs over the few characters that it
-//! takes to know. Either it dies, and it is known whether a secret is here and where it ends; or it is
-//! still alive where the text ends so far. Then, and only then, the rest of the text is kept back, or
-//! where a needle may be beginning. What comes out depends on the text alone, never on how it was cut,
-//! and what it costs is bounded by its length (see [`Effort`]).
+//! One pass over the text looks for needles: short literal texts, one of which is in every match of a rule. Where one
+//! is found, the automaton of the rule runs over the few characters needed to decide. Either it dies, and it is known
+//! whether a secret is here and where it ends; or it is still alive at the present end of the text. Only then, or if a
+//! needle may be beginning, is the rest of the text withheld. The output depends on the text alone, never on how it was
+//! cut, and the cost is bounded by its length (see [`Effort`]).
 
 mod beginnings;
 mod scan;
@@ -27,32 +26,32 @@ use crate::text::{self, End};
 use beginnings::Beginnings;
 use scan::Scan;
 
-/// What stands for text that was not looked at.
+/// Stands for text that was not examined.
 pub const UNCLEAR: &str = "unclear";
 
-/// Finds what its rules describe.
+/// Finds the secrets that its rules describe.
 pub struct Detector {
     kinds: Vec<Kind>,
     /// The rules without needles, and the bytes that they may begin with.
     anywhere: Vec<(usize, Box<[bool; 256]>)>,
-    /// Made with the first text: it takes longer than all else that a start takes.
+    /// Made with the first text: this takes longer than everything else at a start.
     search: OnceCell<Search>,
 }
 
-/// What finds places to look at, and judges what is found there.
+/// Finds candidate places, and judges them.
 struct Search {
     /// The needles, in order.
     texts: Vec<&'static str>,
     beginnings: Beginnings,
-    /// By needle: the rules that have it.
+    /// The rules with each needle.
     needed_by: Vec<Vec<Needed>>,
     judge: Judge,
 }
 
-/// A rule that has a needle.
+/// A rule with a needle.
 struct Needed {
     kind: usize,
-    /// Whether its match stands apart.
+    /// Whether its match must not follow a letter or digit.
     apart: bool,
 }
 
@@ -61,10 +60,10 @@ struct Kind {
     machine: OnceCell<Machine>,
 }
 
-/// The end of a text that is still to be decided.
+/// The undecided end of a text.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Tail {
-    /// With a little of what came before it.
+    /// Including a little of the text before it.
     text: String,
     /// Where it begins.
     from: usize,
@@ -72,19 +71,19 @@ pub struct Tail {
 }
 
 impl Tail {
-    /// Whether all is decided.
+    /// Whether everything is decided.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.from == self.text.len()
     }
 
-    /// How much is to be decided, in bytes.
+    /// The undecided length, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.text.len() - self.from
     }
 
-    /// What is decided of a text is gone, but for what the rest needs.
+    /// Drops the decided part of a text, except for what the rest needs.
     fn advance(&mut self, mut text: String, scan: &Scan) {
         self.effort = scan.effort;
         let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
@@ -93,40 +92,40 @@ impl Tail {
     }
 }
 
-/// Where a secret is in a text.
+/// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// Where it stands.
+    /// Its range.
     pub range: Range<usize>,
-    /// Its kind, or [`UNCLEAR`]; none if it goes on from what was taken out before.
+    /// Its kind, or [`UNCLEAR`]; `None` if it continues an earlier removal.
     pub name: Option<&'static str>,
 }
 
 /// A text without its secrets.
 #[derive(Debug)]
 pub struct Redacted {
-    /// What is left of it, with markers.
+    /// The remaining text, with markers.
     pub text: String,
-    /// What kinds of secret it had.
+    /// The kinds of its secrets.
     pub names: Vec<&'static str>,
-    /// Where each of them was, in order.
+    /// The place of each of them, in order.
     pub places: Vec<Place>,
 }
 
-/// Where a secret was in a text, and what is shown in its place where.
+/// The place of a secret in a text, and of its marker in the result.
 #[derive(Debug)]
 pub struct Place {
-    /// Where it was.
+    /// The range of the secret.
     pub hidden: Range<usize>,
-    /// Where its marker is.
+    /// The range of its marker.
     pub shown: Range<usize>,
 }
 
 impl Detector {
-    /// Finds what these rules describe. Of two that match the same, the first one counts.
+    /// A detector with these rules. If two match the same, the first one counts.
     ///
     /// # Errors
-    /// If a rule takes more memory than it may.
+    /// If a rule exceeds its memory.
     pub fn new(rules: impl IntoIterator<Item = Rule<'static>>) -> Result<Self, String> {
         let kinds: Vec<Kind> = rules
             .into_iter()
@@ -156,37 +155,37 @@ impl Detector {
         Ok(self.search.get_or_init(|| search))
     }
 
-    /// What stands for a secret of this kind.
+    /// The marker of a secret of this kind.
     #[must_use]
     pub fn marker(name: &str) -> String {
         format!("{MARKER}{name}]")
     }
 
-    /// A whole text without its secrets; none if it has none.
+    /// A whole text without its secrets; `None` if it has none.
     ///
     /// # Errors
-    /// If a rule takes more memory than it may.
+    /// If a rule exceeds its memory.
     pub fn redact(&self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
         Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
     }
 
-    /// Where secrets are in a whole text.
+    /// The secrets in a whole text.
     ///
     /// # Errors
-    /// If a rule takes more memory than it may.
+    /// If a rule exceeds its memory.
     pub fn find(&self, text: &str, effort: &mut Effort) -> Result<Vec<Secret>, String> {
         let scan = Scan::of(self, text, 0, *effort, End::Here)?;
         *effort = scan.effort;
         Ok(scan.secrets(0))
     }
 
-    /// Adds a piece to a text. Returns what is decided by it, without the secrets, or none if that is
-    /// the piece itself; the rest stays in the tail, which is empty where the text ends.
+    /// Adds a piece to a text. Returns the newly decided text without secrets, or `None` if that is the piece itself;
+    /// the rest stays in the tail, which is empty at the end of the text.
     ///
     /// # Errors
-    /// If a rule takes more memory than it may.
+    /// If a rule exceeds its memory.
     pub fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
         let is_first = tail.is_empty();
         let (scan, text) = self.scan(tail, piece, end)?;
@@ -196,11 +195,11 @@ impl Detector {
         Ok(out)
     }
 
-    /// The same for one who keeps the text: how much of the tail and the piece is decided by it, in bytes, and where
-    /// secrets are in that.
+    /// The same for callers that keep the text: how much of the tail and the piece is now decided, in bytes, and the
+    /// secrets in that.
     ///
     /// # Errors
-    /// If a rule takes more memory than it may.
+    /// If a rule exceeds its memory.
     pub fn find_next(
         &self,
         tail: &mut Tail,
@@ -264,5 +263,5 @@ impl Kind {
     }
 }
 
-/// What every marker begins with.
+/// The beginning of every marker.
 pub const MARKER: &str = "[redacted: ";

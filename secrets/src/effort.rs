@@ -1,31 +1,31 @@
-//! How much may be looked at: so much for every byte of text, and a little in advance. It depends on
-//! the text alone, so that what is found does not depend on how it was cut.
+//! The budget for examining a text: an amount for every byte, and a little in advance. It depends on the text alone, so
+//! that the findings do not depend on how it was cut.
 //!
-//! Text on which a rule fails again and again uses it up. It is hostile, or none that anybody reads,
-//! and a stretch of it is taken out without being looked at.
+//! Text on which a rule fails repeatedly uses it up. Such text is hostile, or meant for nobody, and a stretch of it is
+//! removed without being examined.
 
 use serde::{Deserialize, Serialize};
 
-/// What a text may cost.
+/// The budget of a text.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Effort {
-    /// For the rules, which have needles. Below zero what was looked at too much is paid back.
+    /// For rules with needles. Below zero, an excess is paid back.
     rules: i32,
-    /// For patterns of the user's that have to be tried everywhere.
+    /// For user patterns that have to be tried everywhere.
     patterns: i32,
-    /// How much of the text is still to be taken out.
+    /// How much of the text is still to be removed.
     blind: u32,
 }
 
-/// In advance, for both.
+/// The advance, for both.
 const ADVANCE: i32 = 128 * 1024;
-/// What every byte of text is worth.
+/// The amount for each byte of text.
 const RULES: i32 = 4;
 const PATTERNS: i32 = 48;
-/// To begin to look costs as much as so many characters.
+/// The cost of starting an automaton, in characters.
 const BEGIN: i32 = 32;
 
-/// What is taken out at once, and how much more to get to the end of a word.
+/// How much is removed at once, and how much more to reach the end of a word.
 const STRETCH: u32 = 16 * 1024;
 const WORD: u32 = 1024;
 
@@ -40,7 +40,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// So much text was passed.
+    /// This much text has been passed.
     pub(crate) fn pass(&mut self, bytes: usize) {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         let earned = |rate: i32| bytes.saturating_mul(rate);
@@ -48,7 +48,7 @@ impl Effort {
         self.patterns = self.patterns.saturating_add(earned(PATTERNS)).min(ADVANCE);
     }
 
-    /// So many characters were looked at in vain.
+    /// This many characters were examined in vain.
     pub(crate) fn spend(&mut self, looked: usize, is_pattern: bool) {
         let spent = i32::try_from(looked)
             .unwrap_or(i32::MAX)
@@ -65,12 +65,12 @@ impl Effort {
         self.rules <= 0 || self.patterns <= 0
     }
 
-    /// From here on a stretch is taken out.
+    /// From here on a stretch is removed.
     pub(crate) fn go_blind(&mut self) {
         self.blind = STRETCH + WORD;
     }
 
-    /// Where the stretch ends that is taken out, if that is in this text, which it began before.
+    /// The end of the removed stretch, if that is in this text; it began earlier.
     pub(crate) fn blind_end(&mut self, text: &str, from: usize) -> usize {
         let mut at = from;
         for byte in &text.as_bytes()[from..] {
@@ -82,7 +82,7 @@ impl Effort {
             at += 1;
         }
         self.pass(at - from);
-        // The rest of a character goes with it.
+        // The rest of a character is removed with it.
         text.ceil_char_boundary(at)
     }
 }

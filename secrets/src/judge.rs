@@ -1,10 +1,10 @@
-//! What tells a secret from what only looks like one.
+//! Distinguishes secrets from lookalikes.
 
 use crate::machine::{AnyOf, Machine};
 use crate::rules::{self, Rule};
 
 pub(crate) struct Judge {
-    /// What no secret of the catalogue's matches.
+    /// Patterns that no secret of the catalogue matches.
     never: AnyOf,
 }
 
@@ -40,7 +40,7 @@ impl Judge {
     }
 }
 
-/// Shannon's, in bits a byte.
+/// Shannon entropy, in bits per byte.
 #[expect(clippy::cast_precision_loss, reason = "a secret is short")]
 fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
@@ -56,8 +56,8 @@ fn entropy(text: &[u8]) -> f64 {
     length.log2() - counts.iter().map(weighed).sum::<f64>() / length
 }
 
-/// Whether a text is made of words, as names are. The catalogue asks a tokenizer, whose tables are
-/// larger than all of this proxy; names have no digits, and vowels where words have them.
+/// Whether a text consists of words, as names do. The catalogue uses a tokenizer, whose tables are larger than all of
+/// this proxy; names have no digits, and vowels where words have them.
 fn reads_like_words(text: &[u8]) -> bool {
     let letters = text
         .iter()

@@ -1,20 +1,19 @@
-//! Finds secrets in text, in whatever pieces it comes: for the proxy `redact`, and for what the host writes down.
+//! Finds secrets in text, in whatever pieces it comes: for the proxy `redact`, and for the host's trace.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `rules` | what is known of secrets |
-//! | `pattern` | what a user knows of them: a regex as a rule |
-//! | `needles` | the literal texts that a rule is looked for by |
-//! | `detector` | looks through a text, and takes out what it finds |
+//! | `rules` | the built-in rules for secrets |
+//! | `pattern` | a user's rule: a regex |
+//! | `needles` | the literal texts by which matches of a rule are found |
+//! | `detector` | searches a text, and removes its findings |
 //! | `machine` | a rule as automata |
-//! | `judge` | what tells a secret from what only looks like one |
-//! | `effort` | what a text may cost |
-//! | `text` | a text as it was before it was escaped |
-//! | `coding` | text that stands in a string as Base64 |
-//! | `oracle` | what the tests compare with |
+//! | `judge` | distinguishes secrets from lookalikes |
+//! | `effort` | the budget for examining a text |
+//! | `text` | a text before it was escaped |
+//! | `coding` | text encoded as Base64 in a string |
+//! | `oracle` | the reference implementation for tests |
 //!
-//! What always holds: what comes out depends on the text alone, never on how it was cut, and what it costs is bounded by
-//! its length.
+//! Invariants: the output depends on the text alone, never on how it was cut, and the cost is bounded by its length.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,5 @@
-//! A rule as automata, which are made when its needle is met for the first time, and whose states
-//! are made when they are first needed.
+//! A rule as automata, which are made when its needle is found for the first time, and whose states are made when first
+//! needed.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,25 +13,25 @@ use regex_automata::{Anchored, MatchKind};
 use crate::rules::Rule;
 use crate::text::{self, End, Next};
 
-/// How far a match can reach, in bytes. What is longer is cut there.
+/// The maximum length of a match, in bytes. Longer ones are cut there.
 pub(crate) const WINDOW: usize = 8 * 1024;
 
-/// What one automaton may take for its states, in bytes. Where that is not enough it starts anew.
+/// The memory for the states of one automaton, in bytes. When it is used up, the automaton starts over.
 const STATES: usize = 128 * 1024;
 
-/// A regex, and the states that it has had so far.
+/// A regex, and its states so far.
 pub(crate) struct Automaton {
     dfa: DFA,
     cache: RefCell<Cache>,
 }
 
-/// What begins at a place.
+/// The match at a place.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Nothing,
-    /// Up to here.
+    /// A match up to here.
     Match(usize),
-    /// It depends on what follows.
+    /// It depends on the following text.
     Undecided,
 }
 
@@ -74,7 +74,7 @@ impl Automaton {
             .map_err(|error| error.to_string())
     }
 
-    /// The bytes that a match may begin with.
+    /// The bytes with which a match may begin.
     pub(crate) fn beginnings(&self) -> Result<Box<[bool; 256]>, String> {
         let cache = &mut *self.cache.borrow_mut();
         let mut beginnings = Box::new([false; 256]);
@@ -85,14 +85,14 @@ impl Automaton {
                 beginnings[usize::from(byte)] |= !state.is_dead();
             }
         }
-        // These may stand for any other.
+        // Escapes may stand for any other byte.
         for byte in text::ESCAPES {
             beginnings[usize::from(byte)] = true;
         }
         Ok(beginnings)
     }
 
-    /// What begins at this place of a text, and how many characters it took to know.
+    /// The match at this place of a text, and how many characters were needed to decide.
     pub(crate) fn at(&self, text: &[u8], place: usize, end: End) -> Result<(Found, usize), String> {
         let found = self.run(text, place, end);
         #[cfg(test)]
@@ -104,7 +104,7 @@ impl Automaton {
         let cache = &mut *self.cache.borrow_mut();
         let mut state = self.start(cache, Anchored::Yes, text::before(text, place))?;
         let (mut found, mut looked, mut at) = (Found::Nothing, 0, place);
-        // A state tells of a match one character after its end.
+        // A state reports a match one character after its end.
         loop {
             let (byte, next) = match text::next(text, at, end) {
                 Next::Byte(byte, next) => (byte, next),
@@ -132,7 +132,7 @@ impl Automaton {
         Ok((found, looked))
     }
 
-    /// Where the match ends that begins with this text.
+    /// The end of the match at the beginning of this text.
     fn end(&self, text: &[u8]) -> Result<Option<usize>, String> {
         let cache = &mut *self.cache.borrow_mut();
         let mut state = self.start(cache, Anchored::Yes, None)?;
@@ -148,7 +148,7 @@ impl Automaton {
         Ok(end)
     }
 
-    /// Where the longest match begins that ends with this text; `behind` is what follows it.
+    /// The beginning of the longest match that ends with this text; `behind` is the byte after it.
     fn begin(&self, text: &[u8], behind: Option<u8>) -> Result<Option<usize>, String> {
         let cache = &mut *self.cache.borrow_mut();
         let mut state = self.start(cache, Anchored::Yes, behind)?;
@@ -183,14 +183,14 @@ impl Automaton {
     }
 }
 
-/// What regexes are about: bytes, of which those of ASCII have a case and are words.
+/// The syntax of all regexes: bytes, of which only those of ASCII have case and are word characters.
 pub(crate) fn bytes() -> syntax::Config {
     syntax::Config::new().unicode(false).utf8(false)
 }
 
 #[cfg(test)]
 thread_local! {
-    /// How many characters were looked at.
+    /// The number of examined characters.
     pub(crate) static LOOKED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }
 
@@ -198,7 +198,7 @@ fn gave_up(_: regex_automata::hybrid::CacheError) -> String {
     "a pattern needs too much memory; use a simpler one".to_owned()
 }
 
-/// Several regexes of which one has to match somewhere, if there are any.
+/// Several regexes, one of which must match somewhere, if there are any.
 pub(crate) struct AnyOf(Option<Automaton>);
 
 impl AnyOf {
@@ -217,10 +217,10 @@ impl AnyOf {
     }
 }
 
-/// A rule of which a needle was met.
+/// A rule whose needle was found.
 pub(crate) struct Machine {
     pub(crate) whole: Automaton,
-    /// Where the secret begins in the match, and where it ends.
+    /// How to find the beginning and the end of the secret in the match.
     begin: Begin,
     tail: Option<Automaton>,
     pub(crate) none: AnyOf,
@@ -229,11 +229,11 @@ pub(crate) struct Machine {
 }
 
 enum Begin {
-    /// With the match.
+    /// At the beginning of the match.
     Here,
-    /// Behind what it is assigned to.
+    /// After what it is assigned to.
     Behind(Automaton),
-    /// As early as what the secret looks like allows.
+    /// As early as the secret's pattern allows.
     Before(Automaton),
 }
 
@@ -257,7 +257,7 @@ impl Machine {
         })
     }
 
-    /// Where in a match the secret is; `behind` is what follows the match.
+    /// The range of the secret in a match; `behind` is the byte after the match.
     pub(crate) fn secret(&self, found: &[u8], behind: Option<u8>) -> Result<Range<usize>, String> {
         let end = match &self.tail {
             Some(tail) => tail.begin(found, behind)?.unwrap_or(found.len()),

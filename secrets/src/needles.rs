@@ -1,21 +1,20 @@
-//! The literal texts that a rule is looked for by: what its matches begin with.
+//! The literal texts by which matches of a rule are found: the beginnings of its matches.
 //!
-//! `xtask` has this file too: it looks for those of the catalogue beforehand.
+//! `xtask` includes this file too: it computes those of the catalogue beforehand.
 
 use std::collections::BTreeSet;
 
 use regex_syntax::hir::literal::{ExtractKind, Extractor};
 use regex_syntax::hir::{Class, ClassBytesRange, Hir, HirKind};
 
-/// As few characters as a needle may have.
+/// The minimum length of a needle.
 const SHORTEST: usize = 2;
-/// A longer needle tells no more.
+/// Longer needles are no more useful.
 const LONGEST: usize = 12;
-/// So many needles of one rule are enough, where shorter ones would do.
+/// The maximum number of needles of one rule, if shorter ones would do.
 const MANY: usize = 6;
 
-/// One of these stands at the beginning of every match, in small letters. None if there are no such
-/// texts.
+/// Every match begins with one of these, in lower case. `None` if there are no such texts.
 pub(crate) fn of(hir: &Hir) -> Option<Vec<String>> {
     let mut extractor = Extractor::new();
     extractor
@@ -36,7 +35,7 @@ pub(crate) fn of(hir: &Hir) -> Option<Vec<String>> {
             .iter()
             .map(|text| text[..text.len().min(length)].to_owned());
         let all: BTreeSet<String> = cut.collect();
-        // A text that begins like another one is found with it.
+        // A text that begins with another one is found with that.
         let is_first = |text: &&String| {
             !all.iter()
                 .any(|other| other != *text && text.starts_with(other.as_str()))
@@ -52,7 +51,7 @@ pub(crate) fn of(hir: &Hir) -> Option<Vec<String>> {
     (long_enough && !texts.is_empty()).then_some(texts)
 }
 
-/// The same with small letters alone: what is looked for is compared without regard to case.
+/// The same with only lower-case letters: needles are compared regardless of case.
 fn small(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Literal(literal) => Hir::literal(literal.0.to_ascii_lowercase()),

@@ -1,5 +1,5 @@
-//! What the tests compare with: another engine, which tries every rule at every place of the whole
-//! text, without needles, pieces or bounds on what it may cost.
+//! The reference for tests: another engine, which tries every rule at every place of the whole text, without needles,
+//! pieces or budgets.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ impl Oracle {
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
-        // As the rules read it, with the place of each character.
+        // The text as the rules read it, with the place of each character.
         let (mut read, mut places, mut at) = (Vec::new(), vec![], 0);
         while let Next::Byte(byte, next) = text::next(text.as_bytes(), at, End::Here) {
             read.push(byte);

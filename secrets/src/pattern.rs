@@ -1,4 +1,4 @@
-//! A regex of the user's as a rule.
+//! A user's regex as a rule.
 
 use regex_automata::util::syntax;
 
@@ -6,10 +6,10 @@ use crate::machine::{self, Machine};
 use crate::needles;
 use crate::rules::Rule;
 
-/// A rule of the user's, who alone knows what is a secret. It is there as long as the program runs.
+/// A rule of the user, who alone decides what is a secret. It lives as long as the program.
 ///
 /// # Errors
-/// If it cannot be one: it is named, with what is wrong about it.
+/// If the regex is unusable: the error names it, and the reason.
 pub fn pattern(name: &str, regex: &str) -> Result<Rule<'static>, String> {
     let wrong = |why: &str| Err(format!("the regex of the pattern `{name}` {why}"));
     if name.is_empty() || name.contains(['[', ']', '\n']) {

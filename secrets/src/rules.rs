@@ -1,41 +1,40 @@
-//! What is known of secrets without configuration: a public catalogue, and a few rules of our own.
+//! The built-in rules for secrets: a public catalogue, and a few rules of our own.
 
 mod betterleaks;
 mod ours;
 
 pub use ours::ASSIGNMENT;
 
-/// One kind of secret. All regexes are of bytes, and of ASCII.
+/// One kind of secret. All regexes are over bytes, and ASCII only.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself")]
 pub struct Rule<'r> {
     pub(crate) name: &'r str,
-    /// Every match begins with one of these, whatever its case. If there are none, the rule is tried
-    /// everywhere.
+    /// Every match begins with one of these, regardless of case. If there are none, the rule is tried everywhere.
     pub(crate) needles: &'r [&'r str],
-    /// Whether no letter or digit may stand before the match.
+    /// Whether no letter or digit may precede the match.
     pub(crate) apart: bool,
-    /// What stands before the secret in the match.
+    /// The part of the match before the secret.
     pub(crate) before: &'r str,
-    /// Whether the secret is assigned to that: a short rest of a name, and a sign, come in between.
+    /// Whether the secret is assigned to that part: a short rest of a name, and a sign, come in between.
     pub(crate) assigned: bool,
     pub(crate) secret: &'r str,
     pub(crate) after: After<'r>,
-    /// The least entropy of the secret, in bits a character.
+    /// The minimum entropy of the secret, in bits per character.
     pub(crate) entropy: f64,
-    /// Whether a secret that reads like words is none.
+    /// Whether a secret that reads like words is rejected.
     pub(crate) random: bool,
-    /// A secret matches none of these.
+    /// The secret must match none of these.
     pub(crate) none: &'r [&'r str],
-    /// And all of these.
+    /// The secret must match all of these.
     pub(crate) all: &'r [&'r str],
-    /// The match around it matches none of these.
+    /// The match around it must match none of these.
     pub(crate) around: &'r [&'r str],
-    /// Whether it is one of the user's, who alone knows what is a secret.
+    /// Whether it is the user's, who alone decides what is a secret.
     pub(crate) custom: bool,
 }
 
-/// What has to follow a secret.
+/// The text required after a secret.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum After<'r> {
     /// Nothing. The rest of the word belongs to the secret: tokens grow longer over the years.
@@ -44,7 +43,7 @@ pub(crate) enum After<'r> {
     Anything,
     /// The end of a word.
     Boundary,
-    /// A quote, white space, or another sign that no token has; or the end of the text.
+    /// A quote, white space, or another sign that no token contains; or the end of the text.
     End,
     /// One character, or the end of the text.
     One(&'r str),
@@ -52,7 +51,7 @@ pub(crate) enum After<'r> {
     Rest(&'r str),
 }
 
-/// A rule with nothing but what it has to have.
+/// A rule with only its required parts.
 const NONE: Rule = Rule {
     name: "",
     needles: &[],
@@ -69,20 +68,20 @@ const NONE: Rule = Rule {
     custom: false,
 };
 
-/// Between a name and what is assigned to it.
+/// The text between a name and the value assigned to it.
 const ASSIGNED: &str =
     r#"[ \t\w.-]{0,20}[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
-/// Ours lets a secret stand in a list, an address or a sentence too.
+/// Ours also allows secrets in lists, addresses and sentences.
 const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
 
 impl<'r> Rule<'r> {
-    /// What it is called.
+    /// Its name.
     #[must_use]
     pub fn name(&self) -> &'r str {
         self.name
     }
 
-    /// A pattern of the user's.
+    /// A rule of the user.
     pub(crate) const fn custom(name: &'r str, regex: &'r str, needles: &'r [&'r str]) -> Self {
         let (secret, after, custom) = (regex, After::Anything, true);
         Self {
@@ -95,7 +94,7 @@ impl<'r> Rule<'r> {
         }
     }
 
-    /// What the match begins with, if that is no part of the secret.
+    /// The beginning of the match, if it is not a part of the secret.
     pub(crate) fn lead(&self) -> String {
         let Self { before, .. } = self;
         match (self.assigned, before.is_empty()) {
@@ -105,7 +104,7 @@ impl<'r> Rule<'r> {
         }
     }
 
-    /// The secret, with what belongs to it.
+    /// The secret, including the rest of its word.
     pub(crate) fn body(&self) -> String {
         let more = match self.after {
             After::Word => r"[\w-]*",
@@ -114,7 +113,7 @@ impl<'r> Rule<'r> {
         format!("(?:{}){more}", self.secret)
     }
 
-    /// What follows the secret in the match, if anything does.
+    /// The text after the secret in the match, if there is any.
     pub(crate) fn tail(&self) -> Option<&'r str> {
         match self.after {
             After::Word | After::Anything | After::Boundary => None,
@@ -133,13 +132,12 @@ impl<'r> Rule<'r> {
     }
 }
 
-/// The rules that are on unless the configuration names them. Of two that match the same, the first
-/// one counts.
+/// The rules that are on unless the configuration excludes them. If two match the same, the first one counts.
 pub fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
     betterleaks::RULES.iter().chain(ours::RULES)
 }
 
-/// What no secret of the rules matches: placeholders, variables, paths.
+/// Patterns that no secret of the rules matches: placeholders, variables, paths.
 pub(crate) fn never() -> &'static [&'static str] {
     betterleaks::NOT
 }

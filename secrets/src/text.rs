@@ -1,14 +1,14 @@
-//! A text as it was before it was escaped: what the rules read.
+//! A text before it was escaped: the input of the rules.
 //!
-//! A secret is found behind a literal `\n`, an escaped quote, a percent code or a colour of a
-//! terminal because each of these is read as the one character that it stands for, a colour as a
-//! space. Nothing is copied: it is read byte by byte, from any place on.
+//! A secret is found after a literal `\n`, an escaped quote, a percent code or a terminal colour because each of these
+//! is read as the one character that it stands for, and a colour as a space. Nothing is copied: the text is read byte
+//! by byte, from any place on.
 
-/// What comes next.
+/// The next character.
 pub(crate) enum Next {
-    /// This character, and where the one behind it begins.
+    /// This character, and the place of the one after it.
     Byte(u8, usize),
-    /// Whatever it is, it is not all there yet.
+    /// The rest of it is still missing.
     More,
     /// The text ends.
     End,
@@ -23,10 +23,10 @@ pub enum End {
     Here,
 }
 
-/// The longest escape that is read as one character, in bytes.
+/// The maximum length of an escape that is read as one character, in bytes.
 pub(crate) const LONGEST: usize = 24;
 
-/// What an escape begins with.
+/// The first bytes of escapes.
 pub(crate) const ESCAPES: [u8; 3] = *b"\\%\x1b";
 
 /// The character at this place.
@@ -61,7 +61,7 @@ fn escape(text: &[u8], at: usize, end: End) -> Next {
     }
 }
 
-/// `\n` and the like, as often as it was escaped again.
+/// `\n` and so on, however often it was escaped again.
 fn backslash(text: &[u8]) -> Escape {
     let short = &text[..text.len().min(LONGEST / 2)];
     let Some(count) = short.iter().position(|byte| *byte != b'\\') else {
@@ -87,7 +87,7 @@ fn backslash(text: &[u8]) -> Escape {
     Escape::Stands(stands, count + 1)
 }
 
-/// Two digits that stand for a character of ASCII.
+/// Two hexadecimal digits for an ASCII character.
 fn hex(text: &[u8], at: usize) -> Escape {
     let digit = |at: usize| text.get(at).map(|byte| char::from(*byte).to_digit(16));
     match (digit(at), digit(at + 1)) {
@@ -102,7 +102,7 @@ fn hex(text: &[u8], at: usize) -> Escape {
     }
 }
 
-/// What tells a terminal to change colour and the like.
+/// A terminal control sequence, such as a colour.
 fn colour(text: &[u8]) -> Escape {
     let short = &text[..text.len().min(LONGEST)];
     match short.get(1) {
@@ -123,7 +123,7 @@ pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
     if !last.is_ascii_alphanumeric() {
         return Some(last);
     }
-    // It may be the end of an escape, which then begins a few bytes before it.
+    // It may be the end of an escape, which begins a few bytes earlier.
     let start = match text[..at] {
         [.., b'\\', _] => at - 2,
         [.., b'%', _, _] => at - 3,
@@ -139,7 +139,7 @@ pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
     }
 }
 
-/// Where a colour may begin that ends here, or else the last character.
+/// The possible beginning of a colour that ends here, or else the last character.
 fn before_colour(text: &[u8]) -> usize {
     let last = text.len() - 1;
     let short = &text[text.len().saturating_sub(LONGEST)..last];

@@ -1,11 +1,11 @@
-//! Our lines in a file of code: a block between two markers, on which no other line depends.
+//! Our lines in a file of code: a block between two markers, independent of all other lines.
 
 use crate::agents::Malformed;
 
 const BEGIN: &str = "acp-chain: begin";
 const END: &str = "acp-chain: end";
 
-/// Where a block is in a text: from the beginning of its first line to the end of its last.
+/// The range of a block in a text: from the beginning of its first line to the end of its last.
 fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Malformed> {
     let (begins, ends) = (format!("{comment} {BEGIN}"), format!("{comment} {END}"));
     let (mut start, mut found, mut at) = (None, None, 0);
@@ -37,12 +37,12 @@ fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Mal
     }
 }
 
-/// Whether there is a block in a text.
+/// Whether a text contains a block.
 pub fn is_in(text: &str, comment: &str) -> Result<bool, Malformed> {
     Ok(find(text, comment)?.is_some())
 }
 
-/// Puts code into the block of a text, which is at its end if there was none.
+/// Puts code into the block of a text; a new block is at the end.
 pub fn put(text: &str, comment: &str, editor: &str, code: &str) -> Result<String, Malformed> {
     let block = format!(
         "{comment} {BEGIN} (`acp-chain setup {editor}` wrote this, and `acp-chain setup {editor} --undo` removes it)\n\

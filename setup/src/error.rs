@@ -1,4 +1,4 @@
-//! What goes wrong, in words for the user.
+//! Errors, in words for the user.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The editor has no configuration where it could be.
+    /// The editor has no configuration in any of its places.
     #[error(
         "no configuration of {title} was found: there is no {}; configure an agent in it first, or name the file with `--file`",
         paths(looked)
@@ -15,7 +15,7 @@ pub enum Error {
     NotFound {
         /// The editor.
         title: &'static str,
-        /// Where it was looked for.
+        /// The searched places.
         looked: Vec<PathBuf>,
     },
     /// The editor has more than one.
@@ -29,12 +29,12 @@ pub enum Error {
         /// All of them.
         found: Vec<PathBuf>,
     },
-    /// A file's system says no.
+    /// The system reports an error about a file.
     #[error("{}: {error}", path.display())]
     Disk {
         /// The file.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         error: io::Error,
     },
     /// A link leads to nothing.
@@ -43,23 +43,23 @@ pub enum Error {
     /// The file is larger than any configuration.
     #[error("{} is larger than {} MiB, too large for an editor's configuration", .0.display(), crate::plan::LONGEST >> 20)]
     TooLarge(PathBuf),
-    /// The file may not be written.
+    /// The file is read-only.
     #[error("{} is read-only; make it writable, or, if it is generated, change its source: `--print` shows how", .0.display())]
     ReadOnly(PathBuf),
-    /// The file cannot be understood.
+    /// The file cannot be parsed.
     #[error("{}:{line}: {wrong}; nothing was changed: correct it, and try again", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
-        /// In which line.
+        /// The line.
         line: usize,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
-    /// There is nothing to stand in front of.
+    /// The file has no agents.
     #[error("{} has no agent with a launch command; add one there, with its `command`, and try again", .0.display())]
     NoAgents(PathBuf),
-    /// The user named an agent that is not there.
+    /// The named agent does not exist.
     #[error(
         "{} has no agent `{name}`{}; it has {}, and {} installed by `acp-chain agent add`", path.display(),
         nearest(near.as_deref()), names(there), are(installed)
@@ -67,13 +67,13 @@ pub enum Error {
     UnknownAgent {
         /// The file.
         path: PathBuf,
-        /// As the user said it.
+        /// The user's spelling.
         name: Box<str>,
-        /// What may have been meant.
+        /// A similar name.
         near: Option<Box<str>>,
-        /// All that there are.
+        /// The existing agents.
         there: Vec<String>,
-        /// All that acp-chain has installed.
+        /// The agents installed by acp-chain.
         installed: Vec<String>,
     },
     /// The agents of an editor are code, and an installed one is not a program that it could launch.
@@ -86,45 +86,45 @@ pub enum Error {
         title: &'static str,
         /// The agent.
         name: String,
-        /// What launches it.
+        /// Its command.
         command: String,
     },
-    /// The file does not say how this agent is launched, or not so that it can be changed.
+    /// The command of this agent is unknown, or cannot be changed.
     #[error("{}: `{name}` {why}", path.display())]
     Unfit {
         /// The file.
         path: PathBuf,
         /// The agent.
         name: String,
-        /// Why not.
+        /// The reason.
         why: &'static str,
     },
-    /// No configuration can have this as the path of a program.
+    /// No configuration can contain this path of a program.
     #[error("{}: no editor can launch a program by this path; install acp-chain elsewhere", .0.display())]
     Program(PathBuf),
     /// The program has another name.
     #[error("{} is not named `acp-chain`, by which `acp-chain setup` recognizes it in a configuration; rename it", .0.display())]
     Renamed(PathBuf),
-    /// There is a file where ours would be.
+    /// Another file is in the place of ours.
     #[error("{} exists already, and is not from `acp-chain setup`; move it away, or put the output of `--print` into a file of your own", .0.display())]
     Taken(PathBuf),
-    /// Nothing is remembered.
+    /// There is no backup.
     #[error("`acp-chain setup` has no record of a change for {0}; there is nothing to undo")]
     NothingToUndo(&'static str),
-    /// The file is gone.
+    /// The file no longer exists.
     #[error("{} no longer exists; its state before `acp-chain setup` is in {}", path.display(), backup.display())]
     Gone {
         /// The file.
         path: PathBuf,
-        /// What is kept of it.
+        /// Its backup.
         backup: PathBuf,
     },
-    /// What is remembered cannot be read.
+    /// A record cannot be read.
     #[error("{}: {wrong}; the record of a configuration cannot be read", path.display())]
     Record {
-        /// The file with it.
+        /// The file of the record.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         wrong: String,
     },
     /// The file changed between the plan and now.
@@ -133,7 +133,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the system says about a file.
+    /// An error of the system about a file.
     pub(crate) fn disk(path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |error| Self::Disk {
             path: path.into(),

@@ -1,11 +1,11 @@
-//! The words that launch an agent behind a chain: `PROGRAM run [--with EXTENSION]… -- COMMAND ARGS…`, or, for one that
-//! acp-chain has installed, `PROGRAM run [--with EXTENSION]… NAME`.
+//! The words that launch an agent behind a chain: `PROGRAM run [--with EXTENSION]… -- COMMAND ARGS…`, or, for an agent
+//! installed by acp-chain, `PROGRAM run [--with EXTENSION]… NAME`.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// What this program is called.
+/// The name of this program.
 const NAME: &str = "acp-chain";
 
 /// How to launch acp-chain.
@@ -19,7 +19,7 @@ impl Launch {
     /// This program, by its absolute path, with these extensions.
     ///
     /// # Errors
-    /// If no configuration could name it, or nobody would know it again.
+    /// If no configuration could contain its path, or it could not be recognized later.
     pub fn new(program: &Path, with: Vec<String>) -> Result<Self, Error> {
         let text = program
             .to_str()
@@ -50,21 +50,21 @@ impl Launch {
         &self.program
     }
 
-    /// All words that stand before an agent's command.
+    /// All words before an agent's command.
     pub(crate) fn before_command(&self) -> Vec<String> {
         let mut words = self.before_name();
         words.push("--".to_owned());
         words
     }
 
-    /// All words that stand before the name of an agent that is installed.
+    /// All words before the name of an installed agent.
     pub(crate) fn before_name(&self) -> Vec<String> {
         let with = self.with.iter().flat_map(|name| ["--with", name]);
         let words = [&*self.program, "run"].into_iter().chain(with);
         words.map(str::to_owned).collect()
     }
 
-    /// All words that launch an agent that is installed.
+    /// All words that launch an installed agent.
     pub(crate) fn installed(&self, name: &str) -> Vec<String> {
         let mut words = self.before_name();
         words.push(name.to_owned());
@@ -72,16 +72,16 @@ impl Launch {
     }
 }
 
-/// How many words that [`Launch`] writes a command begins with, by what stands behind them.
+/// The number of words from [`Launch`] at the beginning of a command, by what follows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ours {
     /// The command of an agent.
     Command(usize),
-    /// The name of an agent that is installed, and nothing else.
+    /// The name of an installed agent, and nothing else.
     Name(usize),
 }
 
-/// What a command begins with, if that is what [`Launch`] writes.
+/// The beginning of a command, if [`Launch`] wrote it.
 pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours> {
     let mut words = words.into_iter();
     if !is_acp_chain(words.next()?) || words.next()? != "run" {

@@ -1,10 +1,10 @@
 //! Puts acp-chain in front of an editor's agents, and removes it again.
 //!
-//! [`Editor::found`] names the configurations of an editor, [`plan`](fn@plan) says how one would change, and a
-//! [`Store`] makes the [`Change`], keeps what was there before, and plans the way back.
+//! [`Editor::found`] lists the configurations of an editor, [`plan`](fn@plan) plans a change of one, and a [`Store`]
+//! makes the [`Change`], keeps a backup, and plans the way back.
 //!
-//! What always holds: bytes outside of the launch commands stay the same; a configuration that cannot be parsed is not
-//! written; a file that has changed since the plan is not written. The crate asks nothing and prints nothing: that is
+//! Invariants: bytes outside of the launch commands stay the same; a configuration that cannot be parsed is not
+//! written; a file that has changed since the plan is not written. The crate prompts nobody and prints nothing: that is
 //! up to the caller.
 
 #![forbid(unsafe_code)]

@@ -5,21 +5,21 @@ use std::path::PathBuf;
 
 use directories::BaseDirs;
 
-/// The folders that configurations are looked for in.
+/// The folders in which configurations are searched for.
 #[derive(Clone, Debug)]
 pub struct Folders {
     /// The user's home.
     pub home: PathBuf,
-    /// Where this system's programs keep their settings.
+    /// The folder of programs' settings on this system.
     pub settings: PathBuf,
     /// The same for settings that stay on this machine. On most systems it is the same folder.
     pub local_settings: PathBuf,
-    /// The name that Neovim goes by.
+    /// The name under which Neovim runs.
     pub nvim: String,
 }
 
 impl Folders {
-    /// Those of whoever runs this program; none without a home.
+    /// The folders of the current user; `None` without a home.
     #[must_use]
     pub fn of_user() -> Option<Self> {
         let folders = BaseDirs::new()?;
@@ -34,7 +34,7 @@ impl Folders {
         })
     }
 
-    /// A path in each folder for settings that there is. Some programs keep theirs in `~/.config` on every system.
+    /// A path in each existing folder of settings. Some programs keep theirs in `~/.config` on every system.
     pub(crate) fn in_settings(&self, path: &str) -> Vec<PathBuf> {
         let unix = self.home.join(".config");
         let mut paths = Vec::new();

@@ -12,17 +12,17 @@ use crate::launch::Launch;
 use crate::places::Folders;
 use crate::shell::shell_word;
 
-/// No configuration is longer than this, in bytes.
+/// The maximum length of a configuration, in bytes.
 pub(crate) const LONGEST: u64 = 16 << 20;
 
-/// What the user said about which agents.
+/// The user's choice of agents.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The configuration; without it, the only one that there is.
+    /// The configuration; by default, the only one.
     pub file: Option<PathBuf>,
-    /// The agents, by the names that they have in it, or in code by the names of their programs; without any, all.
+    /// The agents, by their names in it, or in code by the names of their programs; if empty, all.
     pub agents: Vec<String>,
-    /// The agents that acp-chain has installed. One of these that is wanted and is not there is put in.
+    /// The agents installed by acp-chain. If a chosen one is missing, it is added.
     pub installed: Vec<String>,
 }
 
@@ -36,25 +36,25 @@ impl Wanted {
 /// A file, before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The file itself, however many links lead to it.
+    /// The file itself, with links resolved.
     pub path: PathBuf,
-    /// Its content; none if it does not exist.
+    /// Its content; `None` if it does not exist.
     pub before: Option<String>,
-    /// Its new content; none to remove it.
+    /// Its new content; `None` to remove it.
     pub after: Option<String>,
-    /// The agents that this is about.
+    /// The agents that the change concerns.
     pub(crate) agents: Vec<String>,
-    /// Those that are put in.
+    /// The added ones.
     pub(crate) added: Vec<String>,
 }
 
 impl Change {
-    /// An error if the file is not what it was when this was planned, or may not be written.
+    /// An error if the file has changed since the plan, or is read-only.
     ///
     /// # Errors
-    /// As it says.
+    /// In those cases.
     pub fn check(&self) -> Result<(), Error> {
-        // Another file could be moved over it all the same, but whoever made it so does not want that.
+        // It could still be replaced with another file, but its owner does not want that.
         if fs::metadata(&self.path).is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(self.path.clone()));
         }
@@ -65,20 +65,20 @@ impl Change {
     }
 }
 
-/// What comes of looking at a configuration.
+/// The result of planning.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// The file itself.
     pub path: PathBuf,
-    /// What would change; none if everything is as wanted.
+    /// The change; `None` if everything is as wanted.
     pub change: Option<Change>,
-    /// The agents that stay as they are, and why.
+    /// The agents that are left alone, and why.
     pub left: Vec<(String, &'static str)>,
-    /// The agents that are put in.
+    /// The added agents.
     pub added: Vec<String>,
 }
 
-/// Why an agent that launches acp-chain by hand stays as it is.
+/// Why an agent is left alone whose command launches acp-chain by hand.
 const BY_HAND: &str =
     "launches acp-chain already, with options that are not from `acp-chain setup`";
 
@@ -139,8 +139,8 @@ pub fn plan(
     })
 }
 
-/// What is to be typed to launch agents so, for an editor that has no configuration of them: a line for each that is
-/// wanted and installed, or one for any agent.
+/// The words to type to launch agents like this, for an editor without a configuration of agents: a line for each
+/// chosen and installed agent, or one for any agent.
 #[must_use]
 pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<String>> {
     let Kind::Typed { line, .. } = &editor.kind else {
@@ -157,8 +157,8 @@ pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<St
     })
 }
 
-/// The agents of a configuration, or none if it does not name them; then whether acp-chain launches them is one
-/// answer for all.
+/// The agents of a configuration, or none if it does not name them; and whether acp-chain launches them all, in that
+/// case.
 ///
 /// # Errors
 /// If it cannot be read.
@@ -180,7 +180,7 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     }
 }
 
-/// A text without our additions; none if there was nothing else.
+/// A text without our additions; `None` if nothing else is left.
 pub(crate) fn without(
     editor: &Editor,
     path: &Path,
@@ -202,7 +202,7 @@ pub(crate) fn without(
     }
 }
 
-/// The configuration that the user means.
+/// The chosen configuration.
 pub(crate) fn chosen(
     editor: &Editor,
     places: &Folders,
@@ -228,7 +228,7 @@ pub(crate) fn chosen(
     }
 }
 
-/// The file that a path leads to, or would.
+/// The file that a path leads to, or would lead to.
 pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
     match path.canonicalize() {
         Ok(path) => Ok(path),
@@ -243,7 +243,7 @@ pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
     }
 }
 
-/// What a file says; none if it is not there.
+/// The content of a file; `None` if it is missing.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -270,18 +270,18 @@ fn malformed(path: &Path) -> impl FnOnce(Malformed) -> Error {
     move |Malformed { line, wrong }| Error::Malformed { path, line, wrong }
 }
 
-/// What happens to agents.
+/// The choices for agents.
 #[derive(Debug, Default)]
 struct Selected {
-    /// They are to be launched otherwise.
+    /// Agents to be launched differently.
     agents: Vec<String>,
-    /// They are put in.
+    /// Agents to be added.
     added: Vec<String>,
-    /// They stay as they are, and why.
+    /// Agents to be left alone, and why.
     left: Vec<(String, &'static str)>,
 }
 
-/// Which agents are to be launched otherwise, which are put in, and which are neither.
+/// Selects the agents to be launched differently, to be added, and to be left alone.
 fn select(
     path: &Path,
     text: &str,
@@ -353,7 +353,7 @@ fn unknown(path: &Path, name: &str, there: &[Agent], installed: &[String]) -> Er
     }
 }
 
-/// A configuration that is code, with ours.
+/// A configuration of code, with our block.
 fn coded(
     editor: &Editor,
     code: &Code,
@@ -362,7 +362,7 @@ fn coded(
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<String, Error> {
-    // A name of both is taken for the program: what stands between it and the editor is all that we write.
+    // If a name is both, the program is meant: we only write what is between it and the editor.
     let is_only_ours = |name: &&String| wanted.is_installed(name) && which::which(name).is_err();
     if let Some(name) = wanted.agents.iter().find(is_only_ours) {
         let words = launch.installed(name);

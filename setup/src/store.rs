@@ -1,7 +1,6 @@
 //! Makes changes, and keeps backups: for each file a folder with a record, and the bytes.
 //!
-//! What always holds, even after a kill: the state of a file before the first change can be restored, until it has
-//! been.
+//! Invariant, even after a kill: the state of a file before the first change can be restored, until that has been done.
 
 use std::fs;
 use std::io;
@@ -18,19 +17,19 @@ use crate::plan::{Change, read, resolved, without};
 /// Replaces a file completely or not at all, keeping its permissions.
 pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
 
-/// The backups of all changes, in a folder of our user.
+/// The backups of all changes, in a folder of the user.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
     write: Write,
 }
 
-/// The way back.
+/// A plan to undo changes.
 #[derive(Clone, Debug)]
 pub struct Undo {
     /// The file itself.
     pub path: PathBuf,
-    /// What would change; none if it is unchanged.
+    /// The change; `None` if the file is unchanged.
     pub change: Option<Change>,
     /// Whether it is restored exactly. If not, it was edited since, and only the entries for acp-chain are removed.
     pub is_exact: bool,
@@ -40,19 +39,19 @@ pub struct Undo {
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     path: String,
-    /// The digest of what it was; none if it was not there.
+    /// The digest of the original file; `None` if it did not exist.
     before: Option<String>,
-    /// That of what we made of it.
+    /// The digest of our version.
     after: String,
-    /// The agents that were changed.
+    /// The changed agents.
     agents: Vec<String>,
-    /// Those that were put in.
+    /// The added agents.
     #[serde(default)]
     added: Vec<String>,
 }
 
 impl Store {
-    /// One in this folder, which is there, and is its user's alone.
+    /// The store in this folder, which exists, and is accessible to its user only.
     #[must_use]
     pub fn new(folder: PathBuf, write: Write) -> Self {
         Self { folder, write }
@@ -76,7 +75,7 @@ impl Store {
                 extend(&mut added, &record.added);
                 let now = change.before.as_deref().map(digest);
                 match now {
-                    // We were here last, or were killed before we were.
+                    // Our version or the original: the last writer was us, or we were killed before writing.
                     now if now == record.before || now.as_ref() == Some(&record.after) => {
                         self.backup(&change.path, record)?
                     }
@@ -108,7 +107,7 @@ impl Store {
     /// Plans to undo the changes for an editor.
     ///
     /// # Errors
-    /// If nothing is remembered, or of several files, or what is cannot be read.
+    /// If there are no records, or those of several files, or if they cannot be read.
     pub fn undo(
         &self,
         editor: &Editor,
@@ -121,7 +120,7 @@ impl Store {
             None => editor.files(places),
         };
         for file in files {
-            // What is not there any more was changed all the same.
+            // A file that no longer exists was nevertheless changed.
             let path = resolved(&file).unwrap_or(file);
             let is_known = known.iter().any(|(other, _)| *other == path);
             if let Some(record) = self.record(&path)?.filter(|_| !is_known) {
@@ -181,7 +180,7 @@ impl Store {
         fs::remove_dir_all(&place).map_err(Error::disk(&place))
     }
 
-    /// Where a file is remembered.
+    /// The folder of a file's record.
     fn place(&self, path: &Path) -> PathBuf {
         self.folder.join(hex(path.as_os_str().as_encoded_bytes()))
     }
@@ -198,7 +197,7 @@ impl Store {
         })
     }
 
-    /// What a file was before.
+    /// The original content of a file.
     fn backup(&self, path: &Path, record: &Record) -> Result<Option<String>, Error> {
         let Some(expected) = &record.before else {
             return Ok(None);
@@ -228,7 +227,7 @@ impl Store {
 
 const RECORD: &str = "record.json";
 
-/// Adds the names that are not there yet.
+/// Adds the missing names.
 fn extend(names: &mut Vec<String>, more: &[String]) {
     let new: Vec<_> = more
         .iter()
@@ -238,7 +237,7 @@ fn extend(names: &mut Vec<String>, more: &[String]) {
     names.extend(new);
 }
 
-/// What the file with the bytes is called. Another record has another one, so that none is ever without its bytes.
+/// The file name of the backup. Another record has another one, so that no record is ever without its bytes.
 fn backup_name(record: &Record) -> String {
     let digest = record.before.as_deref().unwrap_or_default();
     format!("before-{}", digest.trim_start_matches("sha256:"))

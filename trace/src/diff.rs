@@ -24,13 +24,13 @@ pub struct Run {
     turns: Vec<(Turn, Vec<Step>)>,
     places: HashMap<Turn, usize>,
     sessions: HashMap<(String, String), usize>,
-    /// In each session, how many turns have begun.
+    /// The number of turns that have begun, by session.
     begun: HashMap<usize, usize>,
     ids: HashMap<String, usize>,
 }
 
-/// A turn of a session. Both are counted from 1, in the order in which they begin: 0 is what belongs to no session,
-/// and what comes before the first turn.
+/// A turn of a session. Both are counted from 1, in the order in which they begin: 0 stands for lines without a
+/// session, and for those before the first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Turn {
     /// The session.
@@ -39,19 +39,19 @@ pub struct Turn {
     pub turn: usize,
 }
 
-/// What happened, and the place at which that has an order.
+/// An event, and the place at which its order matters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Step {
     place: String,
     text: String,
 }
 
-/// Which run has a step.
+/// The runs that have a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first alone.
+    /// Only the first.
     First,
-    /// The second alone.
+    /// Only the second.
     Second,
     /// Both.
     Both,
@@ -60,14 +60,14 @@ pub enum Side {
 /// A turn in which the runs differ.
 #[derive(Debug)]
 pub struct Difference {
-    /// Which turn.
+    /// The turn.
     pub turn: Turn,
-    /// Its steps, each with the run that has it, in the order of the first run where it has them.
+    /// Its steps, each with its run, in the order of the first run where possible.
     pub steps: Vec<(Side, String)>,
 }
 
 impl Run {
-    /// Takes in a line.
+    /// Adds a line.
     pub fn take(&mut self, line: &Line) {
         let method = line.method.as_deref().unwrap_or_default();
         let (place, text) = match (line.crossed(), line.decided()) {
@@ -90,7 +90,7 @@ impl Run {
                 let text = format!("{proxy}: {} {method}{why}", decision.as_str());
                 (format!("{proxy} {method}"), text)
             }
-            // When it starts and ends, and how much memory it has, is as with times.
+            // Starts, ends and memory vary like times.
             (None, None) => match (&line.proxy, line.state, &line.why) {
                 (Some(proxy), Some(state), Some(why)) => {
                     let text = format!("{proxy}: {} {why}", state.as_str());
@@ -123,7 +123,7 @@ impl Run {
         self.turns[index].1.push(Step { place, text });
     }
 
-    /// A body without what is another in each run.
+    /// A body without the values that vary between runs.
     fn same(&mut self, body: &str) -> String {
         let mut text = match serde_json::from_str::<Value>(body) {
             Ok(mut value) => {
@@ -144,7 +144,7 @@ impl Run {
         text
     }
 
-    /// Puts the same names instead of ids and times, which are told by the names of their members.
+    /// Replaces ids and times, recognized by the names of their members, with common names.
     fn rename(&mut self, member: &str, value: &mut Value) {
         let is_id = member == "id" || member.ends_with("Id") || member.ends_with("_id");
         let is_time = member.ends_with("At") || member == "timestamp" || member == "time";
@@ -172,7 +172,7 @@ impl Run {
     }
 }
 
-/// The turns in which two runs differ, in the order in which they began.
+/// The turns in which two runs differ, in order of beginning.
 #[must_use]
 pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
     let only = |turn: &&(Turn, Vec<Step>)| !first.places.contains_key(&turn.0);
@@ -189,7 +189,7 @@ pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
     differences.collect()
 }
 
-/// The steps of both, in the order of the first one; those that the second alone has stand where they are at their place.
+/// The steps of both, in the order of the first; those of the second alone are inserted at their places.
 fn compare(first: &[Step], second: &[Step]) -> Vec<(Side, String)> {
     let deadline = Instant::now() + PATIENCE;
     let mut places = BTreeMap::<&str, [Vec<usize>; 2]>::new();
@@ -203,7 +203,7 @@ fn compare(first: &[Step], second: &[Step]) -> Vec<(Side, String)> {
         let before: Vec<_> = in_first.iter().map(|step| &*first[*step].text).collect();
         let after: Vec<_> = in_second.iter().map(|step| &*second[*step].text).collect();
         let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline));
-        // Next to which step of the first, and whether before it, there, or behind it.
+        // The neighbouring step of the first, and whether the step is before it, at it, or after it.
         let mut next_to = (in_first.first().copied().unwrap_or(usize::MAX), 0);
         for change in ops.iter().flat_map(|op| op.iter_changes(&before, &after)) {
             let side = match change.tag() {

@@ -1,18 +1,18 @@
-//! What went wrong in a run: requests without an answer, failures, holds that ran out, and denied calls of proxies.
+//! The problems of a run: unanswered requests, failures, expired holds, and denied calls of proxies.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use crate::{Decision, Kind, Line, State};
 
-/// Something that went wrong. Its text has names from the trace as they are.
+/// A problem. Its text has names from the trace unescaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A request got no answer.
     Unanswered {
-        /// Who asked.
+        /// The requester.
         from: String,
-        /// What was asked.
+        /// The method.
         method: String,
         /// Its number within the chain.
         request: u64,
@@ -23,14 +23,14 @@ pub enum Finding {
         proxy: String,
         /// The method of the message.
         method: String,
-        /// Why not.
+        /// The cause.
         why: String,
     },
-    /// A proxy broke, and no message was lost by it.
+    /// A proxy broke, without losing a message.
     Broke {
         /// The proxy.
         proxy: String,
-        /// Why.
+        /// The cause.
         why: String,
     },
     /// A proxy held a message for too long.
@@ -40,15 +40,15 @@ pub enum Finding {
         /// The method of the message.
         method: String,
     },
-    /// A proxy made calls that it had no right to.
+    /// A proxy exceeded its rights.
     Denied {
         /// The proxy.
         proxy: String,
-        /// What its powers do not cover.
+        /// Calls that its powers do not cover.
         denied: u64,
-        /// What made no sense.
+        /// Invalid calls.
         invalid: u64,
-        /// What went past a limit.
+        /// Calls past a limit.
         full: u64,
     },
     /// Lines are missing.
@@ -95,20 +95,20 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Collects what went wrong, line by line.
+/// Collects problems, line by line.
 #[derive(Debug, Default)]
 pub struct Findings {
     found: BTreeMap<(usize, usize), Finding>,
-    /// How many were ever found.
+    /// The total number of problems.
     count: usize,
-    /// By connection and number, where each request was first seen, and of whom.
+    /// Where each request was first seen, and its requester, by connection and number.
     open: HashMap<(String, u64), (usize, String, String)>,
-    /// By connection and proxy, where the last failure was told, as long as no decision tells the same.
+    /// Where the last failure was reported, by connection and proxy, unless a decision reports the same.
     broke: HashMap<(String, String), (usize, usize)>,
 }
 
 impl Findings {
-    /// Takes in a line, with its number.
+    /// Adds a line, with its number.
     pub fn take(&mut self, number: usize, line: &Line) {
         let method = || line.method.clone().unwrap_or_default();
         if let Some(request) = line.request {
@@ -123,7 +123,7 @@ impl Findings {
                 {
                     self.open.remove(&key);
                 }
-                // What asked for it may be within the host.
+                // The requester may be within the host.
                 (_, Some((_, Decision::Answer | Decision::Refuse))) => {
                     self.open.remove(&key);
                 }
@@ -160,7 +160,7 @@ impl Findings {
         self.add(number, finding);
     }
 
-    /// What a proxy had when it broke is decided about behind that, for the same reason.
+    /// The messages that a proxy had when it broke are decided about later, for the same reason.
     fn take_state(&mut self, number: usize, line: &Line) {
         let Some(proxy) = &line.proxy else { return };
         let key = || (line.connection.clone(), proxy.clone());
@@ -177,7 +177,7 @@ impl Findings {
         }
     }
 
-    /// All that was found, in the order of the lines that it is about.
+    /// All problems, in the order of their lines.
     #[must_use]
     pub fn all(mut self) -> Vec<(usize, Finding)> {
         for ((_, request), (number, from, method)) in std::mem::take(&mut self.open) {

@@ -1,26 +1,26 @@
-//! Ids of spans for what happens on a connection, by which others can say that something of theirs is part of it.
+//! Ids of spans for a connection's events, so that others can make their own spans part of them.
 
 use sha2::{Digest, Sha256};
 
-/// Makes ids for what happens on one connection. The same happening has the same id, whoever makes it, and whenever.
+/// Makes ids for the events of one connection. The same event always has the same id, whoever makes it.
 #[derive(Clone, Debug)]
 pub struct Ids(String);
 
 impl Ids {
-    /// For a connection with these letters, which began at this time, as the trace writes both.
+    /// For a connection with these letters that began at this time, both as in the trace.
     #[must_use]
     pub fn new(connection: &str, begun: &str) -> Self {
         Self(format!("{begun} {connection}"))
     }
 
-    /// Of a trace that begins here.
+    /// The id of a trace that begins here.
     #[must_use]
     pub fn trace(&self, what: &[&str]) -> [u8; 16] {
         let hash = self.hash("trace", what);
         std::array::from_fn(|at| hash[at])
     }
 
-    /// Of a span.
+    /// The id of a span.
     #[must_use]
     pub fn span(&self, what: &[&str]) -> [u8; 8] {
         let hash = self.hash("span", what);

@@ -1,17 +1,17 @@
-//! The trace of a chain: what crossed which hop, and what the proxies decided, one JSON object per line.
+//! The trace of a chain: the messages that crossed each hop, and the proxies' decisions, one JSON object per line.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `line` | what a line says: the schema, by which traces are written and read |
-//! | `sink` | where lines go while a chain runs |
-//! | `read` | lines out of a file, whoever wrote it |
-//! | `findings` | what went wrong in a run |
-//! | `diff` | what differs between two runs |
+//! | `line` | the schema of a line, for writing and reading traces |
+//! | `sink` | receives lines while a chain runs |
+//! | `read` | lines from a file, whoever wrote it |
+//! | `findings` | the problems of a run |
+//! | `diff` | the differences of two runs |
 //! | `export` | formats of other programs |
-//! | `ids` | ids of spans, for what happens on a connection |
+//! | `ids` | ids of spans for a connection's events |
 //!
-//! What always holds: a trace may come from anybody. Reading one takes bounded memory per line, and errors are reported
-//! with the line's number. Its content is text from outside, to be escaped when shown.
+//! Invariants: a trace may come from anybody. Reading one takes bounded memory per line, and errors are reported with
+//! the line's number. Its content is text from outside, to be escaped when shown.
 
 #![forbid(unsafe_code)]
 
@@ -34,7 +34,7 @@ pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use read::{Reader, TraceError};
 pub use sink::Sink;
 
-/// Where the old content of a trace is kept when a new one begins.
+/// The file that keeps the previous content of a trace when a new one begins.
 #[must_use]
 pub fn kept(trace: &Path) -> PathBuf {
     let mut name = OsString::from(trace);

@@ -3,24 +3,24 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-/// The version of what is written. Members that are added leave it as it is; it rises when one means something else.
+/// The version of the schema. Added members do not change it; it rises when one changes its meaning.
 pub const VERSION: u32 = 1;
 
-/// One line. Which members it has says what it is about:
+/// One line. Its members determine its subject:
 ///
 /// - `version`: a connection begins.
-/// - `ended`: it is over.
-/// - `from` and `to`: a message crosses from the part of the chain that touched it last to the next that sees it.
-/// - `proxy` and `decision`: what a proxy decided about a message.
-/// - `proxy` and the counts: what a proxy did that it had no right to.
-/// - `proxy` and `state`: what has become of a proxy.
-/// - `dropped`: so many lines are missing here.
+/// - `ended`: it has ended.
+/// - `from` and `to`: a message crosses from the part of the chain that last handled it to the next that sees it.
+/// - `proxy` and `decision`: a proxy's decision about a message.
+/// - `proxy` and the counts: a proxy exceeded its rights.
+/// - `proxy` and `state`: a proxy's new state.
+/// - `dropped`: the number of lines missing here.
 ///
 /// Unknown members are ignored.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 #[serde(default)]
 pub struct Line {
-    /// When, in UTC (RFC 3339).
+    /// The time, in UTC (RFC 3339).
     #[serde(skip_serializing_if = "String::is_empty")]
     pub time: String,
     /// Random letters that identify the connection within a file.
@@ -30,58 +30,58 @@ pub struct Line {
     /// The version of the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
-    /// What wrote it, and of which version that is.
+    /// The program that wrote it, and its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
-    /// What the chain is to whoever started it.
+    /// The role of the chain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The ids of the proxies, the client's neighbour first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxies: Option<Vec<String>>,
-    /// The name of the agent's program, if the chain has started one.
+    /// The name of the agent's program, if the chain started one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// Who the client is, if a server that asks let it in.
+    /// The client's user, if a server authenticated one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Whether the connection is over. Nothing more comes of it.
+    /// Whether the connection has ended. No more lines of it follow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
 
-    /// Whether markers stand for the secrets in what follows.
+    /// Whether markers stand for the secrets in the connection's lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub masked: Option<bool>,
 
-    /// The bytes of the message, its envelope included.
+    /// The bytes of the message, including its envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// How long it waited for the proxy that it comes to, in microseconds.
+    /// How long it waited for the proxy that receives it, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
     /// How long the proxy worked until it decided, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worked: Option<u64>,
-    /// How long the proxy held the message that it decided about now, in microseconds.
+    /// How long the proxy had held the message before this decision, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub held: Option<u64>,
 
-    /// Who touched the message last: `client`, `agent`, the id of a proxy, or `acp-chain`.
+    /// The part that last handled the message: `client`, `agent`, the id of a proxy, or `acp-chain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Who sees it next.
+    /// The next part that sees it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// What the message is.
+    /// The kind of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Kind>,
-    /// The proxy that decided, or made calls that it had no right to.
+    /// The proxy that decided, or exceeded its rights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
-    /// What it decided.
+    /// Its decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// The id that whoever asked has given the request.
+    /// The requester's id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<RawValue>>,
     /// The number of the request within the chain, the same on all hops and for its answer.
@@ -93,15 +93,15 @@ pub struct Line {
     /// The session that the message belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What a request or a notification says.
+    /// The parameters of a request or a notification.
     #[serde(deserialize_with = "even_null")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Box<RawValue>>,
-    /// What a response says.
+    /// The result of a response.
     #[serde(deserialize_with = "even_null")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<Box<RawValue>>,
-    /// What a response says that is an error.
+    /// The error of a response.
     #[serde(deserialize_with = "even_null")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<RawValue>>,
@@ -122,13 +122,13 @@ pub struct Line {
     /// The state of the proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// How often it was restarted so far.
+    /// How often it has been restarted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u64>,
     /// The memory that it has, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
-    /// The number of its process, if it is a program of its own. That leads the group of all that it starts.
+    /// The process id of a native proxy. It leads the process group of everything that it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 
@@ -137,72 +137,72 @@ pub struct Line {
     pub dropped: Option<u64>,
 }
 
-/// What a chain is to whoever started it.
+/// The role of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// It stands between a client and an agent.
     Agent,
-    /// It is a proxy in the chain of a conductor, which `client` and `agent` both stand for.
+    /// It is a proxy in the chain of a conductor; `client` and `agent` both stand for that conductor.
     Proxy,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Somebody waits for the answer.
+    /// A message that is to be answered.
     Request,
-    /// Nobody does.
+    /// A message without an answer.
     Notification,
     /// The answer, or an error.
     Response,
 }
 
-/// What a proxy decided about a message, or the host in its place.
+/// The decision of a proxy about a message, or of the host in its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It goes on as it is.
+    /// It is passed on unchanged.
     Forward,
-    /// It goes on as another one.
+    /// It is passed on changed.
     Change,
     /// The request is answered with an error.
     Refuse,
     /// The request is answered.
     Answer,
-    /// The notification goes no further.
+    /// The notification is dropped.
     Discard,
-    /// It is decided about later.
+    /// The decision is postponed.
     Hold,
-    /// The proxy could not decide: `why`.
+    /// The proxy could not decide, see `why`.
     Fail,
     /// The proxy held it for too long.
     Expire,
-    /// One that a later version knows.
+    /// A decision of a later version.
     #[serde(other)]
     Unknown,
 }
 
-/// What has become of a proxy.
+/// The state of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It was started, also anew.
+    /// It was started or restarted.
     Running,
-    /// It has no instance; what comes for it wakes it up.
+    /// It has no instance; the next item for it wakes it up.
     Asleep,
-    /// It has failed: `why`. Until it is restarted, the host decides in its place.
+    /// It has failed, see `why`. Until it is restarted, the host decides in its place.
     Failed,
-    /// It is over.
+    /// It has ended.
     Ended,
-    /// One that a later version knows.
+    /// A state of a later version.
     #[serde(other)]
     Unknown,
 }
 
 impl Kind {
-    /// How it is written.
+    /// Its spelling.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -214,7 +214,7 @@ impl Kind {
 }
 
 impl Decision {
-    /// How it is written.
+    /// Its spelling.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -232,7 +232,7 @@ impl Decision {
 }
 
 impl State {
-    /// How it is written.
+    /// Its spelling.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -246,39 +246,39 @@ impl State {
 }
 
 impl Line {
-    /// What the message says, as JSON text.
+    /// The body of the message, as JSON text.
     #[must_use]
     pub fn body(&self) -> Option<&str> {
         let body = self.params.as_ref().or(self.result.as_ref());
         body.or(self.error.as_ref()).map(|body| body.get())
     }
 
-    /// Where a message crosses, and what it is.
+    /// The sender, the receiver and the kind of a crossing message.
     #[must_use]
     pub fn crossed(&self) -> Option<(&str, &str, Kind)> {
         Some((self.from.as_deref()?, self.to.as_deref()?, self.kind?))
     }
 
-    /// Whether the connection is over.
+    /// Whether the connection has ended.
     #[must_use]
     pub fn is_end(&self) -> bool {
         self.ended == Some(true)
     }
 
-    /// Whether it says how things stand, which who listens later is told first.
+    /// Whether it reports a state, which later listeners get first.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         self.version.is_some() || self.state.is_some() || self.is_end()
     }
 
-    /// Which proxy decided, and what.
+    /// The proxy that decided, and its decision.
     #[must_use]
     pub fn decided(&self) -> Option<(&str, Decision)> {
         Some((self.proxy.as_deref()?, self.decision?))
     }
 }
 
-/// A value that is there, also if it is `null`.
+/// A present value, even if it is `null`.
 fn even_null<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<Box<RawValue>>, D::Error> {

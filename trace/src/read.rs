@@ -1,4 +1,4 @@
-//! Lines out of a trace.
+//! Reads the lines of a trace.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read};
 use crate::export::conductor::Incoming;
 use crate::{Line, Role, VERSION};
 
-/// The longest line that is read, in bytes: a message of 64 MiB, the names in which are said twice.
+/// The maximum length of a line, in bytes: a message of 64 MiB, whose names appear twice.
 const LONGEST: usize = 130 << 20;
 
 /// Why a trace cannot be read any further.
@@ -15,18 +15,18 @@ pub enum TraceError {
     /// The file cannot be read.
     #[error("the trace cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// A line is not what `--trace` writes.
+    /// A line is not from `--trace`.
     #[error("{line}: this is no line of a trace: {error}; `acp-chain run --trace FILE` writes one")]
     NoTrace {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         error: serde_json::Error,
     },
     /// A line is too long.
     #[error("{0}: this line has more than {size} MiB, which is more than a message may have", size = LONGEST >> 20)]
     TooLong(usize),
-    /// It is of a version that this program does not know.
+    /// Its version is unknown.
     #[error(
         "{line}: the trace has version {version}, and this program knows those up to {VERSION}; a newer acp-chain reads it"
     )]
@@ -38,22 +38,22 @@ pub enum TraceError {
     },
 }
 
-/// The lines of a trace, each with its number, counted from 1. One whose first line is of the reference conductor is
-/// read as what it says in ours.
+/// The lines of a trace, each with its number, counted from 1. If the first line is from the reference conductor, all
+/// are converted into ours.
 ///
-/// A line that ends too early was cut off when the program was killed, or the disk was full. It is passed over, and
-/// counted: what another connection wrote behind it is read.
+/// An incomplete line was cut off when its program was killed, or the disk was full. It is skipped and counted; lines
+/// that another connection wrote after it are read.
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
     text: Vec<u8>,
     number: usize,
-    /// Where the line begins that was read last, in bytes.
+    /// The byte at which the last line read begins.
     at: u64,
     cut: usize,
     /// The connections in which the chain is a proxy.
     inner: HashSet<String>,
-    /// Whose trace it is, once there is a line.
+    /// The format of the trace, once there is a line.
     dialect: Option<Dialect>,
 }
 
@@ -64,7 +64,7 @@ enum Dialect {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from here on.
+    /// Reads from the current position on.
     pub fn new(from: R) -> Self {
         Self {
             from,
@@ -77,18 +77,18 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// How many lines were cut off so far.
+    /// The number of incomplete lines so far.
     pub fn cut(&self) -> usize {
         self.cut
     }
 
-    /// Whether a line is of a chain that is itself a proxy of the chain that the trace is about: then `client` and
-    /// `agent` are not the two ends, but that other chain.
+    /// Whether a line is from a chain that is itself a proxy of the traced chain: then `client` and `agent` are not the
+    /// two ends, but that other chain.
     pub fn is_inner(&self, line: &Line) -> bool {
         !self.inner.is_empty() && self.inner.contains(&line.connection)
     }
 
-    /// The line that was read last, as it stands there, with where it begins, in bytes from where reading began.
+    /// The text of the last line read, and the byte at which it begins, relative to where reading began.
     pub fn text(&self) -> (u64, &[u8]) {
         (self.at, &self.text)
     }
@@ -156,7 +156,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Whether this is the beginning of a line, by what is wrong with it.
+/// Whether this is an incomplete line, judging by its error.
 fn is_cut(text: &[u8], error: &serde_json::Error) -> bool {
     let text = text.trim_ascii();
     text.starts_with(b"{") && (error.is_eof() || !text.ends_with(b"}"))

@@ -1,26 +1,26 @@
-//! Where the lines of a connection go while it runs.
+//! The receivers of a running connection's lines.
 
 use std::io;
 
 use crate::Line;
 
-/// Receives the events in the connections of a process. One thread calls it, in the order of the events, and no message
+/// Receives the events of all connections of a process. One thread calls it, in the order of the events, and no message
 /// of a chain waits for it.
 pub trait Sink: Send {
-    /// Takes lines. Of each connection, the first is the one that says that it begins, and the last that it is over.
-    /// The user is told of an error, and the sink gets nothing any more.
+    /// Takes lines. The first of each connection is its beginning, and the last its end. After an error, the user is
+    /// told of it, and the sink gets nothing more.
     ///
     /// # Errors
     ///
-    /// When nothing can be taken any more.
+    /// If no more lines can be taken.
     fn write(&mut self, lines: &[Line]) -> io::Result<()>;
 
-    /// Whether it is told how much memory proxies have, as that changes, at most once a second.
+    /// Whether it gets changes of the proxies' memory, at most once a second.
     fn looks(&self) -> bool {
         false
     }
 
-    /// Nothing more has come of a connection for a while.
+    /// A connection has been quiet for a while.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// Somebody waits for all that was taken to be where it goes: the process ends.
+    /// Waits until all taken lines have reached their destination: the process is about to end.
     ///
     /// # Errors
     ///

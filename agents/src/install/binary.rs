@@ -12,10 +12,10 @@ use crate::location::Location;
 use crate::registry::{Archive, open};
 use crate::system;
 
-/// No archive is longer than this, in bytes.
+/// The maximum length of an archive, in bytes.
 const LONGEST: u64 = 1 << 30;
 
-/// Gets an archive, and unpacks it if it is another than the one that is installed.
+/// Fetches an archive, and unpacks it if it differs from the installed one.
 pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Error> {
     let location = locate(install, offer)?;
     let expected = match &offer.sha256 {
@@ -31,7 +31,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
         source: location.to_string(),
         digest,
     };
-    // What has this digest need not be fetched to be told from what is here.
+    // With a known digest, it need not be fetched to be compared.
     if let Some(expected) = &expected
         && install.is_installed(&release(expected.clone()))?
     {
@@ -66,7 +66,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
     Ok(Found::Other(release, vec![written(&program)?]))
 }
 
-/// Where an archive is. Only a registry that is a file here names files here.
+/// The location of an archive. Only a local registry may name local files.
 fn locate(install: &Install, offer: &Archive) -> Result<Location, Error> {
     let folder = match &install.registry.location {
         Location::File(path) => path.parent(),
@@ -82,7 +82,7 @@ fn locate(install: &Install, offer: &Archive) -> Result<Location, Error> {
     }
 }
 
-/// An archive, in a file that has no name.
+/// A downloaded archive, in an unnamed file.
 fn fetch(install: &Install, location: &Location, room: &Path) -> Result<File, Error> {
     let mut file = tempfile::tempfile_in(room).map_err(Error::disk(room))?;
     match location {

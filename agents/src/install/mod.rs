@@ -1,4 +1,4 @@
-//! Fetches an agent of a registry into a folder of its own, where it is complete before anybody is asked.
+//! Fetches an agent from a registry into a folder of its own, where it is complete before the user is asked.
 
 mod binary;
 mod npm;
@@ -25,33 +25,33 @@ pub trait Web {
     fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String>;
 }
 
-/// What is to be installed.
+/// An agent to be installed.
 pub struct Install<'i> {
-    /// Where it goes.
+    /// The store.
     pub changing: &'i Changing<'i>,
     /// The registry that names it.
     pub registry: &'i Registry,
-    /// What that says.
+    /// Its entry there.
     pub entry: &'i Entry,
     /// The kind of installation.
     pub offer: Offer<'i>,
-    /// What is installed now.
+    /// The installed version.
     pub before: Option<&'i Record>,
-    /// What fetches archives.
+    /// Fetches archives.
     pub web: &'i dyn Web,
 }
 
 /// An agent that was fetched, but not installed yet. Unless it is installed, it is removed.
 #[derive(Debug)]
 pub struct Staged {
-    /// What its record would be.
+    /// Its future record.
     pub record: Record,
-    /// How much room it takes, in bytes.
+    /// Its size, in bytes.
     pub size: u64,
     room: TempDir,
 }
 
-/// What a version of an agent is, before it is unpacked.
+/// A version of an agent, before it is unpacked.
 struct Release {
     version: String,
     source: String,
@@ -60,17 +60,17 @@ struct Release {
 
 /// The result of checking for a version.
 enum Found {
-    /// It is the one that is installed.
+    /// It is the installed one.
     Same,
-    /// It is there, and launched by this command.
+    /// It is another one, launched by this command.
     Other(Release, Vec<String>),
 }
 
 impl Install<'_> {
-    /// Fetches the version that the registry names, unless it is installed.
+    /// Fetches the version in the registry, unless it is installed.
     ///
     /// # Errors
-    /// If it cannot be had, or is not what it should be.
+    /// If it cannot be fetched, or is invalid.
     pub fn stage(&self) -> Result<Option<Staged>, Error> {
         let room = self.changing.room(&self.entry.id, &self.entry.version)?;
         let found = match self.offer {
@@ -98,8 +98,8 @@ impl Install<'_> {
         Ok(Some(Staged { record, size, room }))
     }
 
-    /// Whether a release is the one that is installed, whole, and launched as the registry says. An error if it only
-    /// says that it is.
+    /// Whether a release is installed, complete, and launched as the registry says. An error if it only claims to be
+    /// the same.
     fn is_installed(&self, release: &Release) -> Result<bool, Error> {
         let Some(before) = self
             .before
@@ -136,20 +136,20 @@ impl Staged {
     /// Installs it.
     ///
     /// # Errors
-    /// If the disk does not let it be.
+    /// If it cannot be written.
     pub fn put(self, changing: &Changing) -> Result<Record, Error> {
         changing.put(&self.record, Some(self.room))?;
         Ok(self.record)
     }
 }
 
-/// A path as it is written into a record.
+/// A path for a record.
 fn written(path: &Path) -> Result<String, Error> {
     let text = path.to_str().map(str::to_owned);
     text.ok_or_else(|| Error::disk(path)(std::io::Error::other("this path is not UTF-8")))
 }
 
-/// How many bytes there are in a folder.
+/// The number of bytes in a folder.
 fn size(folder: &Path) -> std::io::Result<u64> {
     let mut all = 0;
     for entry in fs::read_dir(folder)? {

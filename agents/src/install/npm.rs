@@ -33,7 +33,7 @@ struct Manifest {
     bin: Option<Bin>,
 }
 
-/// The programs of a package: one of its own name, or several.
+/// The programs of a package: a single one with its name, or several.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Bin {
@@ -41,7 +41,7 @@ enum Bin {
     Several(BTreeMap<String, String>),
 }
 
-/// Gets a package, if it is another than the one that is installed.
+/// Fetches a package, if it differs from the installed one.
 pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Error> {
     let spec = spec::npm(&offer.package).ok_or_else(|| {
         install.wrong(format!(
@@ -81,7 +81,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
         return Ok(Found::Same);
     }
     // Not `npm ci`: it refuses locks that leave out optional packages, and some name builds for platforms that were
-    // never published. What comes is held against the lock all the same.
+    // never published. The packages are checked against the lock anyway.
     tool::run(npm(room)?.args(["--omit", "dev"]))?;
     let after = read(room, &wrong)?.packages;
     let mut before = lock.packages.iter().filter(|(name, _)| !name.is_empty());
@@ -110,7 +110,7 @@ fn read(room: &Path, wrong: &impl Fn(String) -> Error) -> Result<Lock, Error> {
     lock.map_err(|error| wrong(format!("the lock that npm wrote cannot be read: {error}")))
 }
 
-/// What launches the package's program: the one that is named, the only one, or the one that is called as it is.
+/// The command of the package's program: the named one, the only one, or the one with the package's name.
 fn command(
     room: &Path,
     name: &str,
@@ -159,7 +159,7 @@ fn command(
     }
 }
 
-/// Whether Node runs a file, and not the system by itself.
+/// Whether a file is run by Node, and not by the system itself.
 fn is_script_of_node(program: &PathBuf) -> bool {
     let is_named_so = program
         .extension()

@@ -16,7 +16,7 @@ use crate::tool;
 
 const PYTHON: &str = "install Python from https://www.python.org";
 
-/// Where a virtual environment has programs.
+/// The folder of programs in a virtual environment.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
 /// What pip would install (its *installation report*).
@@ -60,7 +60,7 @@ impl Wheel {
     }
 }
 
-/// Gets a package, if it is another than the one that is installed.
+/// Fetches a package, if it differs from the installed one.
 pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Error> {
     let spec = spec::python(&offer.package).ok_or_else(|| {
         install.wrong(format!(
@@ -142,7 +142,7 @@ fn pip(environment: &Path) -> Command {
     pip
 }
 
-/// The programs that packages have brought.
+/// The installed programs of packages.
 fn programs(environment: &Path) -> String {
     let entries = fs::read_dir(environment.join(PROGRAMS))
         .into_iter()

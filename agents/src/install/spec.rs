@@ -1,18 +1,18 @@
-//! Names of packages, as registries write them, and as they may be passed to npm and pip: none can be an option, a
+//! Names of packages in registries, restricted to those that may be passed to npm and pip: none can be an option, a
 //! path, or an address.
 
-/// A package, and which version of it.
+/// A package, and its version.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Spec<'s> {
     /// Its name, for npm with its scope.
     pub name: &'s str,
-    /// The extras of a package of Python's, with their brackets.
+    /// The extras of a Python package, with their brackets.
     pub extras: &'s str,
-    /// The version; none for the latest one.
+    /// The version; `None` for the latest.
     pub version: Option<&'s str>,
 }
 
-/// A package of npm: `name`, `@scope/name`, each perhaps with `@version` or `@tag`.
+/// An npm package: `name`, `@scope/name`, each perhaps with `@version` or `@tag`.
 pub fn npm(text: &str) -> Option<Spec<'_>> {
     let at = text.char_indices().skip(1).find(|(_, c)| *c == '@');
     let (name, version) = match at {
@@ -34,7 +34,7 @@ pub fn npm(text: &str) -> Option<Spec<'_>> {
     })
 }
 
-/// A package of Python's: `name`, `name[extra]`, each perhaps with `@version`, `@latest` or `==version`.
+/// A Python package: `name`, `name[extra]`, each perhaps with `@version`, `@latest` or `==version`.
 pub fn python(text: &str) -> Option<Spec<'_>> {
     let end = text.find("==").or_else(|| text.find('@'));
     let (whole, version) = match end {

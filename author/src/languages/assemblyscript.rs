@@ -1,5 +1,5 @@
-//! `AssemblyScript`: a module that `asc` makes. What the host calls is exported under names that the language has, which
-//! become those of the interface here.
+//! `AssemblyScript`: a module made by `asc`. Exports have names that the language allows, which are replaced here with
+//! those of the interface.
 
 mod lines;
 mod module;
@@ -56,17 +56,17 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (asc, folder) = (site.tool(&ASC)?, site.folder);
     let wit = folder.join("wit");
     let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
-    // It takes no paths that begin elsewhere.
+    // It accepts no absolute paths.
     let (main, module) = ("build/main.ts", "build/module.wasm");
     let (file, made) = (folder.join(main), folder.join(BUILD));
     fs::create_dir_all(&made).map_err(Error::disk(&made))?;
     fs::write(&file, exports(&functions)).map_err(Error::disk(&file))?;
     run(Command::new(asc)
         .args([main, "--outFile", module])
-        // All that lives on is found by the collector, and what does not is freed in between.
+        // The collector finds everything that lives on, and frees the rest in between.
         .args(["--runtime", "incremental"])
         .args(["--use", "abort=sdk/abort/abort"])
-        // What modules begin with may use the channel.
+        // Initialization code may use the channel.
         .args(["--exportStart", "_initialize"])
         .args(["--optimize", "--debug", "--sourceMap"])
         .current_dir(folder))?;
@@ -78,7 +78,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&component::embed(module, &wit, &world)?)
 }
 
-/// The source that `asc` begins with: it exports what the world does.
+/// The entry source for `asc`: it exports what the world does.
 fn exports(functions: &[(String, String)]) -> String {
     let mut text = "\
         // Written by `acp-chain build`.\n\
@@ -92,7 +92,7 @@ fn exports(functions: &[(String, String)]) -> String {
     text
 }
 
-/// What a function of an interface is called where it is exported, as in `handler$on_request`.
+/// The exported name of an interface's function, as in `handler$on_request`.
 fn identifier(interface: &str, function: &str) -> String {
     let short = interface.rsplit('/').next().unwrap_or(interface);
     let short = short.split('@').next().unwrap_or(short);

@@ -28,7 +28,7 @@ pub(super) static C: Language = Language {
     make,
 };
 
-/// What every world is called there, so that all sources include the same header.
+/// The name of every world in the bindings, so that all sources include the same header.
 const WORLD: &str = "proxy";
 
 const OPTIONS: [&str; 8] = [
@@ -70,7 +70,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&module)
 }
 
-/// The sources of a folder, by what their names end in, in an order that is always the same.
+/// The sources with this file extension in a folder, in a fixed order.
 pub(super) fn all_in(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(folder).map_err(Error::disk(folder))?;
     let entries = entries.map(|entry| Ok(entry.map_err(Error::disk(folder))?.path()));
@@ -94,8 +94,8 @@ pub fn compile<'c>(
     cc.args(sources).arg("-o").arg(module)
 }
 
-/// Generates the bindings of a world; returns what must be compiled or linked. What the world exports
-/// is said by macros, `EXPORTS_TOOLS` and the like.
+/// Generates the bindings of a world; returns the files to compile or link. Macros such as `EXPORTS_TOOLS` tell the
+/// world's exports.
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut exports = String::new();
     let mut sources = bindings::generate(wit, world, into, |resolve, world| {

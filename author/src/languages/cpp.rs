@@ -1,6 +1,6 @@
 //! C++: the bindings of C, under types of the standard library, compiled by `zig c++` without exceptions.
 //!
-//! Those that wit-bindgen makes for C++ break what is in lists: they write a record over itself.
+//! wit-bindgen's own C++ bindings corrupt lists: they write a record over itself.
 
 use std::fs;
 use std::process::Command;
@@ -33,10 +33,10 @@ pub(super) static CPP: Language = Language {
 
 const OPTIONS: [&str; 6] = [
     "-std=c++23",
-    // WebAssembly has them only where the runtime does.
+    // WebAssembly supports them only if the runtime does.
     "-fno-exceptions",
     "-fno-rtti",
-    // With `assert`, which Zig leaves out of what is optimized, and which says why in our log.
+    // With `assert`, which Zig disables in optimized code, and whose message goes to our log.
     "-UNDEBUG",
     "-D__assert_fail=acp_chain_assert_fail",
     "-Wno-missing-designated-field-initializers",
@@ -68,7 +68,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let sdk = site.folder.join("sdk");
     let mut sources = Vec::new();
     for bindings in bindings {
-        // They are in C, for which the options below are not.
+        // They are in C, to which the options below do not apply.
         sources.push(match bindings.extension() {
             Some(extension) if extension == "c" => {
                 let object = bindings.with_extension("o");

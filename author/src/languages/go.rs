@@ -1,5 +1,4 @@
-//! Go: bindings from wit-bindgen, compiled by Go for WASI preview 1, which an adapter turns into what components
-//! have.
+//! Go: bindings from wit-bindgen, compiled by Go for WASI preview 1, which an adapter turns into a component's imports.
 
 use std::fs;
 use std::path::Path;
@@ -54,14 +53,14 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let module = site.made.join("module.wasm");
     run(Command::new(go)
         .args(["build", "-buildmode=c-shared"])
-        // The runtime of the bindings allocates by a function of Go's own runtime.
+        // The runtime of the bindings allocates through a function of Go's runtime.
         .arg("-ldflags=-s -w -checklinkname=0")
         .arg("-o")
         .arg(&module)
         .arg(".")
         .env("GOOS", "wasip1")
         .env("GOARCH", "wasm")
-        // No other Go is fetched, whatever a module asks for.
+        // No other Go is fetched, whatever a module requires.
         .env("GOTOOLCHAIN", "local")
         .env("GOWORK", "off")
         .current_dir(site.folder))?;
@@ -69,7 +68,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&component::embed(module, &wit, &world)?)
 }
 
-/// Generates the bindings of a world: a module, which calls packages of the SDK.
+/// Generates the bindings of a world: a module that calls packages of the SDK.
 fn write_bindings(wit: &Path, world: &str, into: &Path) -> Result<(), Error> {
     let options = wit_bindgen_go::Opts {
         pkg_name: Some(BINDINGS.to_owned()),
@@ -77,7 +76,7 @@ fn write_bindings(wit: &Path, world: &str, into: &Path) -> Result<(), Error> {
         ..wit_bindgen_go::Opts::default()
     };
     if into.exists() {
-        // Of another world, say: Go compiles whatever is there.
+        // They may be of another world: Go compiles everything in the folder.
         fs::remove_dir_all(into).map_err(Error::disk(into))?;
     }
     bindings::generate(wit, world, into, |_, _| options.build())?;

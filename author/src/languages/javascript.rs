@@ -87,14 +87,14 @@ fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
     places::embed(&bundled, site.folder, &sdk)?;
     let mut componentize = componentize(&qjs, &wit, &world, &bundled, &component);
     if site.purpose == Purpose::Draft {
-        // Compiles faster, here and in the host, since it is a third smaller; a message takes two fifths longer.
+        // It compiles faster, here and in the host, since it is a third smaller; a message takes two fifths longer.
         componentize.arg("--opt-size");
     }
     run(&mut componentize)?;
     fs::read(&component).map_err(Error::disk(&component))
 }
 
-/// Makes one source of a source and what it imports, by esbuild, and its source map beside it.
+/// Bundles a source and its imports with esbuild, with a source map beside the result.
 #[must_use]
 pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command {
     let with = |option: &str, path: &Path| {
@@ -106,7 +106,7 @@ pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command
     command
         .arg(source)
         .args(["--bundle", "--format=esm", "--log-level=warning"])
-        // What the engine knows, but for what would need its own promises.
+        // The features of the engine, except for those that would need its own promises.
         .args([
             "--target=es2023",
             "--supported:async-await=false",
@@ -136,8 +136,8 @@ fn read_json(file: &Path) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| Error::disk(file)(error.into()))
 }
 
-/// Refuses a source whose exports are not those of its world: what is missing would be a trap, and what is more
-/// would never be called.
+/// Rejects a source whose exports do not match its world: a missing one would be a trap, and an extra one would never
+/// be called.
 fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(), Error> {
     let meta = read_json(&metafile(bundle))?;
     let outputs = meta["outputs"].as_object();
@@ -179,7 +179,7 @@ fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(),
     }
 }
 
-/// Makes a component of a source and what it imports, by componentize-qjs.
+/// Makes a component of a source and its imports, with componentize-qjs.
 #[must_use]
 pub fn componentize(
     program: &Path,

@@ -26,29 +26,29 @@ pub(crate) type Files = BTreeMap<PathBuf, Cow<'static, [u8]>>;
 
 /// A language in which proxies are written.
 pub struct Language {
-    /// What the command line calls it.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What else the command line knows it by.
+    /// Its other names there.
     pub aliases: &'static [&'static str],
     /// Its display name.
     pub title: &'static str,
-    /// The file of a project that says what it is and asks for.
+    /// The file with a project's metadata.
     manifest: &'static str,
-    /// The source by which it is told from other languages with the same one.
+    /// The source file that distinguishes it from other languages with the same manifest.
     entry: &'static str,
-    /// What no project is called, with `_` for `-`: words of the language, and what a project uses.
+    /// Names that no project can have, with `_` for `-`: words of the language, and names that a project uses.
     reserved: &'static str,
-    /// The folders of its templates. What a later one has takes the place of what an earlier one has.
+    /// The folders of its templates. Files of later ones replace those of earlier ones.
     pub(crate) layers: &'static [&'static str],
-    /// Adds what we have for its authors, in the folder `sdk`, and the interface.
+    /// Adds our files for its authors, in the folder `sdk`, and the interface.
     pub(crate) sdk: fn(&mut Files),
-    /// The programs that make its components.
+    /// The programs that build its components.
     tools: &'static [&'static crate::toolchain::Tool],
-    /// What its components import.
+    /// The imports of its components.
     imports: Imports,
-    /// Whether there is a way to make it sooner that makes it slower.
+    /// Whether it has a faster build with a slower result.
     pub(crate) has_drafts: bool,
-    /// Makes the component.
+    /// Builds the component.
     make: fn(&Site) -> Result<Vec<u8>, Error>,
 }
 
@@ -65,26 +65,26 @@ pub static LANGUAGES: &[&Language] = &[
     &assemblyscript::ASSEMBLYSCRIPT,
 ];
 
-/// What a build works with.
+/// The inputs of a build.
 pub(crate) struct Site<'a> {
     pub language: &'static Language,
     /// The project's folder.
     pub folder: &'a Path,
-    /// Where what is made goes.
+    /// The folder for build results.
     pub made: &'a Path,
     pub toolchains: &'a Toolchains<'a>,
     pub purpose: Purpose,
 }
 
 impl Language {
-    /// The one that is called so.
+    /// The language of this name.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Self> {
         let is = |one: &&Self| one.name == name || one.aliases.contains(&name);
         LANGUAGES.iter().copied().find(is)
     }
 
-    /// The programs that make its components, each with the oldest version that is known to work.
+    /// The programs that build its components, each with the oldest version known to work.
     #[must_use]
     pub fn toolchain(&self) -> String {
         let tools = self.tools.iter();
@@ -92,7 +92,7 @@ impl Language {
         tools.collect::<Vec<_>>().join(", ")
     }
 
-    /// The one that a project is written in.
+    /// The language of a project.
     pub(crate) fn of(project: &Project, folder: &Path) -> Result<&'static Self, Error> {
         let could_be = LANGUAGES.iter().copied();
         let could_be = could_be.filter(|one| project.file.ends_with(one.manifest));
@@ -116,7 +116,7 @@ impl Language {
         }
     }
 
-    /// Refuses a name that extensions, or packages of this language, cannot have.
+    /// Rejects a name that extensions, or packages of this language, cannot have.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), Error> {
         let wrong = |wrong: &str| {
             Err(Error::Name {
@@ -164,13 +164,13 @@ impl Site<'_> {
     }
 }
 
-/// Adds the interface, as a project has it whose toolchain reads it.
+/// Adds the interface, for projects whose toolchain reads it.
 fn add_wit(files: &mut Files) {
     let place = "wit/deps/acp-chain-proxy/proxy.wit";
     files.insert(place.into(), WIT.as_bytes().into());
 }
 
-/// Adds all the files of a folder, and of those in it.
+/// Adds all files of a folder and its subfolders.
 fn add(files: &mut Files, to: &Path, from: &'static Dir<'static>) {
     for file in from.files() {
         files.insert(to.join(file.path()), file.contents().into());

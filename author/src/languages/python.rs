@@ -60,7 +60,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     fs::read(&component).map_err(Error::disk(&component))
 }
 
-/// The types of the interface, for editors: they are in the component without that.
+/// The types of the interface, for editors: components do not need them.
 fn bindings(program: &Path, wit: &Path, world: &str, into: &Path) -> Result<(), Error> {
     if into.exists() {
         fs::remove_dir_all(into).map_err(Error::disk(into))?;
@@ -72,8 +72,7 @@ fn bindings(program: &Path, wit: &Path, world: &str, into: &Path) -> Result<(), 
         .arg(into))
 }
 
-/// Makes a component of a module and what it imports, by componentize-py. Modules are looked for in these
-/// folders.
+/// Makes a component of a module and its imports, with componentize-py. Modules are searched for in these folders.
 #[must_use]
 pub fn componentize(
     program: &Path,
@@ -85,7 +84,7 @@ pub fn componentize(
 ) -> Command {
     let mut command = Command::new(program);
     command
-        // What an author reads is the traceback of Python, and not one of the toolchain.
+        // Authors should see Python's traceback, not the toolchain's.
         .env("RUST_BACKTRACE", "0")
         .arg("--wit-path")
         .arg(wit)

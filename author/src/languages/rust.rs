@@ -39,7 +39,7 @@ const CARGO: Tool = Tool {
     origin: Origin::Own("install Rust from https://rustup.rs, or `rustup update` it"),
 };
 
-/// What a proxy is compiled for, unless its `Cargo.toml` says something else.
+/// The default target of a proxy, unless its `Cargo.toml` names another.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../guests/acp-chain-proxy/src");
@@ -60,7 +60,7 @@ fn sdk(files: &mut Files) {
     files.insert(wit.into(), WIT.as_bytes().into());
 }
 
-/// What cargo knows of a project.
+/// Cargo's metadata of a project.
 struct Crate {
     package: String,
     target: String,
@@ -79,8 +79,8 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&module)
 }
 
-/// Makes sure of the standard library for a target. Installing targets on demand is switched off in some
-/// set-ups, so it is done by name.
+/// Ensures that the standard library of a target is installed. Some set-ups disable installing targets on demand, so it
+/// is done explicitly.
 fn add_target(site: &Site, target: &str) -> Result<(), Error> {
     let asked = unasked("rustc")
         .args(["--print=target-libdir", "--target", target])
@@ -111,7 +111,7 @@ impl Crate {
         command
             .args(["metadata", "--format-version=1", "--no-deps"])
             .current_dir(folder);
-        // What it says of an error is shown as it comes.
+        // Its errors are shown as they come.
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let output = command.output().map_err(Error::disk(cargo))?;
         if !output.status.success() {
@@ -151,7 +151,7 @@ impl Crate {
         let folder = all["target_directory"].as_str().unwrap_or("target");
         let module = library.replace('-', "_");
         Ok(Self {
-            // Its name may be that of another one, too.
+            // Another package may have the same name.
             package: package["id"].as_str().unwrap_or_default().to_owned(),
             target: target.to_owned(),
             module: [folder, target, "release", &module]

@@ -1,5 +1,5 @@
-//! Zig: a module that `zig build` makes. What it passes how is worked out by its own compiler, from the types
-//! of the interface; no bindings are generated.
+//! Zig: a module made by `zig build`. Its own compiler derives the ABI from the types of the interface; no bindings are
+//! generated.
 
 use std::fs;
 use std::process::Command;
@@ -30,9 +30,9 @@ pub(super) static ZIG: Language = Language {
     make,
 };
 
-/// Also what compiles C and C++.
+/// It also compiles C and C++.
 pub(super) const COMPILER: Tool = Tool {
-    // The package for Python has the latter.
+    // The Python package has the latter.
     names: &["zig", "python-zig"],
     version: Says::Given("version"),
     lowest: Version::new(0, 17, 0),

@@ -1,4 +1,4 @@
-//! Which language a file is in, by its name.
+//! The language of a file, by its name.
 
 use crate::project::{extension, last};
 
@@ -11,7 +11,7 @@ pub(crate) enum Language {
     C,
     Java,
     Markdown,
-    /// A manifest, which declares nothing but refers to much.
+    /// A manifest, which declares nothing but refers to many files.
     CargoToml,
     PackageJson,
     GoMod,

@@ -1,7 +1,6 @@
-//! Tools with which the agent finds its way in a project: outlines of files, and a search; and the map of
-//! the whole project as a resource. All is read
-//! through the client; a component sees no files. See the README for how files are found, and for the
-//! limits.
+//! Tools with which the agent finds its way in a project: outlines of files, and a search; and a map of the whole
+//! project as a resource. All files are read through the client; a component sees none. See the README for how files
+//! are found, and for the limits.
 
 mod language;
 mod outline;
@@ -24,11 +23,11 @@ use search::Search;
 use seen::Seen;
 use walk::{File, Outcome, Walk};
 
-/// The most declarations of one result.
+/// The maximum number of declarations in a result.
 const MOST_DECLARATIONS: usize = 1500;
-/// The most declarations of one file.
+/// The maximum number of declarations in a file.
 const MOST_IN_A_FILE: usize = 300;
-/// The most matches of one result.
+/// The maximum number of matches in a result.
 const MOST_MATCHES: usize = 200;
 
 #[derive(Default, Deserialize, Serialize)]
@@ -142,7 +141,7 @@ impl Tools for ProjectMap {
         Some(text.into())
     }
 
-    /// None where the client reads no files: they could only fail.
+    /// None if the client cannot read files: they could only fail.
     fn tools(&self, _session: Option<&str>) -> Vec<Tool<Self>> {
         if !self.seen.client_reads() {
             log(
@@ -181,7 +180,7 @@ impl Tools for ProjectMap {
 const MAP: &str = "project-map:/map";
 
 impl Resources for ProjectMap {
-    /// None where the client reads no files, as with the tools.
+    /// None if the client cannot read files, as with the tools.
     fn resources(&self, _session: Option<&str>) -> Vec<Resource> {
         let map = Resource::new(MAP, "map")
             .title("Map of the project")
@@ -264,7 +263,7 @@ impl ProjectMap {
         }))
     }
 
-    /// Reads what a call asks for, and says how far it is.
+    /// Reads the files for a call, and reports its progress.
     async fn walk<A>(
         &self,
         call: &Call<A>,

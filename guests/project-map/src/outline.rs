@@ -1,9 +1,9 @@
-//! The declarations of a file, line by line: no parser, but a look at how each line begins. What is
-//! written in an unusual way is missed, and a line within a long string may be taken for one.
+//! The declarations of a file, line by line: there is no parser, only the beginning of each line counts. Unusual
+//! formatting is missed, and a line within a long string may be taken for a declaration.
 
 use crate::language::Language;
 
-/// The longest line that is shown, in bytes.
+/// The maximum length of a shown line, in bytes.
 const LONGEST_LINE: usize = 160;
 
 /// The declarations, each as `LINE: TEXT`, indented as in the file.
@@ -18,7 +18,7 @@ pub(crate) fn outline(language: Language, text: &str) -> Vec<String> {
     found
 }
 
-/// A line as it is shown: its end is left out where a body begins.
+/// A shown line: without its end if a body begins there.
 pub(crate) fn shown(line: &str) -> String {
     let line = line.replace('\t', "  ");
     let text = line.trim_end().trim_end_matches('{').trim_end();
@@ -28,10 +28,10 @@ pub(crate) fn shown(line: &str) -> String {
     }
 }
 
-/// Where lines declare nothing: in comments of several lines, and in blocks of code.
+/// Lines without declarations: in comments of several lines, and in blocks of code.
 #[derive(Default)]
 struct Skipping {
-    /// What ends it.
+    /// The end of the current one.
     until: Option<&'static str>,
 }
 
@@ -89,7 +89,7 @@ fn declares(language: Language, line: &str) -> bool {
     }
 }
 
-/// The words of a line, without what is written on to them: `pub(crate)` is `pub`.
+/// The words of a line, without anything attached to them: `pub(crate)` is `pub`.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let word = |word: &'_ str| {
         word.find(|c: char| !(c.is_alphanumeric() || c == '_'))
@@ -103,7 +103,7 @@ fn rust(text: &str) -> bool {
         return true;
     }
     let before = ["pub", "async", "unsafe", "default", "extern"];
-    // The ABI of an `extern` is a text, and so has no word.
+    // The ABI of an `extern` is a string, and so has no word.
     let mut words = words(text)
         .skip_while(|word| before.contains(word) || word.is_empty())
         .peekable();
@@ -179,7 +179,7 @@ fn body_begins(text: &str) -> bool {
     text.trim_end().ends_with('{') && text.contains('(')
 }
 
-/// Whether a line is like `name(…) {`, and none that controls.
+/// Whether a line is like `name(…) {`, and not a control structure.
 fn named_call(text: &str) -> bool {
     let control = [
         "if",
@@ -208,7 +208,7 @@ fn named_call(text: &str) -> bool {
             .is_some_and(|word| control.contains(&word))
 }
 
-/// What follows the first parentheses.
+/// The text after the first parentheses.
 fn after_parameters(text: &str) -> Option<&str> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {

@@ -1,9 +1,9 @@
-//! The directory of a session, and names within it. No name leads out of it, as far as its text tells:
-//! symbolic links are the client's business.
+//! The directory of a session, and names within it. No name leads out of it, judging by its text: symbolic links are up
+//! to the client.
 
 use acp_chain_proxy::path;
 
-/// The directory that a session works in.
+/// The working directory of a session.
 pub(crate) struct Project {
     cwd: String,
     normal: String,
@@ -15,8 +15,8 @@ impl Project {
         Self { cwd, normal }
     }
 
-    /// The name of a file in this directory, with `/` between its parts, of a path that is absolute or
-    /// begins here.
+    /// The name of a file in this directory, with `/` between its parts, from an absolute path or one relative to the
+    /// directory.
     pub(crate) fn name(&self, path: &str) -> Result<String, String> {
         let path = path.trim();
         let whole = match path::is_absolute(path) {
@@ -40,7 +40,7 @@ impl Project {
     }
 }
 
-/// The directory of a file, empty for that of the project itself.
+/// The directory of a file, empty for the project's own.
 pub(crate) fn directory(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(directory, _)| directory)
 }
@@ -50,12 +50,12 @@ pub(crate) fn last(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// What follows the last dot of a name.
+/// The text after the last dot of a name.
 pub(crate) fn extension(name: &str) -> Option<&str> {
     last(name).rsplit_once('.').map(|(_, extension)| extension)
 }
 
-/// A name, seen from a directory.
+/// A name, relative to a directory.
 pub(crate) fn beside(directory: &str, name: &str) -> String {
     match directory {
         "" => path::normal(name),

@@ -1,15 +1,15 @@
-//! Which files a file refers to: modules, imports, includes, links, and what a manifest names. There is
-//! no list of the files of a project to be had, so this is how they are found.
+//! The files that a file refers to: modules, imports, includes, links, and entries of a manifest. There is no way to
+//! list the files of a project, so this is how they are found.
 //!
-//! A reference comes as the names that it may mean, to be tried in order. All names begin at the
-//! project's directory; those that lead out of it are left to whoever reads them.
+//! A reference is a list of the names that it may mean, to be tried in order. All names are relative to the project's
+//! directory; those that lead out of it are left to the reader.
 
 mod manifest;
 
 use crate::language::Language;
 use crate::project::{beside, directory, extension, last};
 
-/// What there commonly is in a project. Everything else is found from here.
+/// Common files of a project. Everything else is found from here.
 pub(crate) const ENTRIES: &[&str] = &[
     "README.md",
     "Cargo.toml",
@@ -31,15 +31,15 @@ pub(crate) const ENTRIES: &[&str] = &[
     "src/main.cpp",
 ];
 
-/// The most references of one file.
+/// The maximum number of references of one file.
 const MOST_REFERENCES: usize = 500;
 
-/// A file that another one refers to.
+/// A reference to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// The names that it may have.
+    /// Its possible names.
     pub(crate) names: Vec<String>,
-    /// What is written, if one of the names has to be there; none where it is a guess.
+    /// The spelling, if one of the names must exist; `None` for a guess.
     pub(crate) written: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Reference {
     }
 }
 
-/// What a file refers to, in its order.
+/// The references of a file, in order.
 pub(crate) fn references(name: &str, language: Language, text: &str) -> Vec<Reference> {
     match language {
         Language::CargoToml => manifest::cargo(directory(name), text),
@@ -74,7 +74,7 @@ pub(crate) fn references(name: &str, language: Language, text: &str) -> Vec<Refe
             let links = text.lines().flat_map(|line| markdown(name, line));
             links.take(MOST_REFERENCES).collect()
         }
-        // A package is a directory, and its imports name no files.
+        // A package is a directory, and its imports do not name files.
         Language::Go => Vec::new(),
     }
 }
@@ -163,7 +163,7 @@ fn script(file: &str, line: &str) -> Option<Reference> {
     let mut names = Vec::new();
     if Language::of(&path).is_some() || extension(&path) == Some("json") {
         names.push(path.clone());
-        // TypeScript is imported under the name of what it is compiled to.
+        // TypeScript is imported under the name of its compiled file.
         let source = path
             .strip_suffix(".js")
             .or_else(|| path.strip_suffix(".mjs"));

@@ -1,7 +1,7 @@
-//! A text or a regular expression, looked for line by line.
+//! A text or a regular expression, searched for line by line.
 //!
-//! A regular expression takes linear time and bounded memory, or gives up. Its classes and the case of
-//! letters are those of ASCII; the tables for all others are large.
+//! A regular expression takes linear time and bounded memory, or gives up. Its classes and its case folding cover ASCII
+//! only; the tables for other characters are large.
 
 use std::cell::RefCell;
 
@@ -10,11 +10,11 @@ use regex_automata::hybrid::dfa::{Cache, Config, DFA};
 use regex_automata::nfa::thompson;
 use regex_automata::util::syntax;
 
-/// The longest pattern, in bytes.
+/// The maximum length of a pattern, in bytes.
 const LONGEST_PATTERN: usize = 1000;
-/// The most memory that a regular expression takes before it is run, in bytes.
+/// The maximum memory of a regular expression before it is run, in bytes.
 const LARGEST_REGEX: usize = 256 * 1024;
-/// How often it may fill its memory while it is run.
+/// How often it may fill its memory during a run.
 const MOST_CLEARS: usize = 20;
 
 pub(crate) enum Search {
@@ -58,7 +58,7 @@ impl Search {
         Ok(Self::Regex(Box::new(dfa), cache))
     }
 
-    /// Whether a line has it, or why that cannot be said.
+    /// Whether it matches a line, or why that is unknown.
     pub(crate) fn is_in(&self, line: &str) -> Result<bool, &'static str> {
         match self {
             Self::Text(text) => Ok(line.contains(text)),
@@ -84,7 +84,7 @@ fn escaped(text: &str) -> String {
     text.chars().flat_map(escape).collect()
 }
 
-/// What is wrong with a regular expression; the reason is at the bottom.
+/// The error of a regular expression; the reason is at the bottom.
 fn wrong(error: &dyn std::error::Error) -> String {
     let reason = std::iter::successors(Some(error), |error| error.source()).last();
     let reason = reason.map(ToString::to_string).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! What is said once a connection, or once a session. All of it is saved, for an instance that
-//! starts later.
+//! Facts stated once per connection, or once per session. All are saved, for a later instance.
 
 use std::cell::Cell;
 
@@ -12,13 +11,13 @@ use crate::project::Project;
 pub(crate) struct Seen {
     client_reads: Cell<bool>,
     version: Cell<Version>,
-    /// Whether the user knows that there are no tools.
+    /// Whether the user was told that there are no tools.
     told: Cell<bool>,
     sessions: Sessions,
 }
 
 impl Seen {
-    /// Looks at a request. True if something changed.
+    /// Examines a request. Returns true if something changed.
     pub(crate) fn on_request(&self, request: &Request) -> bool {
         if request.head.method != "initialize" {
             return self.sessions.on_request(request);
@@ -29,7 +28,7 @@ impl Seen {
         true
     }
 
-    /// Looks at a response. True if something changed.
+    /// Examines a response. Returns true if something changed.
     pub(crate) fn on_response(&self, response: &Response) -> bool {
         if let Some(version) = Version::agreed(response) {
             self.version.set(version);
@@ -38,7 +37,7 @@ impl Seen {
         self.sessions.on_response(response)
     }
 
-    /// The version of the protocol, if the user is to be told now that there are no tools.
+    /// The version of the protocol, if the user should be told now that there are no tools.
     pub(crate) fn to_tell(&self) -> Option<Version> {
         let told = self.client_reads.get() || self.told.replace(true);
         (!told).then_some(self.version.get())

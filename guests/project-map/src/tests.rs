@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::ProjectMap;
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &[
     "capabilities.read",
     "session-setup.read",
@@ -40,7 +40,7 @@ fn host() -> Host {
     host_that(true)
 }
 
-/// Answers one reading.
+/// Answers one read.
 fn serve_one(host: &mut Host, request: &Sent, files: &BTreeMap<&str, &str>) {
     let path: String = request.get("/path").expect("a path");
     match path.strip_prefix("/proj/").and_then(|name| files.get(name)) {
@@ -49,8 +49,8 @@ fn serve_one(host: &mut Host, request: &Sent, files: &BTreeMap<&str, &str>) {
     }
 }
 
-/// Calls a tool, and answers every reading from these files, which begin in `/proj`. Gives the
-/// structured content, and which paths were asked for.
+/// Calls a tool, and answers every read from these files in `/proj`. Returns the structured content, and the requested
+/// paths.
 fn run(
     host: &mut Host,
     tool: &str,
@@ -175,7 +175,7 @@ fn what_leads_out_of_the_project_is_not_read() {
         unread[0],
         "../etc/passwd: it is not a file in the project, /proj"
     );
-    // Nor where a file refers to it.
+    // Nor if a file refers to it.
     let lib = ("x.js", "import '../../secret.js';\n");
     let follow = json!({ "paths": ["x.js"], "follow": true });
     let (_, asked) = run(&mut host(), "outline", follow, &[lib]);

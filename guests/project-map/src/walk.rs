@@ -1,5 +1,5 @@
-//! Reading files through the client: those that are asked for, and if wanted those that they refer to,
-//! several at once, in a fixed order, and never more than the bounds.
+//! Reads files through the client: the requested ones, and optionally those that they refer to, several concurrently,
+//! in a fixed order, and never more than the bounds.
 
 use std::cell::RefCell;
 use std::collections::{HashSet, VecDeque};
@@ -13,36 +13,36 @@ use crate::language::Language;
 use crate::project::Project;
 use crate::references::{self, Reference};
 
-/// The most requests that wait for the client at once.
+/// The maximum number of concurrent requests.
 const AT_ONCE: usize = 8;
-/// The most requests of one call.
+/// The maximum number of requests of a call.
 const MOST_REQUESTS: usize = 400;
-/// The most files that one call reads.
+/// The maximum number of files read by a call.
 const MOST_FILES: usize = 150;
-/// The most text that one call reads, in bytes.
+/// The maximum amount of text read by a call, in bytes.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
-/// The longest file that is read, in bytes.
+/// The maximum length of a file, in bytes.
 const LONGEST_FILE: usize = 512 * 1024;
-/// The most lines of a file that the client is asked for.
+/// The maximum number of lines of a file requested from the client.
 const MOST_LINES: u32 = 20_000;
-/// The most files that a result says it could not read.
+/// The maximum number of unreadable files listed in a result.
 const MOST_UNREAD: usize = 30;
 
-/// A file that was read.
+/// A file that has been read.
 pub(crate) struct File {
     pub(crate) name: String,
     pub(crate) language: Option<Language>,
     pub(crate) text: String,
 }
 
-/// What came of reading.
+/// The outcome of reading.
 #[derive(Default)]
 pub(crate) struct Outcome {
-    /// How many files were read.
+    /// The number of files read.
     pub(crate) read: usize,
-    /// What could not be read, and why.
+    /// Unreadable files, with the reasons.
     pub(crate) unread: Vec<String>,
-    /// Why not all was read.
+    /// Why reading stopped early.
     pub(crate) stopped: Option<&'static str>,
 }
 
@@ -53,10 +53,10 @@ struct Wanted {
     by: Option<String>,
 }
 
-/// What was found under the names of one that is wanted.
+/// The result of trying the names of a wanted file.
 enum Found {
     File(String, String),
-    /// It was read for another one.
+    /// It has been read already.
     Before,
     Nothing(String),
 }
@@ -64,7 +64,7 @@ enum Found {
 pub(crate) struct Walk<'a> {
     project: &'a Project,
     session: &'a str,
-    /// The names that were tried.
+    /// The names already tried.
     tried: RefCell<HashSet<String>>,
 }
 
@@ -77,8 +77,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Reads these files, and if wanted what they refer to, and what that refers to. Each is shown to
-    /// `visit`, which ends the reading with the reason that it gives.
+    /// Reads these files, and optionally their references, recursively. Each file is passed to `visit`, which may end
+    /// the reading with a reason.
     pub(crate) async fn read(
         &self,
         start: Vec<Reference>,
@@ -139,7 +139,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The first file that is there under one of the names.
+    /// The first existing file among the names.
     async fn find(&self, wanted: Wanted) -> (Wanted, Found) {
         let mut why = "there is no such file".to_owned();
         for name in &wanted.reference.names {
@@ -180,7 +180,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Outcome {
-    /// Says that a file is missing, unless it was only a guess.
+    /// Reports a missing file, unless it was only a guess.
     fn miss(&mut self, wanted: Wanted, why: &str) {
         if let Some(written) = wanted.reference.written
             && self.unread.len() < MOST_UNREAD

@@ -1,13 +1,13 @@
-//! The strings of a body that may hold secrets: all of them, but for what the protocol itself
-//! needs unchanged. They are looked at where they stand.
+//! The strings of a body that may contain secrets: all but those that the protocol needs unchanged. They are examined
+//! in place.
 
 use std::ops::Range;
 
 use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
 use acp_chain_secrets::{Coding, Detector, Effort};
 
-/// Members that the protocol reads: names of kinds, places, and data that is not text. Members
-/// whose name ends in `Id` are ids.
+/// Members that the protocol reads: names of kinds, places, and data that is not text. Members whose name ends in `Id`
+/// are ids.
 const NEEDED: &[&str] = &[
     "blob",
     "cwd",
@@ -24,30 +24,30 @@ const NEEDED: &[&str] = &[
     "uri",
 ];
 
-/// Members whose content is the agent's own affair, so that no name in it is the protocol's.
+/// Members with free content of the agent, so that no name in them belongs to the protocol.
 const FREE: &[&str] = &["_meta", "rawInput", "rawOutput"];
 
-/// So many strings are changed one by one. It takes a pass over the body for each.
+/// How many strings are changed one by one. Each takes a pass over the body.
 const FEW: usize = 16;
 const PASSES: usize = 32 * 1024 * 1024;
 
-/// What was found in a body.
+/// The findings in a body.
 #[derive(Default)]
 pub(crate) struct Findings {
     changes: Vec<Change>,
-    /// What kinds of secret there were.
+    /// The kinds of secrets found.
     pub(crate) names: Vec<&'static str>,
 }
 
-/// Another text for a string.
+/// A new text for a string.
 struct Change {
-    /// Where it stands, with its quotes.
+    /// Its range, including quotes.
     range: Range<usize>,
     pointer: String,
     text: Json,
 }
 
-/// Looks at the strings of a body. In one that is free no name is the protocol's.
+/// Examines the strings of a body. In a free one no name belongs to the protocol.
 pub(crate) fn look(
     detector: &Detector,
     body: &str,
@@ -70,7 +70,7 @@ pub(crate) fn look(
     Ok(findings)
 }
 
-/// Whether what stands here is for people and models, and not for the protocol.
+/// Whether the text here is for people and models, not for the protocol.
 pub(crate) fn is_text(path: &[Step], free: bool) -> bool {
     let mut is_text = true;
     for step in path {
@@ -86,7 +86,7 @@ pub(crate) fn is_text(path: &[Step], free: bool) -> bool {
 }
 
 impl Findings {
-    /// Looks at one string. What cannot be read shows nothing to anybody.
+    /// Examines one string. An unreadable one reveals nothing to anybody.
     pub(crate) fn look(
         &mut self,
         detector: &Detector,
@@ -104,7 +104,7 @@ impl Findings {
         Ok(())
     }
 
-    /// Puts a text in the place of a string.
+    /// Replaces a string with a text.
     pub(crate) fn change(&mut self, string: &Spelt, pointer: String, text: &str) {
         let range = string.range().start - 1..string.range().end + 1;
         let place = self
@@ -124,7 +124,7 @@ impl Findings {
         self.changes.is_empty()
     }
 
-    /// Where the first of them is, as a JSON Pointer.
+    /// The place of the first one, as a JSON Pointer.
     pub(crate) fn first(&self) -> Option<&str> {
         self.changes.first().map(|change| &*change.pointer)
     }
@@ -134,21 +134,21 @@ impl Findings {
         applied(&self.changes, body)
     }
 
-    /// The same, with nothing in the place of a string that is not among the changes.
+    /// The same, with an empty string in place of one that is not among the changes.
     pub(crate) fn applied_without(&self, body: &str, string: Range<usize>) -> String {
         let place = self
             .changes
             .partition_point(|change| change.range.start < string.start);
         let (before, behind) = self.changes.split_at(place);
         let mut out = applied(before, &body[..string.start]);
-        // What is behind it, as if it began at the beginning of the body.
+        // The later changes, applied to the whole body.
         let rest = applied(behind, body);
         out.push_str(&rest[string.end..]);
         out
     }
 
-    /// What becomes of a message with this body: a change to each of the strings, or where they are
-    /// many, or a pointer does not lead to one because a name stands twice, to the text of the body.
+    /// The action for a message with this body: a change to each of the strings, or, if they are many or a pointer is
+    /// ambiguous because of a duplicate name, to the text of the body.
     pub(crate) fn action(self, body: &Json) -> Result<Action, String> {
         let text = body.spelling();
         let leads = |change: &Change| body.place(&change.pointer).as_ref() == Some(&change.range);

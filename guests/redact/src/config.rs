@@ -50,7 +50,7 @@ impl Config {
     }
 }
 
-/// A name that no rule has is an error, which tells the nearest one.
+/// An unknown rule is an error, which suggests the nearest name.
 fn check_name(name: &str) -> Result<(), String> {
     if defaults().any(|rule| rule.name() == name) {
         return Ok(());

@@ -1,9 +1,9 @@
-//! Files that the agent has read through the client, as it got them, and the secrets that were kept from
-//! it: so that a secret is there again when the agent writes the file back.
+//! Files that the agent has read through the client, as it got them, and the secrets that were withheld from it: so
+//! that a secret is restored when the agent writes the file back.
 //!
-//! A secret is put back into no other file than the one that it was read from in the same session, by the
-//! same path, and only where it is clear which of the file's secrets stands there. What is kept is
-//! bounded, and forgotten with the instance: it is never saved.
+//! A secret is restored only in the file from which it was read in the same session, by the same path, and only where
+//! it is clear which of the file's secrets belongs there. The stored amount is bounded, and lost with the instance: it
+//! is never saved.
 
 mod markers;
 mod restore;
@@ -17,19 +17,19 @@ use acp_chain_secrets::Redacted;
 use markers::markers;
 pub(crate) use restore::Unclear;
 
-/// What is kept of one file, and of all of them, in bytes. The one that was used longest ago goes first.
+/// How many bytes are stored of one file, and of all of them. The least recently used is evicted first.
 const MOST_OF_ONE: usize = 1024 * 1024;
 const MOST: usize = 4 * 1024 * 1024;
-/// How many readings are remembered that are not answered yet.
+/// How many unanswered reads are remembered.
 const MOST_READS: usize = 1024;
 
-/// A session, and a path as the agent writes it.
+/// A session, and a path in the agent's spelling.
 type Name = (String, String);
 
 #[derive(Default)]
 pub(crate) struct Files {
     reads: RefCell<BTreeMap<MessageId, Read>>,
-    /// The one that was used last stands last.
+    /// The most recently used is last.
     known: RefCell<VecDeque<(Name, File)>>,
 }
 
@@ -43,12 +43,12 @@ struct Read {
 #[derive(Default)]
 struct File {
     text: String,
-    /// What stands behind its markers, in order; for one that was in the file itself, the marker.
+    /// The secrets of its markers, in order; for a marker from the file itself, that marker.
     secrets: Vec<String>,
 }
 
 impl Files {
-    /// The agent asks for a file.
+    /// The agent requests a file.
     pub(crate) fn on_read(&self, session: &str, head: &Head) {
         let Some(path) = head.read("/path") else {
             return;
@@ -58,14 +58,14 @@ impl Files {
             .any(|place| head.read::<u64>(place).is_some());
         let mut reads = self.reads.borrow_mut();
         if reads.len() == MOST_READS {
-            // One that is withdrawn is never answered.
+            // A cancelled one is never answered.
             reads.pop_first();
         }
         let name = (session.to_owned(), path);
         reads.insert(head.id, Read { name, part });
     }
 
-    /// The agent gets it: this text, of which something was kept from it.
+    /// The agent gets this text, from which something was withheld.
     pub(crate) fn on_content(&self, id: MessageId, content: &str, redacted: Option<&Redacted>) {
         let Some(Read { name, part }) = self.reads.borrow_mut().remove(&id) else {
             return;
@@ -79,13 +79,13 @@ impl Files {
         self.put(name, file);
     }
 
-    /// It does not get it.
+    /// The agent does not get it.
     pub(crate) fn on_no_content(&self, id: MessageId) {
         self.reads.borrow_mut().remove(&id);
     }
 
-    /// The text to be written in place of one with markers, if it is another. `is_given` tells whether
-    /// the agent has this marker from here.
+    /// The text to write in place of one with markers, if it differs. `is_given` tells whether the agent got this
+    /// marker from here.
     pub(crate) fn on_write(
         &self,
         session: &str,
@@ -137,7 +137,7 @@ impl Files {
 }
 
 impl File {
-    /// None if it is not clear what stands behind a marker.
+    /// `None` if the secret of a marker is unclear.
     fn of(content: &str, redacted: Option<&Redacted>) -> Option<Self> {
         let (text, places) = match redacted {
             Some(redacted) => (&*redacted.text, &redacted.places[..]),
@@ -158,7 +158,7 @@ impl File {
         places.next().is_none().then_some(file)
     }
 
-    /// With another part of it.
+    /// Merges it with another part.
     fn and(mut self, part: Self) -> Self {
         self.text.push('\n');
         self.text.push_str(&part.text);

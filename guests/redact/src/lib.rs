@@ -1,4 +1,4 @@
-//! Keeps secrets out of what the agent gets to read, and out of what it shows.
+//! Keeps secrets from the agent, and out of what it shows to the user.
 //!
 //! See the README for what is covered and what is not.
 
@@ -32,12 +32,12 @@ struct Redact {
     files: Files,
 }
 
-/// What has to outlive an instance, so that a new one lets nothing through. What cannot be saved is
+/// State that must outlive an instance, so that a new one lets nothing through. If it cannot be saved, the message is
 /// refused.
 #[derive(Default, Deserialize, Serialize)]
 struct State {
     streams: Streams,
-    /// The kinds of secret in what the agent has read.
+    /// The kinds of secrets in everything that the agent has read.
     given: RefCell<BTreeSet<String>>,
 }
 
@@ -61,7 +61,7 @@ const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
 
-/// The methods whose errors are looked at.
+/// The methods whose errors are examined.
 const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
 
 /// Updates that add nothing to the conversation, and so may come between two chunks of a text.
@@ -82,7 +82,7 @@ impl Proxy for Redact {
         Subscription::notifications(UPDATE).from(Peer::Agent),
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
-        // The rest of a text goes out before these.
+        // The rest of a text is sent before these.
         Subscription::requests("elicitation/create")
             .from(Peer::Agent)
             .without_body(),
@@ -97,10 +97,10 @@ impl Proxy for Redact {
             .without_body(),
     ];
 
-    /// To pass it over would let secrets through.
+    /// Bypassing it would let secrets through.
     const ON_FAILURE: FailurePolicy = FailurePolicy::Refuse;
 
-    /// It sees what the agent said, and what the agent will get.
+    /// It sees everything that the agent sent and will get.
     const GUARD: bool = true;
 
     fn subscriptions(&self) -> Vec<Subscription> {
@@ -177,27 +177,27 @@ impl Proxy for Redact {
     }
 }
 
-/// Whether a response says only that a prompt has arrived, as in version 2. Then the agent may be in the
-/// middle of a text.
+/// Whether a response only confirms that a prompt has arrived, as in version 2. Then the agent may be in the middle of
+/// a text.
 fn is_receipt(head: &Head, outcome: &std::result::Result<Json, Error>) -> bool {
     let has = |place: &str| head.read::<Json>(place).is_some();
     head.method == PROMPT && outcome.is_ok() && has("/messageId") && !has("/stopReason")
 }
 
-/// Updates that belong to no session, if there are any, make one text.
+/// Updates without a session, if there are any, make one text.
 fn session(head: &Head) -> &str {
     head.session.as_deref().unwrap_or_default()
 }
 
 impl Redact {
-    /// What the agent gets to read.
+    /// The text that the agent gets.
     fn read(&self, body: &Json) -> Result {
         let findings = self.look(body, false)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
     }
 
-    /// What the agent gets to read of what the user wrote.
+    /// The user's prompt that the agent gets.
     fn prompt(&self, head: &Head) -> Result {
         let Some(body) = whole::prompt(head)? else {
             return Ok(Action::Forward);
@@ -208,7 +208,7 @@ impl Redact {
         Ok(findings.action(&body)?)
     }
 
-    /// What the agent gets to read of a file, which it may write back.
+    /// The file that the agent gets, and may write back.
     fn read_file(&self, id: MessageId, body: &Json) -> Result {
         let content: String = body.at("/content").unwrap_or_default();
         let redacted = self.detector.redact(&content, &mut Effort::default())?;
@@ -216,7 +216,7 @@ impl Redact {
         self.read(body)
     }
 
-    /// What the user is shown.
+    /// The text that the user is shown.
     fn show(&self, body: &Json) -> Result {
         Ok(self.look(body, false)?.action(body)?)
     }
@@ -231,7 +231,7 @@ impl Redact {
         Ok(findings)
     }
 
-    /// The agent reads these markers, in place of what was found.
+    /// Records that the agent gets these markers.
     fn give(&self, findings: &Findings) -> Result<()> {
         let mut given = self.state.given.borrow_mut();
         let known = given.len();
@@ -244,7 +244,7 @@ impl Redact {
         Ok(())
     }
 
-    /// What is kept back of the running text of a session goes out.
+    /// Sends the withheld part of a session's running text.
     fn flush(&self, session: &str) -> Result<()> {
         if self.state.streams.flush(&self.detector, session)? {
             save(&self.state)?;
@@ -252,7 +252,7 @@ impl Redact {
         Ok(())
     }
 
-    /// Before an update that is no chunk of text, the rest of the running text goes out.
+    /// Before an update that is not a chunk of text, the rest of the running text is sent.
     fn before(&self, update: &Update, session: &str) -> Result<()> {
         if ASIDE.contains(&&*update.kind) {
             return Ok(());
@@ -265,7 +265,7 @@ impl Redact {
         }
     }
 
-    /// An error tells of what went wrong, and may quote it.
+    /// An error may quote the text that caused it.
     fn error(&self, mut error: Error) -> Result {
         let mut effort = Effort::default();
         let mut findings = Findings::default();
@@ -287,8 +287,8 @@ impl Redact {
         Ok(Action::Reject(error))
     }
 
-    /// A marker that the agent has read is written as the secret that it stands for, if it is clear
-    /// which one that is. Else it would destroy the secret, or carry it somewhere else.
+    /// Replaces a marker that the agent has read with its secret, if that is clear. Otherwise writing would destroy the
+    /// secret, or carry it somewhere else.
     fn write(&self, request: &Request) -> Action {
         let Some(content) = request.params.at::<String>("/content") else {
             return Action::Forward;
@@ -305,7 +305,7 @@ impl Redact {
     }
 }
 
-/// Refuses a write, and tells the user too: of an error agents often show no more than that it is one.
+/// Refuses a write, and tells the user too: agents often show only that there was an error.
 fn refuse(session: &str, path: &str, unclear: &Unclear) -> Action {
     let shown: String = path.chars().take(LONGEST_PATH).collect();
     let text = format!("the agent's change of {shown:?} was not written: {unclear}");
@@ -316,7 +316,7 @@ fn refuse(session: &str, path: &str, unclear: &Unclear) -> Action {
     Action::Reject(Error::new(INVALID_PARAMS, message))
 }
 
-/// How much of a path the user is shown, in characters.
+/// How many characters of a path the user is shown.
 const LONGEST_PATH: usize = 200;
 
 /// The code of JSON-RPC's invalid params.

@@ -1,13 +1,12 @@
-//! Text that the agent streams, one running text a session: the tail of it that may be the
-//! beginning of a secret is kept here, and goes out with the next chunk, or in a chunk of its own
-//! before anything else is shown.
+//! Text that the agent streams, one running text per session: its tail, if that may be the beginning of a secret, is
+//! kept here, and sent with the next chunk, or in a chunk of its own before anything else is shown.
 //!
-//! A chunk is not held for the sake of its tail. What is decided goes on at once, and nothing is
-//! lost when the agent pauses for longer than the host lets a proxy hold a message.
+//! A chunk is not held because of its tail. The decided part is passed on at once, and nothing is lost if the agent
+//! pauses for longer than a proxy may hold a message.
 //!
-//! All of it is saved, so that an instance that starts later finds the end of a secret whose
-//! beginning an earlier one has kept back. What is kept is bounded, for a session and for all of
-//! them: at the bound, the longest tail is given up and goes out as what stands for it.
+//! All of it is saved, so that a later instance finds the end of a secret whose beginning an earlier one has withheld.
+//! The stored amount is bounded, per session and in total: at the bound, the longest tail is given up and sent as a
+//! marker.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,11 +15,11 @@ use acp_chain_proxy::{Json, Peer};
 use acp_chain_secrets::{Coding, Detector, End, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
 
-/// What is kept of all sessions together, in bytes. Saved it is a few times as long at worst, and
-/// below what the host keeps for a proxy.
+/// How many bytes are stored for all sessions together. Saved, they are a few times as long at worst, and below the
+/// host's limit for a proxy.
 const ALL: usize = 160 * 1024;
 
-/// What a chunk may have beside its text.
+/// The maximum length of a chunk without its text.
 const AROUND: usize = 16 * 1024;
 
 #[derive(Default, Deserialize, Serialize)]
@@ -28,19 +27,19 @@ pub(crate) struct Streams(RefCell<BTreeMap<String, Stream>>);
 
 #[derive(Default, Deserialize, Serialize)]
 struct Stream {
-    /// What sets its chunks apart from those of another text: their kind and their ids.
+    /// Distinguishes its chunks from those of another text: their kind and their ids.
     identity: String,
     tail: Tail,
-    /// If the tail is not empty.
+    /// Present if the tail is not empty.
     last: Option<Last>,
 }
 
-/// The last chunk of a text, which the tail may have to go out in.
+/// The last chunk of a text, in which the tail may have to be sent.
 #[derive(Deserialize, Serialize)]
 struct Last {
     /// Its parameters, with an empty text.
     params: String,
-    /// Where the text is in them.
+    /// The pointer to the text in them.
     pointer: String,
     coding: Coding,
 }
@@ -48,15 +47,15 @@ struct Last {
 /// A piece of a running text.
 pub(crate) struct Chunk<'c> {
     pub(crate) identity: String,
-    /// Where the text is in the parameters.
+    /// The pointer to the text in the parameters.
     pub(crate) pointer: String,
     pub(crate) text: &'c str,
     pub(crate) coding: Coding,
 }
 
 impl Streams {
-    /// Adds a chunk to the running text of its session. Returns the text that is decided by now,
-    /// for this chunk to go on with, or none if that is its own. `params` are its parameters with an empty text.
+    /// Adds a chunk to the running text of its session. Returns the text that is now decided, to replace this chunk's,
+    /// or `None` if that is its own. `params` are its parameters with an empty text.
     pub(crate) fn next(
         &self,
         detector: &Detector,
@@ -94,7 +93,7 @@ impl Streams {
         Ok(decided)
     }
 
-    /// Ends the running text of a session: what was kept back of it goes out. True if there was one.
+    /// Ends the running text of a session, and sends its withheld part. Returns whether there was one.
     pub(crate) fn flush(&self, detector: &Detector, session: &str) -> Result<bool, String> {
         let Some(mut stream) = self.0.borrow_mut().remove(session) else {
             return Ok(false);
@@ -104,7 +103,7 @@ impl Streams {
         Ok(true)
     }
 
-    /// Gives up tails of other sessions, the longest first, until what is kept is within bounds.
+    /// Gives up tails of other sessions, the longest first, until the stored amount is within bounds.
     fn shrink(&self, session: &str) -> Result<(), String> {
         let mut streams = self.0.borrow_mut();
         let mut size: usize = streams.values().map(Stream::size).sum();
@@ -123,7 +122,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// What it takes to keep it.
+    /// The bytes needed to store it.
     fn size(&self) -> usize {
         let Self {
             identity,

@@ -8,11 +8,11 @@ use super::Redact;
 
 mod restart;
 
-/// A secret by the configuration of these tests, which knows no other.
+/// A secret by the configuration of these tests, which has no other.
 const SECRET: &str = "acme-0123456789";
 const MARKER: &str = "[redacted: acme]";
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &[
     "prompts.read",
     "prompts.change",
@@ -79,7 +79,7 @@ fn update(host: &mut Host, update: Value) {
     );
 }
 
-/// The texts that were streamed to the client, one after the other.
+/// The texts that were streamed to the client, concatenated.
 fn streamed(sent: &[Sent]) -> String {
     sent.iter()
         .filter_map(|sent| sent.get::<String>("/update/content/text"))
@@ -274,7 +274,7 @@ fn the_output_of_terminals_in_version_2_loses_its_secrets_however_it_is_cut() {
     let whole = json!({ "sessionUpdate": "terminal_update", "terminalId": "t", "output": output });
     update(&mut host, whole);
     assert_eq!(bytes(&host.sent()[0], "/update/output/data"), expected);
-    // What is no Base64, and what has no secret, stays as it is.
+    // Invalid Base64, and data without secrets, stays as it is.
     for data in ["%", "IQ"] {
         let chunk =
             json!({ "sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": data });
@@ -481,7 +481,7 @@ fn what_would_destroy_a_secret_is_refused_and_the_user_is_told() {
         panic!("an error")
     };
     assert!(message.contains(MARKER), "{message}");
-    // One that starts later knows no secrets, but what stands for one.
+    // A later instance knows no secrets, only markers.
     host.restart().expect("takes up what was saved");
     let refused = write(&mut host, &format!("KEY={MARKER}\n"));
     assert_eq!(refused.to, Peer::Agent);
@@ -533,7 +533,7 @@ fn what_is_kept_of_many_sessions_is_bounded_and_none_starves_another() {
 
 #[test]
 fn of_two_texts_in_a_chunk_none_hides_a_secret() {
-    // Nothing of the kind comes to a guard; but it does not rely on that.
+    // No such message reaches a guard; but it does not rely on that.
     let config = json!({ "patterns": [{ "name": "acme", "regex": "acme-[0-9]{10}" }] });
     let mut host = Host::start::<Redact>(config).expect("the configuration is right");
     let params = format!(
@@ -593,7 +593,7 @@ fn default_patterns_can_be_done_without() {
     );
 }
 
-/// It depends on the character before it, and so on all that went before.
+/// It depends on the character before it, and so on all the text before.
 const REGEX: &str = r"(?-u:\b)a[cm]+e";
 
 proptest! {

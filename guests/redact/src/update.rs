@@ -1,4 +1,4 @@
-//! What an update of a session holds, read in one pass.
+//! The content of a session update, read in one pass.
 
 use std::borrow::Cow;
 
@@ -8,29 +8,29 @@ use acp_chain_secrets::{Coding, Detector, Effort};
 use crate::body::{self, Findings};
 use crate::streams;
 
-/// Where the text of a chunk is: a chunk of a message holds a block of content, one of a tool call
-/// holds the block wrapped once more.
+/// The places of a chunk's text: a chunk of a message contains a block of content, one of a tool call contains a
+/// wrapped block.
 const TEXTS: [&[&str]; 2] = [
     &["update", "content", "text"],
     &["update", "content", "content", "text"],
 ];
 
-/// Where terminals have their output, as Base64: in a piece of it, and as a whole.
+/// The places of a terminal's output, as Base64: as a piece, and as a whole.
 const OUTPUT_CHUNK: &[&str] = &["update", "data"];
 const OUTPUT: &[&str] = &["update", "output", "data"];
 
 pub(crate) struct Update<'u> {
     pub(crate) kind: String,
-    /// The session of a subagent that it tells of.
+    /// The session of a subagent that it reports.
     pub(crate) child: Option<String>,
-    /// The secrets in it, but for those of the running text.
+    /// The secrets in it, except those of the running text.
     pub(crate) findings: Findings,
-    /// If it is a piece of a running text.
+    /// Present if it is a piece of a running text.
     pub(crate) chunk: Option<Chunk<'u>>,
 }
 
 pub(crate) struct Chunk<'u> {
-    /// What sets its running text apart from others: its kind and its ids.
+    /// Distinguishes its running text from others: its kind and its ids.
     identity: String,
     pub(crate) pointer: String,
     pub(crate) string: Spelt<'u>,
@@ -59,7 +59,7 @@ impl<'u> Update<'u> {
                 }
             }
             if TEXTS.iter().any(|names| leads(path, names)) {
-                // Of the running text, if it turns out to be a chunk; of two the last one counts.
+                // Of the running text, if this turns out to be a chunk; of duplicates the last one counts.
                 if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
                     findings.look(detector, &other, Coding::Text, || pointer, &mut effort)?;
                 }
@@ -72,7 +72,7 @@ impl<'u> Update<'u> {
                     &mut effort,
                 )?;
             } else if leads(path, OUTPUT_CHUNK) {
-                // Of two the last one counts, as above.
+                // Of duplicates the last one counts, as above.
                 if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
                     findings.look(detector, &other, Coding::Base64, || pointer, &mut effort)?;
                 }
@@ -139,7 +139,7 @@ impl Chunk<'_> {
         }
     }
 
-    /// The string for this text in place of its own.
+    /// The string with this text.
     pub(crate) fn spelt<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.coding.encoded(text)
     }

@@ -1,19 +1,19 @@
-//! A prompt as a whole, also one that is longer than the limit `body`: images make it so, and their data is
-//! not looked into. What would not fit into the memory of this proxy is refused before it is read there.
+//! A whole prompt, even one longer than the limit `body`: images make it so, and their data is not examined. A prompt
+//! that would not fit into this proxy's memory is refused before it is read.
 
 use acp_chain_proxy::{ChannelError, Head, Json, Step, Strings, read};
 
 use crate::body::{self, Findings};
 
-/// The longest prompt that is looked at, in bytes.
+/// The maximum length of an examined prompt, in bytes.
 const LONGEST: u64 = 40 * 1024 * 1024;
-/// The longest one that can be changed: the host reads it several times for that.
+/// The maximum length of a prompt that can be changed: the host reads it several times for that.
 const CHANGED: u64 = 24 * 1024 * 1024;
-/// In one of more bytes than this, the longest text that is looked at.
+/// The maximum length of a text in a prompt longer than this.
 const LONG: u64 = 16 * 1024 * 1024;
 const LONGEST_TEXT: usize = 4 * 1024 * 1024;
 
-/// The parameters of a prompt; none where no power lets this proxy read them.
+/// The parameters of a prompt; `None` if no power lets this proxy read them.
 pub(crate) fn prompt(head: &Head) -> Result<Option<Json>, String> {
     let size = head.size;
     if size > LONGEST {
@@ -36,7 +36,7 @@ pub(crate) fn prompt(head: &Head) -> Result<Option<Json>, String> {
     }
 }
 
-/// An error if a prompt has secrets, and is too long to be changed.
+/// An error if a prompt contains secrets, and is too long to be changed.
 pub(crate) fn check(findings: &Findings, head: &Head) -> Result<(), String> {
     let Some(place) = findings.first().filter(|_| head.size > CHANGED) else {
         return Ok(());
@@ -56,7 +56,7 @@ pub(crate) fn check(findings: &Findings, head: &Head) -> Result<(), String> {
     ))
 }
 
-/// The block of a long prompt that has too long a text, counted from 1, and how long that is.
+/// The block of a long prompt whose text is too long, counted from 1, and its length.
 fn longest_text(body: &Json, size: u64) -> Result<Option<(usize, usize)>, String> {
     if size <= LONG {
         return Ok(None);

@@ -3,7 +3,7 @@
 use acp_chain_proxy::{Level, Peer, log, path};
 use serde_json::json;
 
-/// How much may be taken, so that all of it is found again in a replay.
+/// How much is taken at most, so that all of it is found again in a replay.
 const MOST: usize = crate::mark::LONGEST / 2;
 
 /// Comes before all other names.
@@ -15,7 +15,7 @@ pub(crate) struct Files {
     limit: usize,
 }
 
-/// A rule file, or as much of it as is taken.
+/// A rule file, as far as it is taken.
 #[derive(Debug)]
 pub(crate) struct File {
     pub(crate) name: String,
@@ -54,8 +54,8 @@ impl Files {
         Ok(Self { names, all, limit })
     }
 
-    /// Reads what there is, in the order of the names. A file that cannot be read is taken for one
-    /// that does not exist, since clients do not agree on an error for that.
+    /// Reads existing files, in the order of the names. An unreadable file counts as missing, since clients do not
+    /// agree on an error for that.
     pub(crate) async fn read(&self, session: &str, cwd: &str) -> Vec<File> {
         let mut files = Vec::new();
         let mut room = self.limit;

@@ -1,8 +1,8 @@
-//! Puts the project's rule files (`AGENTS.md` and its like) behind the user's words in the first prompt
-//! of a session, and takes them out again where an agent shows the user what he wrote.
+//! Appends the project's rule files (`AGENTS.md` and its like) to the user's words in the first prompt of a session,
+//! and removes them again if an agent shows the user those words.
 //!
-//! The files are read through the client, so a component that sees no files can do it. See the
-//! README for the configuration and the limits.
+//! The files are read through the client, so a component without file access can do this. See the README for the
+//! configuration and the limits.
 
 mod files;
 mod mark;
@@ -57,7 +57,7 @@ struct Rules {
     files: Files,
     seen: Seen,
     replay: Replay,
-    /// Whether the user knows that the client reads no files.
+    /// Whether the user was told that the client cannot read files.
     told: Cell<bool>,
     /// By session, locked while its files are read: a prompt that comes meanwhile waits its turn.
     reading: RefCell<HashMap<String, Rc<Mutex<()>>>>,
@@ -82,7 +82,7 @@ impl Proxy for Rules {
         Subscription::requests("initialize")
             .from(Peer::Client)
             .without_body(),
-        // Most prompts go on as they are, and are not looked at.
+        // Most prompts pass unchanged, without being examined.
         Subscription::requests("session/prompt")
             .from(Peer::Client)
             .without_body(),
@@ -156,7 +156,7 @@ impl Rules {
         Rc::clone(reading.entry(session.to_owned()).or_default())
     }
 
-    /// Where it reads none, the user is told once.
+    /// If it cannot, the user is told once.
     fn client_reads(&self, session: &str) -> bool {
         let reads = self.seen.client_reads();
         if !reads && !self.told.replace(true) {
@@ -174,7 +174,7 @@ impl Rules {
         reads
     }
 
-    /// A prompt goes on all the same if this fails: the rules only add to it.
+    /// A prompt passes even if this fails: the rules only add to it.
     fn save(&self) {
         if let Err(error) = save(&self.seen) {
             log(

@@ -1,8 +1,8 @@
-//! What this proxy adds to a prompt, and how it is found again in what an agent made of it.
+//! The addition to a prompt, and how it is found again in an agent's output.
 //!
-//! The text stands between two marks, which hold a checksum of it and of its session. So nothing that
-//! a user wrote is ever taken for it, a mark that he typed or an altered copy of the text included.
-//! White space does not count, for some agents change it.
+//! The text is between two marks, which contain a checksum of it and of its session. So nothing written by a user is
+//! ever taken for it, not even a mark that they typed or an altered copy of the text. White space does not count, since
+//! some agents change it.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -12,10 +12,10 @@ use fnv::FnvHasher;
 const BEGIN: &str = "[project rules ";
 const END: &str = "[end of project rules ";
 const URI: &str = "acp-chain:rules/";
-/// Of a checksum, in hexadecimal.
+/// The number of hexadecimal digits of a checksum.
 const DIGITS: usize = 16;
 
-/// The longest text that is looked for, with its marks, in bytes.
+/// The maximum length of a text to search for, including its marks, in bytes.
 pub(crate) const LONGEST: usize = 1024 * 1024;
 
 /// Whether more of the text may follow.
@@ -25,19 +25,19 @@ pub(crate) enum More {
     Never,
 }
 
-/// A text without what was added to it.
+/// A text without the addition.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
-    /// All that is left of it.
+    /// The remaining text.
     pub(crate) text: String,
-    /// Whether something was taken out.
+    /// Whether something was removed.
     pub(crate) found: bool,
-    /// Whether it has the beginning of what may have been added, whose end may be still to come.
+    /// Whether it contains the beginning of what may be an addition whose end is still to come.
     pub(crate) open: bool,
 }
 
 impl Cut {
-    /// Whether there was nothing in the text but what was added to it.
+    /// Whether the text was nothing but the addition.
     pub(crate) fn is_all(&self) -> bool {
         self.found && self.text.trim().is_empty()
     }
@@ -50,13 +50,13 @@ pub(crate) fn marked(session: &str, text: &str) -> String {
     format!("{BEGIN}{sum}{within}{END}{sum}]")
 }
 
-/// The URI of the text where it is a resource. It leads nowhere.
+/// The URI of the text as a resource. It leads nowhere.
 pub(crate) fn uri(session: &str) -> String {
     format!("{URI}{}", checksum(session, URI))
 }
 
-/// Takes out what was added, and what agents are known to write around a resource: a link to it, an
-/// `@` before it, a tag that names it.
+/// Removes the addition, and what agents are known to write around a resource: a link to it, an `@` before it, a tag
+/// that names it.
 pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
     let (mut spans, open) = marked_in(session, text, more);
     let uri = uri(session);
@@ -77,7 +77,7 @@ pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
     }
 }
 
-/// Where marked text stands, and whether there is one whose end is missing.
+/// The ranges of marked text, and whether there is one whose end is missing.
 fn marked_in(session: &str, text: &str, more: More) -> (Vec<Range<usize>>, bool) {
     let (mut spans, mut at) = (Vec::new(), 0);
     while let Some(found) = text[at..].find(BEGIN) {
@@ -106,7 +106,7 @@ fn marked_in(session: &str, text: &str, more: More) -> (Vec<Range<usize>>, bool)
     (spans, begun && more == More::May)
 }
 
-/// Adds what stands around the URI, itself included.
+/// Adds the ranges around the URI, including it.
 fn around(text: &str, uri: Range<usize>, spans: &mut Vec<Range<usize>>) {
     let (before, behind) = (&text[..uri.start], &text[uri.end..]);
     if let Some(label) = before.strip_suffix("](").and_then(|text| text.rfind('['))
@@ -153,7 +153,7 @@ fn is_hexadecimal(text: &str) -> bool {
 fn checksum(session: &str, text: &str) -> String {
     let mut hasher = FnvHasher::default();
     hasher.write(session.as_bytes());
-    // What no text has.
+    // A byte that no text contains.
     hasher.write_u8(0xff);
     for part in text.split_whitespace() {
         hasher.write(part.as_bytes());

@@ -1,4 +1,4 @@
-//! Prompts, and the rules behind the user's words: agents name a session by what comes first.
+//! Prompts, with the rules after the user's words: agents name a session after its first words.
 
 use acp_chain_proxy::{Action, Edit, Head};
 use serde_json::{Value, json};
@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 use crate::files::File;
 use crate::mark;
 
-/// A longer one is not looked at, in bytes. It would not fit into the memory of this proxy.
+/// The maximum length of an examined prompt, in bytes. A longer one would not fit into this proxy's memory.
 const LONGEST: u64 = 16 * 1024 * 1024;
 
-/// Whether a prompt may be a slash command, which takes all that follows for its arguments. The rules wait
-/// for a prompt that is not.
+/// Whether a prompt may be a slash command, which takes all that follows for its arguments. The rules wait for a prompt
+/// that is not.
 pub(crate) fn has_to_be_alone(head: &Head) -> bool {
     let text = || head.read::<String>("/prompt/0/text");
     head.size > LONGEST || text().is_some_and(|text| text.trim_start().starts_with('/'))
 }
 
-/// The prompt with the rules behind it, in a block that is meant for the model alone.
+/// The prompt followed by the rules, in a block for the model alone.
 pub(crate) fn with_rules(session: &str, files: &[File], embedded: bool) -> Action {
     if files.is_empty() {
         return Action::Forward;
@@ -29,7 +29,7 @@ pub(crate) fn with_rules(session: &str, files: &[File], embedded: bool) -> Actio
     )])
 }
 
-/// As a resource, where the agent takes those.
+/// As a resource, if the agent accepts those.
 fn block(session: &str, text: &str, embedded: bool) -> Value {
     let annotations = json!({ "audience": ["assistant"] });
     if embedded {

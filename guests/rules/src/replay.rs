@@ -1,8 +1,8 @@
-//! What the agent says that the user wrote, without what this proxy added to it.
+//! The user's words as repeated by the agent, without this proxy's addition.
 //!
-//! Agents replay a prompt in one chunk or in several, cut anywhere. A chunk with the beginning of a mark
-//! is held until it is known what it is: its text goes on in the next chunk, or as it was before
-//! anything else of the conversation. There is one at most for a session, and few in all.
+//! Agents replay a prompt in one chunk or in several, cut anywhere. A chunk with the beginning of a mark is held until
+//! it is decided: then its text is passed on in the next chunk, or as it was before anything else of the conversation.
+//! At most one is held per session, and few in total.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use acp_chain_proxy::{Action, Edit, Head, MessageId, settle};
 
 use crate::mark::{More, cut};
 
-/// For so many sessions a chunk is held at the same time.
+/// For how many sessions chunks are held at the same time.
 const MOST: usize = 16;
 
 const TEXT: &str = "/update/content/text";
@@ -26,14 +26,14 @@ struct Held {
     id: MessageId,
     /// Its own text.
     text: String,
-    /// The same, with that of the chunks before it that is not decided either.
+    /// The same, including undecided text of earlier chunks.
     all: String,
-    /// Of the message that it is a part of, where chunks have one.
+    /// The message that it belongs to, if chunks have one.
     message: Option<String>,
 }
 
 impl Replay {
-    /// What becomes of an update.
+    /// The action for an update.
     pub(crate) fn on_update(&self, session: &str, head: &Head) -> Action {
         let kind = head.read::<String>("/update/sessionUpdate");
         let text = match kind.as_deref() {
@@ -51,13 +51,13 @@ impl Replay {
         }
     }
 
-    /// Nothing more of the text that is held will come.
+    /// No more of the held text will come.
     pub(crate) fn release(&self, session: &str) {
         let held = self.held.borrow_mut().remove(session);
         let Some(Held { id, text, all, .. }) = held else {
             return;
         };
-        // Should the host have taken it, it has decided about it too.
+        // If the host has taken it back, it has also decided about it.
         let _ = settle(id, of_text(session, TEXT, &text, &all));
     }
 
@@ -70,7 +70,7 @@ impl Replay {
         let before = self.held.borrow_mut().remove(session);
         let all = match before {
             Some(Held { id, all, .. }) => {
-                // Its text goes on with this one's.
+                // Its text is passed on with this one's.
                 let _ = settle(id, Action::Discard);
                 all + &text
             }
@@ -91,7 +91,7 @@ impl Replay {
     }
 }
 
-/// A chunk that had this text, and is to have all of that one but for what was added.
+/// A chunk with this text replaced by all of that one except the addition.
 fn of_text(session: &str, pointer: &str, text: &str, all: &str) -> Action {
     let cut = cut(session, all, More::Never);
     if cut.is_all() {
@@ -103,7 +103,7 @@ fn of_text(session: &str, pointer: &str, text: &str, all: &str) -> Action {
     }
 }
 
-/// A chunk that holds no text: the resource that was added, or something of the user's.
+/// A chunk without text: the added resource, or something of the user's.
 fn of_resource(session: &str, head: &Head) -> Action {
     match head.read::<String>(RESOURCE) {
         Some(text) => of_text(session, RESOURCE, &text, &text),

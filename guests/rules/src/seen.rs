@@ -1,5 +1,4 @@
-//! What is said once a connection, or once a session. All of it is saved, for an instance that
-//! starts later.
+//! Facts stated once per connection, or once per session. All are saved, for a later instance.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -11,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct Seen {
     client_reads: Cell<bool>,
     version: Cell<Version>,
-    /// Whether the agent takes embedded resources.
+    /// Whether the agent accepts embedded resources.
     takes_resources: Cell<bool>,
     sessions: Sessions,
     /// The prompt with which a session got its rules.
@@ -19,7 +18,7 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Looks at a request that is no prompt. True if something changed.
+    /// Examines a request that is not a prompt. Returns true if something changed.
     pub(crate) fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;
         if head.method != "initialize" {
@@ -31,7 +30,7 @@ impl Seen {
         true
     }
 
-    /// Looks at a response. True if something changed.
+    /// Examines a response. Returns true if something changed.
     pub(crate) fn on_response(&self, response: &Response) -> bool {
         if let Some(version) = Version::agreed(response) {
             self.on_agreed(version, response);
@@ -44,7 +43,7 @@ impl Seen {
         let Some(session) = head.session.as_ref().filter(|_| response.outcome.is_err()) else {
             return false;
         };
-        // The agent did not take the prompt, so it has not got the rules either.
+        // The agent rejected the prompt, so it did not get the rules either.
         let mut given = self.given.borrow_mut();
         given.get(session) == Some(&head.id) && given.remove(session).is_some()
     }
@@ -73,7 +72,7 @@ impl Seen {
         self.client_reads.get()
     }
 
-    /// The directory of a session that is new, and has no rules yet.
+    /// The directory of a new session without rules so far.
     pub(crate) fn without_rules(&self, session: &str) -> Option<String> {
         let known = self.sessions.get(session)?;
         let waits = known.origin == Origin::New && !self.given.borrow().contains_key(session);

@@ -7,7 +7,7 @@ use super::mark::marked;
 
 mod replay;
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &[
     "capabilities.read",
     "session-setup.read",
@@ -53,8 +53,8 @@ fn prompt(host: &mut Host, text: &str) -> MessageId {
     )
 }
 
-/// Answers every reading from these files, until nothing more is asked. Returns what went on to
-/// the agent, and which paths were asked for.
+/// Answers every read from these files, until there are no more requests. Returns what was passed on to the agent, and
+/// the requested paths.
 fn serve(host: &mut Host, files: &[(&str, &str)]) -> (Vec<Sent>, Vec<String>) {
     let (mut prompts, mut asked) = (Vec::new(), Vec::new());
     loop {
@@ -88,7 +88,7 @@ fn texts(sent: &Sent) -> Vec<String> {
 const AGENTS: (&str, &str) = ("/proj/AGENTS.md", "Use tabs.\n");
 const CLAUDE: (&str, &str) = ("/proj/CLAUDE.md", "Use spaces.\n");
 
-/// What is added for `AGENTS`, as text.
+/// The addition for `AGENTS`, as text.
 fn tabs() -> String {
     let text = "The rules of this project, from its file `AGENTS.md`:\n\nUse tabs.\n\n\
                 (End of `AGENTS.md`.)";

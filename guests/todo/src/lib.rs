@@ -1,5 +1,5 @@
-//! A task list that the agent keeps through tools, one for each session, and that the user sees as
-//! the session's plan. See the README for what it needs and its limits.
+//! A task list that the agent keeps through tools, one for each session, shown to the user as the session's plan. See
+//! the README for its needs and limits.
 
 mod list;
 
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 
 use list::{Change, List, New, Status, Task};
 
-/// The most sessions whose lists are kept; then the one that changed longest ago is forgotten.
+/// The maximum number of sessions with lists; past it, the least recently changed one is evicted.
 const MOST_LISTS: usize = 16;
 
 #[derive(Default, Deserialize, Serialize)]
 struct Todo {
-    /// By session; the one that changed last stands last.
+    /// By session; the most recently changed is last.
     lists: RefCell<Vec<(String, List)>>,
     version: Cell<Version>,
 }
@@ -161,8 +161,8 @@ impl Todo {
 }
 
 impl Todo {
-    /// Changes the list of a session, keeps it, and shows it. Where that fails the change stays, and
-    /// the notes say what is missing.
+    /// Changes the list of a session, saves it, and shows it. If saving or showing fails, the change stays, and the
+    /// notes say what is missing.
     fn change(
         &self,
         session: Option<String>,
@@ -189,7 +189,7 @@ impl Todo {
         Ok(shown(&tasks, notes))
     }
 
-    /// Saves the lists. False if that fails.
+    /// Saves the lists. Returns false if that fails.
     fn keep(&self) -> bool {
         let saved = save(self);
         if let Err(error) = &saved {
@@ -217,7 +217,7 @@ impl Todo {
     }
 }
 
-/// A list belongs to a session, and so there is none before the session is known.
+/// A list belongs to a session, so there is none before the session is known.
 fn known(session: Option<String>) -> std::result::Result<String, &'static str> {
     session.ok_or("it is not known yet which session this is; call again during the next turn")
 }
@@ -231,7 +231,7 @@ fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {
     })
 }
 
-/// Sends the user the list as the plan of the session; in version 2, which has several, as one of its own.
+/// Sends the user the list as the plan of the session; in version 2, which has several, as a separate one.
 fn show(version: Version, session: &str, tasks: &[Task]) -> std::result::Result<(), ChannelError> {
     let entry = |task: &Task| json!({ "content": task.text, "priority": task.priority, "status": task.status });
     let entries: Vec<Value> = tasks.iter().map(entry).collect();

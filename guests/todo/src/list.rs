@@ -1,12 +1,11 @@
-//! A task list. It never holds more than its bounds, and a change that cannot be made in full is not
-//! made at all.
+//! A task list. It never exceeds its bounds, and a change that cannot be made in full is not made at all.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most tasks of one list.
+/// The maximum number of tasks in a list.
 pub(crate) const MOST_TASKS: usize = 100;
-/// The longest text of a task, in bytes.
+/// The maximum length of a task's text, in bytes.
 pub(crate) const LONGEST_TASK: usize = 400;
 
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq, Serialize)]
@@ -138,7 +137,7 @@ impl List {
     }
 }
 
-/// A text in one line.
+/// A text on one line.
 fn fitting(text: &str) -> Result<String, String> {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     match text.len() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Todo;
 use super::list::{LONGEST_TASK, MOST_TASKS};
 
-/// Those of the README.
+/// The powers in the README.
 const LEAST: &[&str] = &["capabilities.read", "plans.show", "tools"];
 
 fn host() -> Host {

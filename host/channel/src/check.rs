@@ -14,7 +14,7 @@ use acp_chain_rpc::{self as rpc, Kind, Message};
 #[derive(Clone, Copy, Debug)]
 pub struct Rules<'a> {
     pub grant: &'a Grant,
-    /// What the message is; for a response, with the request's method.
+    /// The message; for a response, with the request's method.
     pub subject: Subject<'a>,
     /// The longest message that may result.
     pub longest: usize,
@@ -76,7 +76,7 @@ pub fn check(
             replaced(message, &body, rules, work)
         }
         Decision::Replace(body) => {
-            // Of an error it makes a result.
+            // It turns an error into a result.
             let subject = Subject {
                 kind: if kind == Kind::Error {
                     Kind::Result
@@ -213,7 +213,7 @@ fn names_sessions(body: &str) -> usize {
         }
     }
     let mut reader = serde_json::Deserializer::from_str(body);
-    // What is not an object names no session.
+    // Anything but an object names no session.
     reader.deserialize_map(Count).unwrap_or(0)
 }
 
@@ -258,8 +258,7 @@ fn edited(
     Ok(body)
 }
 
-/// An error if parsers may read a proxy's message differently, so that for one parser a power covers it, and for
-/// another none does.
+/// An error if parsers may read a proxy's message differently, so that a power covers one reading, but not another.
 pub fn check_readers(grant: &Grant, body: &str, work: &mut Work) -> Result<(), ChannelError> {
     if grant.is_unlimited() {
         return Ok(());
@@ -524,7 +523,7 @@ mod tests {
         ] {
             assert_denied(judge(&message, replace(wrong), &grant), place);
         }
-        // By edits that reach further than their places, but change nothing else, it comes to the same.
+        // Edits that reach further than their places, but change nothing else, have the same effect.
         let whole = set("/_meta", r#"{"x":1,"acp-chain/me":2}"#);
         assert!(
             body(judge(&message, whole, &grant))
@@ -596,7 +595,7 @@ mod tests {
         let twice = Decision::Respond(twice.to_owned());
         let judged = judge_as(Peer::Agent, asks.method(), &asks, twice, &grant);
         assert_denied(judged, "parsers may read it differently");
-        // What it is not the cause of stays possible.
+        // Conditions that it did not cause are tolerated.
         let twice = r#"{"sessionId":"s","x":1,"X":2,"update":{"sessionUpdate":"zzz","a":1}}"#;
         let twice = Message::notification("session/update", twice);
         let edits = set("/update/a", "2");

@@ -14,7 +14,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The log target of lines that say which proxy, or chain, failed and why, by which they are found.
+    /// The log target of lines about failures of proxies and chains, by which they are found.
     pub const TARGET: &str = "acp_chain::failed";
 
     /// The same failure, with details.
@@ -93,7 +93,7 @@ impl FailurePolicy {
     }
 }
 
-/// How often a proxy tried what it had no right to, without effect.
+/// How often a proxy exceeded its rights, without effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls that its grant does not cover.
@@ -105,7 +105,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What of it is new since it was told as this, which from now on is all of it.
+    /// The difference from the counts already reported, which are updated.
     #[must_use]
     pub fn untold(self, told: &mut Self) -> Self {
         let before = std::mem::replace(told, self);

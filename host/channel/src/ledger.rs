@@ -1,4 +1,4 @@
-//! What one proxy may refer to: the messages in its hands and its own requests.
+//! The messages that one proxy may refer to: those in its hands, and its own requests.
 
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ struct Entry {
     /// What the proxy may read of it, if anything.
     shown: Option<Message>,
     sender: Peer,
-    /// Of a response, the request's.
+    /// For a response, the request's.
     method: Arc<str>,
     /// Whether a guard has decided about it.
     sealed: bool,
@@ -108,7 +108,7 @@ impl Ledger {
         }
     }
 
-    /// From now on there are neighbours.
+    /// From now on it may send messages.
     pub fn start(&mut self) {
         self.started = true;
     }
@@ -174,8 +174,8 @@ impl Ledger {
         Some(delivery.message.with_body(&masked))
     }
 
-    /// Puts a call of something that it offers into the proxy's hands. Only the arguments can be read, and the caller's
-    /// metadata with [`Ledger::meta`].
+    /// Puts a call of its own offer into the proxy's hands. Only the arguments can be read, and the caller's metadata
+    /// with [`Ledger::meta`].
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str, meta: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
@@ -192,7 +192,7 @@ impl Ledger {
         self.messages.insert(id, entry);
     }
 
-    /// Notes that the answer to the proxy's own request is there.
+    /// Records that the proxy's own request has been answered.
     pub fn answered(&mut self, id: MessageId) {
         self.asked.remove(&id);
     }
@@ -200,7 +200,7 @@ impl Ledger {
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; checks that the action is
     /// possible for the message.
     pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
-        // Most messages go on as they are, whatever the powers.
+        // Most messages pass unchanged, whatever the powers.
         if matches!(decision, Decision::Forward)
             && self.messages.get(&id).is_some_and(|entry| !entry.own)
         {
@@ -664,7 +664,7 @@ mod tests {
             Err(ChannelError::Full)
         );
         assert_eq!(ledger.take_effects().0.len(), 2);
-        // The caller is gone with the call.
+        // The caller goes with the call.
         ledger
             .take_back(tool, Decision::Respond("{}".into()))
             .unwrap();

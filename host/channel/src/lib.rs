@@ -48,7 +48,7 @@ pub struct Delivery {
     pub sealed: bool,
 }
 
-/// What powers distinguish messages by. The method of a response is that of the request.
+/// The subject of a message, by which powers distinguish messages. The method of a response is that of the request.
 #[must_use]
 pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<'a> {
     let is_update = method == "session/update" && message.kind() == Kind::Notification;
@@ -60,8 +60,7 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
     }
 }
 
-/// The same, as far as a grant needs it to decide whether a message is seen: the kind of an update need not be looked
-/// up.
+/// The same, as far as needed to decide whether a message is seen: the kind of an update is not looked up.
 #[must_use]
 pub fn seen_subject<'a>(
     grant: &Grant,
@@ -80,14 +79,14 @@ pub fn seen_subject<'a>(
     }
 }
 
-/// What a proxy is told.
+/// An event for a proxy.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A request, notification or response, by the kind of its message.
     Message(Delivery),
-    /// The answer to a request of the proxy's own. Its action means nothing.
+    /// The answer to the proxy's own request. The returned action is ignored.
     Answer(Delivery),
-    /// The sender of this held request, or the caller in this call, has withdrawn it.
+    /// The sender of this held request, or the caller in this call, has cancelled it.
     Cancel(MessageId),
     /// Its offers of this kind are listed, for this session. It answers with an object: `instructions`, and the offers.
     List(Offer, Option<Arc<str>>),
@@ -95,22 +94,22 @@ pub enum Event {
     Call(Delivery),
 }
 
-/// What a proxy wants to do with a message. Texts should be JSON.
+/// A proxy's decision about a message. Texts should be JSON.
 #[derive(Clone, Debug)]
 pub enum Decision {
-    /// Goes on unchanged, byte for byte.
+    /// Passes it on unchanged, byte for byte.
     Forward,
-    /// Goes on with these changes to its body, made one after the other.
+    /// Passes it on with these changes to its body, in order.
     Edit(Vec<Edit>),
-    /// Goes on with this body instead of its own.
+    /// Passes it on with this body.
     Replace(String),
-    /// A request: answered with this result.
+    /// Answers a request with this result.
     Respond(String),
-    /// A request: answered with this error. A response: goes on as this error.
+    /// Answers a request with this error, or turns a response into it.
     Reject(rpc::Error),
-    /// A notification: goes no further.
+    /// Drops a notification.
     Discard,
-    /// Kept until the proxy settles it.
+    /// Keeps it until the proxy settles it.
     Hold,
 }
 
@@ -119,40 +118,40 @@ pub enum Decision {
 pub struct Edit {
     /// A JSON Pointer (RFC 6901), see [`rpc::edit`].
     pub pointer: String,
-    /// The new value, as JSON text; `None` removes what is there.
+    /// The new value, as JSON text; `None` removes the old one.
     pub value: Option<String>,
 }
 
 /// What happens to a message: a [`Decision`] that the [`Ledger`] has accepted, with everything needed to carry it out.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Goes on unchanged, byte for byte.
+    /// It is passed on unchanged, byte for byte.
     Forward,
-    /// This goes on instead.
+    /// This is passed on instead.
     Replace(Message),
-    /// A request: this is its answer.
+    /// A request is answered with this.
     Answer(Message),
-    /// A notification: goes no further.
+    /// A notification is dropped.
     Discard,
-    /// Kept until the proxy settles it.
+    /// It is kept until the proxy settles it.
     Hold,
 }
 
-/// What a proxy did while it handled an event, in the order in which it did it.
+/// Effects of a proxy's call, in order.
 #[derive(Clone, Debug)]
 pub enum Effect {
     /// It sends a neighbour a request.
     Request {
         /// The proxy's number for its request.
         id: MessageId,
-        /// Whom it asks.
+        /// The receiver.
         to: Peer,
         /// The request.
         message: Message,
     },
     /// It sends a neighbour a notification.
     Notify {
-        /// Whom it tells.
+        /// The receiver.
         to: Peer,
         /// The notification.
         message: Message,
@@ -161,17 +160,17 @@ pub enum Effect {
     Settle {
         /// The held message.
         id: MessageId,
-        /// What happens to it.
+        /// The action for it.
         action: Action,
     },
     /// It gives up on a held message.
     Fail {
         /// The held message.
         id: MessageId,
-        /// Why, in its own words.
+        /// The reason, in its own words.
         reason: String,
     },
-    /// It withdraws a request of its own.
+    /// It cancels its own request.
     Cancel {
         /// The number of its request.
         id: MessageId,
@@ -185,25 +184,25 @@ pub enum Effect {
         /// The request, of MCP.
         message: Message,
     },
-    /// It says how far a call has come.
+    /// It reports the progress of a call.
     Progress {
         /// The call.
         id: MessageId,
-        /// How far.
+        /// The progress.
         progress: Progress,
     },
-    /// Something that it offers the agent has changed.
+    /// Its offers for the agent have changed.
     Changed(Change),
 }
 
-/// How far a call has come (MCP, `notifications/progress`).
+/// The progress of a call (MCP, `notifications/progress`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Progress {
     /// Grows with every report.
     pub progress: f64,
     /// Its final value, if known.
     pub total: Option<f64>,
-    /// For people.
+    /// A text for people.
     pub message: Option<String>,
 }
 
@@ -221,11 +220,11 @@ impl Effect {
                 action: Action::Replace(message) | Action::Answer(message),
                 ..
             } => message.len(),
-            // It becomes a notification.
+            // It is sent as a notification.
             Self::Progress { progress, .. } => {
                 NOTIFICATION + progress.message.as_ref().map_or(0, String::len)
             }
-            // They become one for each receiver.
+            // Each receiver gets one.
             Self::Changed(Change::Resource(uri)) => NOTIFICATION + uri.len(),
             Self::Changed(Change::List(_)) => NOTIFICATION,
             Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
@@ -271,10 +270,10 @@ pub trait Part: Send {
     /// Lets the proxy handle an event. The future yields while the proxy is busy; dropping it early loses the proxy.
     fn call(self: Box<Self>, event: Event) -> Call;
 
-    /// What it tried without the right to.
+    /// How often it exceeded its rights.
     fn tally(&self) -> Tally;
 
-    /// What of that is new since this was asked last.
+    /// The increase since the last call of this.
     fn untold(&mut self) -> Tally;
 }
 
@@ -282,7 +281,7 @@ pub trait Part: Send {
 pub struct Started {
     /// The proxy.
     pub part: Box<dyn Part>,
-    /// What it says about itself.
+    /// Its registration.
     pub registration: Registration,
 }
 

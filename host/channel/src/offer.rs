@@ -1,13 +1,13 @@
-//! What a component may offer the agent beside its handler: one optional interface each.
+//! What a component may offer the agent besides its handler: one optional interface each.
 
 /// An optional interface. All of them are one MCP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Offer {
-    /// What the model calls.
+    /// Called by the model.
     Tools,
-    /// What the agent reads.
+    /// Read by the agent.
     Resources,
-    /// What the user picks.
+    /// Picked by the user.
     Prompts,
     /// Suggestions for arguments.
     Completion,
@@ -52,7 +52,7 @@ impl Offer {
     }
 }
 
-/// Which of them a component has.
+/// The interfaces of a component.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers(u8);
 
@@ -93,7 +93,7 @@ impl std::fmt::Display for Offers {
 /// Where the `_meta` of an MCP request has its sender's capabilities (MCP 2026-07-28).
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// What a server may ask its client during a call, and the client capability that it takes.
+/// The requests that a server may send its client during a call, and the client capability that each takes.
 const ASKS: [(&str, &str); 3] = [
     ("sampling/createMessage", "sampling"),
     ("elicitation/create", "elicitation"),

@@ -1,4 +1,4 @@
-//! Which messages a proxy wants to see.
+//! Subscriptions of proxies.
 
 use acp_chain_powers::Asked;
 

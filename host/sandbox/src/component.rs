@@ -1,4 +1,4 @@
-//! A component that was read, checked and compiled, but is not running yet.
+//! A component that has been read, checked and compiled, but is not running yet.
 
 use std::fs;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -34,7 +34,7 @@ const VERSION: &str = "0.1.0";
 
 const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
 
-/// Why a file is not a component that could be a proxy.
+/// Why a file is not a usable component.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentError {
     /// The file cannot be read.
@@ -78,7 +78,7 @@ pub enum ComponentError {
         Untrusted::new(exports)
     )]
     NoHandler {
-        /// What it exports instead.
+        /// Its exports.
         exports: String,
     },
     /// An interface that it imports or exports differs from the host's.
@@ -191,7 +191,7 @@ impl Component {
         code.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
     }
 
-    /// Whether a component could be a proxy.
+    /// Checks whether a component could be a proxy.
     fn check(
         engine: &Engine,
         component: wasmtime::component::Component,
@@ -243,7 +243,7 @@ impl Component {
         self.offers
     }
 
-    /// The names of the interfaces that it imports.
+    /// The names of its imported interfaces.
     #[must_use]
     pub fn imports(&self, engine: &Engine) -> Vec<String> {
         let shape = self.pre.instance_pre().component().component_type();

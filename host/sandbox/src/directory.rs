@@ -31,9 +31,9 @@ pub struct Directory {
 pub struct Opened {
     /// How the proxy sees it, with its path without links.
     pub directory: Directory,
-    /// The path by which it was opened, which may have had links on the way.
+    /// The path by which it was opened, which may have had links in it.
     pub by: PathBuf,
-    /// Where other file systems begin below it, and the type of each.
+    /// The mount points below it, and the type of each file system.
     pub mounts: Vec<(PathBuf, String)>,
     handle: directory::Directory,
 }
@@ -42,7 +42,7 @@ pub struct Opened {
 #[derive(Clone, Default)]
 pub struct Directories {
     opened: Arc<[Opened]>,
-    /// What every instance starts with.
+    /// The files of every instance.
     files: WasiFilesystemCtx,
 }
 
@@ -87,13 +87,13 @@ impl Directories {
         self.opened.iter()
     }
 
-    /// Each as it was opened, and whether it may be written to.
+    /// Each as opened, with whether it may be written to.
     pub fn handles(&self) -> impl Iterator<Item = (&directory::Directory, bool)> {
         let opened = self.opened.iter();
         opened.map(|opened| (&opened.handle, opened.directory.write))
     }
 
-    /// What an instance may open.
+    /// The files that an instance may open.
     pub(super) fn files(&self) -> WasiFilesystemCtx {
         self.files.clone()
     }
@@ -130,7 +130,7 @@ impl Opened {
 }
 
 impl Opened {
-    /// What identifies it.
+    /// Its identity.
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.handle.handle().ok()?)
     }

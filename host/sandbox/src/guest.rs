@@ -12,7 +12,7 @@ use super::{Component, Directories, Engine, Gauge, Instance};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Grant, MessageId, Source, Starting};
 
-/// The key in a proxy's configuration that says who the user is.
+/// The key of the user in a proxy's configuration.
 const USER: &str = "acp-chain/user";
 
 /// A proxy that is a component, with its terms. Cloning it shares everything. Its fields may be changed until it is
@@ -27,15 +27,15 @@ pub struct Guest {
     pub name: Arc<str>,
     /// Its configuration, as JSON text.
     pub config: Arc<str>,
-    /// Who the user is, as JSON text, if that is known. It is told if it has the power `user.read`.
+    /// The user, as JSON text, if known. The proxy gets it if it has the power `user.read`.
     pub user: Option<Arc<str>>,
-    /// What it may use.
+    /// Its limits.
     pub limits: Arc<Limits>,
-    /// What it may do.
+    /// Its powers.
     pub grant: Arc<Grant>,
-    /// What it may open.
+    /// Its directories.
     pub directories: Directories,
-    /// Where its memory use is recorded.
+    /// Records its memory use.
     pub gauge: Gauge,
 }
 
@@ -56,8 +56,8 @@ impl Guest {
         }
     }
 
-    /// What it is started with: its configuration, and who the user is, if it may know. Nobody else can say that: a
-    /// value of the configuration under this name is dropped.
+    /// Its settings: its configuration, and the user, if it may know. Only the host sets that: a value of the
+    /// configuration under this key is dropped.
     pub(super) fn settings(&self) -> Cow<'_, str> {
         if !self.grant.has("user.read") {
             return Cow::Borrowed(&self.config);

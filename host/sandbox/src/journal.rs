@@ -16,13 +16,13 @@ use acp_chain_rpc::untrusted::quote;
 /// How many of the last lines are kept for the report of a failure: a panic, and its stack.
 const LINES: usize = 64;
 
-/// How much of each.
+/// How many bytes of each.
 const LINE: usize = 1000;
 
-/// How much of an unfinished line on standard output or error is kept.
+/// How many bytes of an unfinished line on standard output or error are kept.
 const PART: usize = 8 * 1024;
 
-/// What a line in the log takes beside its text: the time, the level, the name.
+/// The length of a log line without its text: the time, the level, the name.
 const HEAD: usize = 100;
 
 /// The journal of one proxy. Cloning it shares it.
@@ -81,7 +81,7 @@ impl Journal {
         if shared.left == 0 {
             return;
         }
-        // What the proxy writes must not look like lines of the host's.
+        // The proxy's output must not look like lines of the host.
         let line = format!("{mark}{}", quote(text, shared.left));
         let proxy = &*self.proxy;
         match level {

@@ -1,8 +1,7 @@
 //! Proxies that are WebAssembly components, each in its own store.
 //!
-//! A component gets the channel and nothing else. WASI is linked with an empty context, so that
-//! toolchains which import it still load; it grants nothing. A trap poisons a store, so a store
-//! holds one proxy only.
+//! A component gets the channel and nothing else. WASI is linked with an empty context, so that toolchains that import
+//! it still load; it grants nothing. A trap poisons a store, so a store holds only one proxy.
 
 #![forbid(unsafe_code)]
 

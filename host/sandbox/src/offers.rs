@@ -68,7 +68,7 @@ fn name(offer: Offer) -> String {
     format!("acp-chain:proxy/{}@0.1.0", offer.as_str())
 }
 
-/// Those of a component with these exports; an error if one differs from the host's.
+/// The offers of a component with these exports; an error if one differs from the host's.
 pub fn of_component(exports: &[&str], pre: &InstancePre<State>) -> wasmtime::Result<Offers> {
     let has = |offer: &Offer| exports.contains(&&*name(*offer));
     let all: Vec<_> = Offer::ALL.into_iter().filter(has).collect();

@@ -1,6 +1,6 @@
 //! Why a guest broke: the trap, its place in the code, and the last output.
 //!
-//! The guest chooses the names of its functions and files, and so their length and looks.
+//! The guest chooses the names of its functions and files, and so their length and characters.
 
 use std::fmt::Write;
 
@@ -10,10 +10,10 @@ use super::state::State;
 use acp_chain_channel::Failure;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-/// How much of the name of a function is shown, in bytes.
+/// How many bytes of a function's name are shown.
 const NAME: usize = 200;
 
-/// How much of the place of a line is shown, in bytes.
+/// How many bytes of a line's place are shown.
 const PLACE: usize = 400;
 
 /// A guest was stopped because it took too long.
@@ -68,7 +68,7 @@ fn cause(said: &[String]) -> Option<String> {
         let why = said.get(at + 1).filter(|_| said[at].ends_with(':'));
         return Some(why.map_or_else(|| said[at].clone(), |why| format!("{} {why}", said[at])));
     }
-    // Of Python: the first line behind the stack.
+    // Of Python: the first line after the stack.
     if let Some(at) = last(|line| line.starts_with("Traceback ")) {
         let behind = said[at + 1..].iter().find(|line| !line.starts_with(' '));
         return behind.or(said.last()).cloned();

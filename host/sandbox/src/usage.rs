@@ -24,7 +24,7 @@ impl Gauge {
     }
 }
 
-/// What all instances of one engine use together.
+/// The total usage of all instances of one engine.
 #[derive(Debug, Default)]
 pub struct Total {
     instances: AtomicUsize,
@@ -32,7 +32,7 @@ pub struct Total {
 }
 
 impl Total {
-    /// How many instances of components there are.
+    /// The number of instances.
     #[must_use]
     pub fn instances(&self) -> usize {
         self.instances.load(Ordering::Relaxed)

@@ -1,4 +1,4 @@
-//! `acp-chain check`: what would run in a folder, or with a manifest, without running it. With `--start`, the
+//! `acp-chain check`: prints what would run in a folder, or with a manifest, without running it. With `--start`, the
 //! components are started, in their sandboxes and without neighbours.
 
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ impl Check {
         let mut given = directories.clone();
         given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
         let rights = give_up_rights(&given, None);
-        // Only a started one says that it is a guard.
+        // Only a started component declares itself a guard.
         let guards: Vec<_> = match self.start && project.is_some() {
             true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),
             false => Vec::new(),
@@ -169,7 +169,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether it says that it is a guard. One that does not start says nothing here.
+    /// Whether it declares itself a guard. Components that do not start declare nothing here.
     fn is_guard(&self, runtime: &Runtime) -> bool {
         let Some(Ok(guest)) = &self.compiled else {
             return false;
@@ -196,7 +196,7 @@ fn parts<'a>(
     Ok(parts.collect())
 }
 
-/// Whether the guards of a manifest stand where they must; reports it if not.
+/// Whether the guards of a manifest are in their places; reports it if not.
 fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
     let place = |id: &str| manifest.proxies.iter().position(|entry| entry.id == id);
     order.sort_by_key(|(id, _)| place(id));
@@ -210,7 +210,7 @@ fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
     }
 }
 
-/// A component whose directories have their paths without links.
+/// A component whose directories have paths without symbolic links.
 fn resolved(component: &ComponentEntry, directories: &Directories) -> ComponentEntry {
     let opened = directories.iter();
     let directories = opened.map(|opened| opened.directory.clone()).collect();
@@ -231,7 +231,7 @@ fn print_mounts(directories: &Directories) {
     }
 }
 
-/// Prints a proxy of the chain that is a program.
+/// Prints a native proxy of the chain.
 fn print_program(entry: &ProxyEntry, native: &NativeEntry, user: &User) {
     say!("{}  {}", entry.id, command_line(&native.command));
     let config = folders::config_file();

@@ -26,7 +26,7 @@ impl Completions {
         generate(self.shell, &mut visible(), "acp-chain", &mut script);
         let mut script = String::from_utf8_lossy(&script).into_owned();
         if self.shell == Shell::Bash {
-            // It calls a program with a hyphen by two names, and finds no options of its commands:
+            // It gives a program with a hyphen two names, and finds no options of its commands:
             // https://github.com/clap-rs/clap/issues/6421
             script = script.replace("acp__subcmd__chain", "acp__chain");
         }

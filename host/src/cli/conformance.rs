@@ -1,7 +1,6 @@
 //! `acp-chain conformance`: checks that a component withstands what every proxy must, before others get it.
 //!
-//! The component runs as it does in a run, in its sandbox. What is written here, the report, is written by this
-//! process, which therefore keeps its rights.
+//! The component runs in its sandbox, as in a run. This process writes the report, and therefore keeps its rights.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -108,7 +107,7 @@ impl Conformance {
         Ok(report.count(Verdict::Failed) == 0)
     }
 
-    /// The component, under the terms that it has.
+    /// The component, with its terms.
     fn load(&self) -> Result<UnderTest, String> {
         let user = super::user().map_err(|error| error.to_string())?;
         let installed = super::installed(&user)?;
@@ -174,7 +173,7 @@ impl Conformance {
         }
     }
 
-    /// The head of a manifest that has the configuration.
+    /// The head of a manifest with the configuration.
     fn head(&self) -> Result<String, String> {
         let Some(config) = &self.config else {
             return Ok(String::new());
@@ -216,7 +215,7 @@ fn print(report: &Report) {
     say!("{}", summary(report));
 }
 
-/// What a check found, as it is printed.
+/// The printed findings of a check.
 fn told(outcome: &conformance::Outcome) -> Vec<String> {
     match outcome.was_run {
         true => outcome.lines(),

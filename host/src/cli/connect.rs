@@ -21,10 +21,10 @@ use crate::system::{files, handover, stdio};
 use crate::transport::{Frame, Outbox, Transport};
 use crate::untrusted::Untrusted;
 
-/// The variable that has the token.
+/// The variable with the token.
 const TOKEN: &str = "ACP_CHAIN_CONNECT_TOKEN";
 
-/// The longest first line of a file with a token, in bytes.
+/// The maximum length of the first line of a token file, in bytes.
 const TOKEN_LEN: u64 = 64 << 10;
 
 #[derive(Debug, clap::Args)]
@@ -106,7 +106,7 @@ impl Connect {
                     true => self.serve_all(&runtime),
                     false => runtime.block_on(self.serve()),
                 };
-                // A thread that reads a terminal would be waited for.
+                // A thread that reads a terminal would delay the end.
                 runtime.shutdown_background();
                 done
             }
@@ -178,7 +178,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
                     .map_err(|error| error.to_string())?;
             }
         }
-        // The other direction ends with it.
+        // The other direction ends, too.
         to_agent.close();
         std::future::pending().await
     };
@@ -188,7 +188,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
             while let Some(frame) = from_agent.next_frame() {
                 is_heard = true;
                 push(frame, &mut outbox)?;
-                // A client that is gone has closed our input, too.
+                // A client that has gone has closed our input, too.
                 let _ = to_client.write_all(&mut outbox).await;
             }
         }
@@ -216,7 +216,7 @@ fn id(frame: &Frame) -> Option<Id> {
     }
 }
 
-/// Puts a message behind others.
+/// Appends a message to others.
 fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
     match frame {
         Frame::Line(line) => {

@@ -8,7 +8,7 @@ use super::trail;
 use crate::system::{files, local};
 use crate::untrusted::Untrusted;
 
-/// None if they would depend on where we were started.
+/// `None` if they would depend on the working directory.
 fn folders() -> Option<ProjectDirs> {
     let folders = ProjectDirs::from("", "", "acp-chain")?;
     let all = [
@@ -21,7 +21,7 @@ fn folders() -> Option<ProjectDirs> {
         .then_some(folders)
 }
 
-/// The user's own decisions.
+/// The user's own settings.
 pub fn config_file() -> Option<PathBuf> {
     folders().map(|folders| folders.config_dir().join("config.toml"))
 }
@@ -41,7 +41,7 @@ pub fn agents() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("agents"))
 }
 
-/// Toolchains that were installed for authors.
+/// Toolchains installed for authors.
 pub fn toolchains() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("toolchains"))
 }
@@ -56,22 +56,22 @@ pub fn setups() -> Option<PathBuf> {
     folders().map(|folders| folders.data_local_dir().join("setup"))
 }
 
-/// The log, where the command line names no other.
+/// The default log file.
 pub fn log_file() -> Option<PathBuf> {
     let folders = folders()?;
-    // Only Linux has a place for what programs write down by the way.
+    // Only Linux has a place for such state.
     let folder = folders
         .state_dir()
         .unwrap_or_else(|| folders.data_local_dir());
     Some(folder.join("acp-chain.log"))
 }
 
-/// Where there may be a folder with the socket for MCP clients.
+/// The folders in which the socket for MCP clients may be.
 pub fn sockets() -> Vec<PathBuf> {
     local::places()
 }
 
-/// An error if somebody else could change what belongs to the user, or what this program keeps.
+/// An error if somebody else could change the user's files, or this program's.
 pub fn check_owners() -> Result<(), String> {
     let files = [
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),

@@ -9,19 +9,19 @@ use super::project::shell;
 use crate::native::CommandLine;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The code of the error of an agent that wants its user to log in first.
+/// The error code of an agent that requires a login first.
 pub const AUTH_REQUIRED: i64 = -32000;
 
 /// One way to log in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// What the agent calls it, and says of it.
+    /// Its name and description, from the agent.
     pub name: String,
-    /// The command to run in a terminal; none if the agent has no such way.
+    /// The command to run in a terminal; `None` if the agent has no such way.
     pub command: Option<String>,
 }
 
-/// The parameters of `initialize`, of a client that has no files and no terminal, and shows its user what logs in.
+/// The parameters of `initialize`, for a client without files and terminals that shows its user how to log in.
 pub fn params() -> Value {
     json!({
         "protocolVersion": 1,
@@ -30,13 +30,13 @@ pub fn params() -> Value {
             "fs": { "readTextFile": false, "writeTextFile": false },
             "terminal": false,
             "auth": { "terminal": true },
-            // What agents asked for before the protocol had a name for it.
+            // The earlier form, from before the protocol had a name for it.
             "_meta": { "terminal-auth": true },
         },
     })
 }
 
-/// The ways to log in that the answer of an agent with this command names.
+/// The ways to log in, from the answer of an agent with this command.
 pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
     let methods = answer["authMethods"].as_array().into_iter().flatten();
     let logins = methods.map(|method| {
@@ -51,20 +51,20 @@ pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
     logins.collect()
 }
 
-/// What is run in a terminal for a way to log in.
+/// The terminal command for a way to log in.
 fn command(method: &Value, agent: &CommandLine) -> Option<String> {
     let own = &method["_meta"]["terminal-auth"];
     if let Some(program) = own["command"].as_str() {
         return Some(line(own, [OsString::from(program)]));
     }
-    // The protocol's own place for it, and one from before it had that.
+    // The protocol's place for it, and an earlier one.
     let mut places = [method, &method["_meta"]].into_iter();
     let place = places.find(|place| place["type"] == "terminal")?;
     let words = std::iter::once(&agent.program).chain(&agent.args);
     Some(line(place, words.cloned()))
 }
 
-/// A command as a shell takes it: the environment, the words, and the arguments behind them.
+/// A command as a shell takes it: the environment, the words, and further arguments.
 fn line(more: &Value, words: impl IntoIterator<Item = OsString>) -> String {
     let word = |word: &str| shell::word(Path::new(word));
     let env = more["env"].as_object().into_iter().flatten();

@@ -1,5 +1,5 @@
-//! The agents that editors launch through acp-chain, read by the rules of our own command line. Configurations that
-//! cannot be read have none.
+//! The agents that editors launch through acp-chain, parsed like our own command line. Unreadable configurations have
+//! none.
 
 use std::path::PathBuf;
 
@@ -14,9 +14,9 @@ pub struct Launched {
     pub editor: &'static Editor,
     /// The configuration.
     pub path: PathBuf,
-    /// What it calls the agent.
+    /// The name of the agent there.
     pub name: String,
-    /// What our command line there says of the agent.
+    /// The agent on our command line there.
     pub agent: AgentArgs,
 }
 
@@ -44,7 +44,7 @@ pub fn all() -> Vec<Launched> {
     all
 }
 
-/// What an agent's command line says of the agent behind acp-chain, if it is one of ours.
+/// The agent behind acp-chain on an agent's command line, if that is ours.
 pub fn behind(agent: &Agent) -> Option<AgentArgs> {
     if !matches!(agent.runs, Runs::Chain | Runs::ByHand) {
         return None;

@@ -1,4 +1,4 @@
-//! The log: a file, since some editors take any byte on our standard error for a failure.
+//! The log: a file, since some editors take any output on standard error for a failure.
 
 use std::fs::{self, File};
 use std::io;
@@ -40,7 +40,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
         .with_ansi(false);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
-            // It reveals what was done in which session.
+            // It reveals the activity of sessions.
             let opened = files::append_private(&path).map_err(|error| LogError::File {
                 path: Untrusted::new(path.display()).to_string(),
                 error,
@@ -64,7 +64,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
 /// The user's log.
 fn users() -> Option<(PathBuf, File)> {
     let path = folders::log_file()?;
-    // Whoever could change it could make us append to any file.
+    // Anybody who could change it could make us append to any file.
     folders::check_owner(&path).ok()?;
     files::make_private(path.parent()?).ok()?;
     if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {

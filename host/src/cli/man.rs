@@ -1,4 +1,4 @@
-//! `acp-chain man`: the manual pages, made from the helps.
+//! `acp-chain man`: the manual pages, made from the help texts.
 
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub struct Man {
 
 impl Man {
     pub fn main(self) -> ExitCode {
-        // It would be a page for each command once more.
+        // Otherwise there would be another page for each command.
         let mut whole = Cli::command().disable_help_subcommand(true);
         whole.build();
         finish(match &self.folder {
@@ -37,7 +37,7 @@ impl Man {
     }
 }
 
-/// Writes the pages of all commands that people type.
+/// Writes the pages of all commands for people.
 fn write(whole: &Command, folder: &Path) -> Result<(), String> {
     let commands = whole.get_subcommands();
     let shown = commands.filter(|command| !command.is_hide_set());
@@ -58,7 +58,7 @@ fn write(whole: &Command, folder: &Path) -> Result<(), String> {
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     let page = clap_mangen::Man::new(command.clone());
     let name = command.get_display_name().unwrap_or(command.get_name());
-    // It has no date: `render_title` would put what comes behind it in its place.
+    // It has no date: `render_title` would put the text after it in its place.
     let version = env!("CARGO_PKG_VERSION");
     let mut text = Vec::new();
     writeln!(
@@ -78,7 +78,7 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
         let (heading, lines) = section.split_once('\n').unwrap_or((section, ""));
         let heading = heading.split([',', ':']).next().unwrap_or_default();
         roff.control("SH", [heading.to_uppercase().as_str()]);
-        // The lines as they are.
+        // Keeps the line breaks.
         roff.control("nf", []);
         for line in lines.lines() {
             roff.text([roman(line.trim_start())]);

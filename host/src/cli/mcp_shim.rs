@@ -1,5 +1,5 @@
-//! `acp-chain mcp-shim`: an agent starts it as an MCP server, which lives in the chain. It only copies bytes between
-//! its standard streams and the host.
+//! `acp-chain mcp-shim`: an agent starts it as an MCP server, which is in the chain. It only copies bytes between its
+//! standard streams and the host.
 
 use std::io;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::mcp::bridge::pipe::{self, SECRET, SOCKET};
 use crate::system::{local, stdio};
 
-/// How much is copied at once, in bytes.
+/// How many bytes are copied at once.
 const BUFFER: usize = 64 * 1024;
 
 pub fn main() -> ExitCode {
@@ -19,7 +19,7 @@ pub fn main() -> ExitCode {
     let done = match runtime {
         Ok(runtime) => {
             let done = runtime.block_on(serve());
-            // A thread that reads a terminal would be waited for.
+            // A thread that reads a terminal would delay the end.
             runtime.shutdown_background();
             done
         }
@@ -37,7 +37,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Serves until one side goes, and says which.
+/// Serves until one side has gone, and returns which.
 async fn serve() -> Result<&'static str, String> {
     let variable = |name: &str| {
         std::env::var(name).map_err(|_| {

@@ -234,7 +234,7 @@ Exit codes:
     ProjectChain(project::project_chain::ProjectChain),
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
@@ -246,7 +246,7 @@ pub fn main() -> ExitCode {
     let serves_editor = command == Some("run") && !has_terminal();
     let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
     let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
-        // Help is not an error, and behind `run` it is asked of us.
+        // Help is not an error, and after `run` it is ours.
         let may_be_appended = error.use_stderr() && has_terminal();
         let appended = may_be_appended.then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())
@@ -341,7 +341,7 @@ fn finish(done: Result<(), String>) -> ExitCode {
     told(done.map(|()| ExitCode::SUCCESS))
 }
 
-/// The same for a command that did only a part.
+/// The same for a command that may succeed in part.
 fn told(done: Result<ExitCode, String>) -> ExitCode {
     done.unwrap_or_else(|error| {
         eprintln!("acp-chain: {error}");
@@ -349,7 +349,7 @@ fn told(done: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-/// What this command line says about the log, for another process of ours, which sees the environment itself.
+/// The log settings of this command line, for another process of ours, which has the environment anyway.
 fn logging(cli: &Cli) -> Vec<OsString> {
     let filter = cli
         .log
@@ -386,12 +386,12 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Engine::new(None);
     };
-    // If nobody created it, that is reported below.
+    // If it cannot be created, that is reported below.
     let _ = files::make_private(&cache);
     Engine::new(Some(&cache))
 }
 
-/// Opens the directories that the proxies of a manifest are given, in its order.
+/// Opens the directories granted to the proxies of a manifest, in its order.
 fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
     let opened = manifest.proxies.iter().map(|entry| match &entry.kind {
         ProxyKind::Component(component) => {
@@ -402,8 +402,8 @@ fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
     opened.collect()
 }
 
-/// Gives up all rights except those that the proxies are given. Loading, compiling and starting need more, and come
-/// before; code of proxies runs only after. The sockets for watchers are removed from their folder in the end.
+/// Gives up all rights except those granted to the proxies. Loading, compiling and starting need more, and come before;
+/// code of proxies runs only after. The sockets for watchers are removed from their folder at the end.
 fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
     let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
     let given_up = rights::give_up(&kept, live);
@@ -426,7 +426,7 @@ fn installed(user: &User) -> Result<Installed, String> {
     })
 }
 
-/// What the user decided for all chains.
+/// The user's settings for all chains.
 fn user() -> Result<User, ManifestError> {
     match folders::config_file() {
         Some(path) => User::read(&path),

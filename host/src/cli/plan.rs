@@ -15,27 +15,27 @@ use crate::rpc::code;
 use crate::sandbox::{Directories, Engine, EngineError, apart};
 use crate::system::directory::Directory;
 
-/// Why nothing runs, and the exit code for it, unless a better one is known.
+/// Why nothing runs, and the exit code, unless a better one is known.
 #[derive(Clone, Debug)]
 pub struct Failed {
-    /// What the client is told.
+    /// The error for the client.
     pub error: StartError,
     pub exit_code: u8,
 }
 
-/// What is to run.
+/// A chain to be run.
 pub struct Plan {
     /// Without one, there are no proxies.
     pub manifest: Option<Manifest>,
-    /// What its proxies are given, in its order.
+    /// The directories granted to its proxies, in order.
     pub directories: Vec<Directories>,
-    /// None for a chain that is itself a proxy.
+    /// `None` for a chain that is itself a proxy.
     pub agent: Option<CommandLine>,
-    /// How the agent gets to MCP servers in the chain.
+    /// How the agent reaches MCP servers in the chain.
     pub bridge: BridgeKind,
-    /// How the projects of sessions are found; without it, there are none.
+    /// How to find the projects of sessions; without it, there are none.
     pub projects: Option<Finding>,
-    /// What loads the components, if it is not an engine of their own.
+    /// Loads the components; by default, they get their own engine.
     pub engine: Option<Engine>,
 }
 
@@ -47,15 +47,15 @@ pub struct Loaded {
     projects: Option<client::Client>,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
-    /// Those of the manifest, in its order.
+    /// The proxies of the manifest, in order.
     proxies: Vec<Ready>,
 }
 
-/// The programs of a chain, as far as they could be started.
+/// The programs of a chain that could be started.
 #[derive(Default)]
 struct Programs {
     agent: Option<ChildIo>,
-    /// In their order.
+    /// The native proxies, in order.
     natives: Vec<Result<Native, Failure>>,
     projects: Option<client::Client>,
 }
@@ -77,7 +77,7 @@ impl Plan {
             Some(loading) => loading.await,
             None => Ok(Vec::new()),
         };
-        // Only now: whatever is wrong, no thread goes on.
+        // Only now: in case of an error, no thread continues.
         let programs = started?;
         let guests = guests.map_err(|error| failed(&error))?;
         let mut natives = programs.natives.into_iter();
@@ -101,7 +101,7 @@ impl Plan {
         })
     }
 
-    /// Starts the agent, and the native proxies in their order. What finds projects is started when it is needed.
+    /// Starts the agent, and the native proxies in order. The finder of projects is started when needed.
     fn start_programs(
         &self,
         supervisor: &Supervisor,
@@ -130,7 +130,7 @@ impl Plan {
     }
 }
 
-/// Loads the components of a manifest, beginning now. An error if that cannot be.
+/// Starts to load the components of a manifest. An error if that is impossible.
 pub fn load(
     manifest: &Manifest,
     directories: &[Directories],
@@ -138,7 +138,7 @@ pub fn load(
     load_by(None, manifest, directories)
 }
 
-/// The same, by this engine if there is one.
+/// The same, with this engine if given.
 fn load_by(
     engine: Option<Engine>,
     manifest: &Manifest,
@@ -158,7 +158,7 @@ fn load_by(
     }
 }
 
-/// Loads the components of a manifest into a host, and says how far it is.
+/// Loads the components of a manifest into a host, and shows progress.
 pub fn load_now(
     host: &Host,
     manifest: &Manifest,
@@ -170,8 +170,8 @@ pub fn load_now(
 }
 
 impl Loaded {
-    /// Gives up our rights, except removing sockets from this folder, then lets components run. That is for good, even
-    /// if it fails.
+    /// Gives up our rights, except removing sockets from this folder, then lets components run. The rights are gone for
+    /// good, even if it fails.
     pub async fn start(self, live: Option<&Directory>) -> Result<Chain, Failed> {
         give_up_rights(&self.directories, live);
         self.run().await
@@ -228,7 +228,7 @@ pub fn start_native(
     })
 }
 
-/// What is wrong with the chain, for the client.
+/// An error of the chain, for the client.
 pub fn failed(error: &dyn Display) -> Failed {
     Failed {
         error: StartError {

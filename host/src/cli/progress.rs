@@ -1,18 +1,18 @@
-//! What is shown while something takes long: bars on a terminal, and elsewhere a line for what is downloaded.
+//! Progress of slow operations: bars on a terminal, and elsewhere a line per download.
 
 use std::io::{IsTerminal, stderr};
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// How often it moves.
+/// How often it is redrawn.
 const TICK: Duration = Duration::from_millis(150);
 
-/// The lines at the end of a terminal that tell what goes on. Clones share them.
+/// The progress lines at the end of a terminal. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(MultiProgress);
 
-/// A download under way. It is gone from the terminal when it is dropped.
+/// A download in progress. Dropping it removes it from the terminal.
 #[derive(Debug)]
 pub struct Download(ProgressBar);
 
@@ -45,7 +45,7 @@ impl Progress {
 }
 
 impl Download {
-    /// How many bytes are there, of so many.
+    /// Sets the number of received bytes, and the total.
     pub fn set(&self, there: u64, whole: Option<u64>) {
         if let Some(whole) = whole {
             self.0.set_length(whole);

@@ -1,5 +1,5 @@
-//! Files that this program, and its next start, rely on: which proxies there are, what they may do, and which programs
-//! are started. No proxy may write to any of them, since it could give itself more.
+//! Files that this program, and its next start, rely on: they determine the proxies, their permissions, and the
+//! programs that are started. No proxy may write to any of them, since it could widen its own rights.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -19,13 +19,13 @@ use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many names are checked in the search for a file's other names. It takes about a second.
+/// How many names are checked when searching for a file's other names. It takes about a second.
 const NAMES: usize = 1_000_000;
 
-/// The longest first line of a script that is looked at, in bytes, as by the system.
+/// How many bytes of a script's first line are read, as by the system.
 const FIRST_LINE: u64 = 256;
 
-/// What tells programs where to find code, if it is set in our environment.
+/// Variables that tell programs where to find code.
 const LOADERS: &[&str] = &[
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -39,7 +39,7 @@ const LOADERS: &[&str] = &[
     "ENV",
 ];
 
-/// What the command line and manifests name, each with what it is.
+/// The files that the command line and manifests name, each with its description.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Named {
     programs: Vec<(String, CommandLine)>,
@@ -47,7 +47,7 @@ pub struct Named {
 }
 
 impl Named {
-    /// The agent, if one is known, and where the log and the trace go.
+    /// The agent, if known, and the log and trace files.
     pub fn new<'p>(
         agent: Option<CommandLine>,
         written: impl IntoIterator<Item = &'p Path>,
@@ -60,7 +60,7 @@ impl Named {
         named.written(written)
     }
 
-    /// The same, and what a manifest's chain is made of.
+    /// The same, and the files of a manifest's chain.
     pub fn and(mut self, manifest: &Manifest) -> Self {
         let whose = |entry: &ProxyEntry| format!("the proxy `{}`", entry.id);
         let mut file = |what: &str, path: &Path| self.files.push((what.to_owned(), path.into()));
@@ -81,7 +81,7 @@ impl Named {
         self
     }
 
-    /// The same, where this is written to, too.
+    /// The same, with these files that are written.
     pub fn written<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let paths = paths.into_iter();
         let named = paths.map(|path| ("the log or the trace".to_owned(), path.into()));
@@ -90,11 +90,11 @@ impl Named {
     }
 }
 
-/// Something that is relied on.
+/// A file or directory that is relied on.
 struct Relied {
     what: String,
     path: PathBuf,
-    /// Every name by which it is found.
+    /// All of its names.
     names: Vec<PathBuf>,
 }
 
@@ -102,14 +102,14 @@ struct Relied {
 struct Writable<'a> {
     entry: &'a ProxyEntry,
     opened: &'a Opened,
-    /// Itself.
+    /// The directory itself.
     top: Option<Identity>,
-    /// Where other file systems begin in it: one may be there for a second time.
+    /// The mount points in it: they may show another file system a second time.
     mounts: Vec<Option<Identity>>,
 }
 
-/// An error if a proxy may write to something that is relied on. The directories are those of the manifest's proxies,
-/// in its order.
+/// An error if a proxy may write to a file that is relied on. The directories are those of the manifest's proxies, in
+/// order.
 pub fn check(
     manifest: &Manifest,
     directories: &[Directories],
@@ -166,7 +166,7 @@ pub fn check(
     Ok(())
 }
 
-/// What belongs to this program.
+/// The files of this program.
 fn own() -> Vec<Relied> {
     let files = [
         ("your config.toml", folders::config_file()),
@@ -201,11 +201,11 @@ fn own() -> Vec<Relied> {
         .collect()
 }
 
-/// A program with what it is told in its arguments and its environment. A file among that may be what
-/// it runs, and a directory may be where it finds that.
+/// A program with its arguments and environment. A file among those may be its code, and a directory may be where it
+/// finds that.
 fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
     let folders = search(command);
-    // An empty one is the current directory.
+    // An empty name is the current directory.
     let within = |folder: &PathBuf| {
         Relied::within(
             "where programs are looked for",
@@ -233,7 +233,7 @@ fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
     all
 }
 
-/// Where a program is looked for that is named without a path.
+/// The search path of a program named without a path.
 fn search(command: &CommandLine) -> Vec<PathBuf> {
     let own = command.env.iter().rfind(|(name, _)| name == "PATH");
     let search = own.map(|(_, value)| value.clone());
@@ -251,7 +251,7 @@ pub fn file_of(command: &CommandLine) -> Option<PathBuf> {
     files.into_iter().find(|file| file.is_file())
 }
 
-/// What a program is told: its arguments, and what is set for it.
+/// The words that a program gets: its arguments, and its environment variables.
 fn words(command: &CommandLine) -> impl Iterator<Item = &OsString> {
     let values = command.env.iter().map(|(_, value)| value);
     command.args.iter().chain(values)
@@ -263,9 +263,9 @@ fn interpreter(file: &Path) -> Option<PathBuf> {
     line.split_whitespace().next().map(PathBuf::from)
 }
 
-/// The first line of a script, behind `#!`.
+/// The first line of a script, after `#!`.
 pub fn first_line(file: &Path) -> Option<String> {
-    // Not a pipe, which would be waited for.
+    // Not a pipe, whose reading would block.
     let file = file.is_file().then(|| File::open(file).ok())??;
     let mut start = Vec::new();
     file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
@@ -275,7 +275,7 @@ pub fn first_line(file: &Path) -> Option<String> {
 }
 
 impl Relied {
-    /// A file or a directory that must be what it is.
+    /// A file or a directory that must not change.
     fn new(what: impl Into<String>, path: &Path) -> Self {
         Self {
             what: what.into(),
@@ -284,7 +284,7 @@ impl Relied {
         }
     }
 
-    /// A directory of which everything in it matters.
+    /// A directory whose whole content must not change.
     fn within(what: impl Into<String>, directory: &Path) -> Self {
         let mut names = trail::names(directory);
         let inside = names.last().map(|name| name.join("any"));
@@ -308,8 +308,8 @@ impl<'a> Writable<'a> {
         }
     }
 
-    /// A word of a command line, of its environment, or of the first line of its script, in which this
-    /// directory is named in the midst of something else: of a shell's command, or behind an option.
+    /// A word of a command line, of its environment, or of the first line of its script, that contains this directory's
+    /// path in its middle: in a shell's command, or after an option.
     fn is_named_in(&self, command: &CommandLine) -> Option<String> {
         let loaders = LOADERS.iter().filter_map(std::env::var_os);
         let words = words(command).cloned().chain(loaders);
@@ -321,7 +321,7 @@ impl<'a> Writable<'a> {
         words.find(|word| names.iter().any(|name| word.contains(name)))
     }
 
-    /// How something that is relied on can be written to or replaced here, in words.
+    /// How something that is relied on could be written to or replaced here, in words.
     fn reaches(&self, relied: &Relied) -> Option<String> {
         let show = |path: &dyn Display| quote(&path.to_string(), MAX_QUOTE);
         let path = show(&relied.path.display());
@@ -344,7 +344,7 @@ impl<'a> Writable<'a> {
         }
     }
 
-    /// Whether a name is one in this directory, or anywhere below.
+    /// Whether a name is in this directory, or anywhere below.
     fn contains(&self, name: &Path) -> bool {
         name.ancestors().skip(1).any(|above| {
             let above = Identity::of(above);

@@ -1,4 +1,4 @@
-//! `acp-chain run`: what editors launch.
+//! `acp-chain run`: the command that editors launch.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -51,7 +51,7 @@ pub struct Run {
     no_project: bool,
     #[command(flatten)]
     pub target: Target,
-    /// Where the trace is written, once that is known.
+    /// The trace file, once known.
     #[arg(skip)]
     pub traced: Option<Traced>,
     #[command(flatten)]
@@ -60,16 +60,16 @@ pub struct Run {
     /// sign in.
     #[arg(skip)]
     pub appended: Vec<OsString>,
-    /// What the command line says about the log, for programs of ours that this starts.
+    /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
-    /// What starts programs for us, if it has begun already.
+    /// Starts programs for us, if it is already running.
     #[arg(skip)]
     pub supervisor: Option<Supervisor>,
 }
 
 impl Run {
-    /// One in which all sessions have the same proxies.
+    /// The same proxies for all sessions.
     pub fn of_all(manifest: Option<PathBuf>, with: Vec<String>, agent: AgentArgs) -> Self {
         Self {
             manifest,
@@ -109,8 +109,8 @@ impl Run {
             .await
     }
 
-    /// Serves a client, until either end is gone, or until `stop`; `begun` gets the chain when it is there. Returns the
-    /// exit code.
+    /// Serves a client, until either end is gone, or until `stop`; `begun` gets the chain once it has started. Returns
+    /// the exit code.
     pub async fn serve_client(
         mut self,
         client: Transport,
@@ -147,7 +147,7 @@ impl Run {
         Ok(code_of(exit, exit_code))
     }
 
-    /// Lets the agent have the terminal: this is not an editor, but a user who signs in, or looks (RFD
+    /// Gives the terminal to the agent: this is not an editor, but a user who signs in, or looks around (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
@@ -155,7 +155,7 @@ impl Run {
             .as_ref()
             .is_some_and(|manifest| manifest.agent.is_some())
         {
-            // An editor does not know our words from the agent's.
+            // An editor cannot tell our words from the agent's.
             self.appended.splice(0..0, self.agent.take_unknown());
         }
         let mut command = self.command(manifest.as_ref())?;
@@ -178,13 +178,13 @@ impl Run {
         })
     }
 
-    /// The command of the agent, as it would be started.
+    /// The agent's command line.
     pub fn agent_command(&self) -> Result<CommandLine, Failed> {
         let (_, manifest) = self.read()?;
         self.command(manifest.as_ref())
     }
 
-    /// What the user has decided, and the chain if there is one.
+    /// The user's settings, and the chain if there is one.
     fn read(&self) -> Result<(User, Option<Manifest>), Failed> {
         let user = super::user().map_err(|error| failed(&error))?;
         if self.manifest.is_none() && self.with.is_empty() && !user.has_chain() {
@@ -201,7 +201,7 @@ impl Run {
         Ok((user, Some(manifest)))
     }
 
-    /// What is to run in this role.
+    /// The plan for this role.
     pub fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, Failed> {
         folders::check_owners().map_err(|error| failed(&error))?;
         let (user, manifest) = self.read()?;
@@ -233,7 +233,7 @@ impl Run {
         let bridge = manifest.as_ref().and_then(|manifest| manifest.bridge);
         let projects = match role {
             Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref())?),
-            // Its parent decides that.
+            // Its parent decides about that.
             Role::Agent | Role::Proxy(_) => None,
         };
         Ok(Plan {
@@ -246,14 +246,14 @@ impl Run {
         })
     }
 
-    /// Whether sessions have the proxies of their projects.
+    /// Whether sessions get the proxies of their projects.
     fn has_projects(&self) -> bool {
         // Without a home, nobody can have agreed to one.
         let may_be_trusted = folders::trust().is_some();
         may_be_trusted && !self.no_project && (self.manifest.is_none() || self.project.is_some())
     }
 
-    /// How projects are found, and what runs beside their proxies.
+    /// How to find projects, and the files beside their proxies.
     fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, Failed> {
         let project = self.project.as_deref().map(project::root).transpose();
         let project = project.map_err(|error| failed(&format!("--project: {error}")))?;
@@ -310,7 +310,7 @@ pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode
     let served = match runtime {
         Ok(runtime) => {
             let served = runtime.block_on(serve);
-            // A thread that reads a terminal, or compiles, would be waited for.
+            // A thread that reads a terminal, or compiles, would delay the end.
             runtime.shutdown_background();
             served
         }
@@ -333,7 +333,7 @@ pub fn told(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
     }
 }
 
-/// The exit code after a connection: the agent's, or, if no chain started, this.
+/// The exit code after a connection: the agent's, or this if no chain started.
 pub fn code_of(exit: Exit, failed: u8) -> u8 {
     match exit {
         Exit::NeverBegan => failed,
@@ -341,7 +341,7 @@ pub fn code_of(exit: Exit, failed: u8) -> u8 {
     }
 }
 
-/// Starts what will start programs and open sockets for us.
+/// Starts the supervisor, which starts programs and opens sockets for us.
 pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
     Supervisor::start(program).map_err(|error| {
         let program = Untrusted::new(program.display());
@@ -349,7 +349,7 @@ pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
     })
 }
 
-/// The error about a chain that broke after rights had been given up.
+/// The error of a chain that broke after rights had been given up.
 fn again(failed: &Failed) -> Failed {
     let mut failed = failed.clone();
     let message = &mut failed.error.message;
@@ -357,7 +357,7 @@ fn again(failed: &Failed) -> Failed {
     failed
 }
 
-/// An error if the manifest has a program among its proxies, and the user does not allow that.
+/// An error if the manifest has a native proxy, and the user does not allow that.
 pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {

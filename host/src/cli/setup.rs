@@ -80,7 +80,7 @@ impl Setup {
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),
-            // What is wrong with their folder is told where one of them is needed.
+            // Errors in their folder are reported when one of them is needed.
             installed: agent::names().unwrap_or_default(),
         };
         if let Some(lines) = typed(editor, &wanted, &launch) {
@@ -164,7 +164,7 @@ impl Setup {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What puts an installed agent into a configuration that has none, if that is what is wrong and can be done.
+    /// Adds an installed agent to a configuration that has none, if that is the problem and possible.
     fn with_installed(
         &self,
         editor: &Editor,
@@ -194,7 +194,7 @@ impl Setup {
         )
     }
 
-    /// Whether there is anything in the chain, beside what projects bring. An error if it could not run.
+    /// Whether the chain has any proxies, besides those of projects. An error if it could not run.
     fn check_chain(&self) -> Result<bool, String> {
         let user = super::user().map_err(|error| error.to_string())?;
         if self.with.is_empty() {
@@ -207,7 +207,7 @@ impl Setup {
         Ok(true)
     }
 
-    /// Whether the user says yes to what was just shown.
+    /// Whether the user agrees to what was just shown.
     fn is_agreed(&self, change: &Change) -> Result<bool, String> {
         if self.print {
             return Ok(false);
@@ -239,7 +239,7 @@ fn shown(error: Error) -> String {
     Untrusted::new(error).to_string()
 }
 
-/// Where backups are kept.
+/// The store of backups.
 fn store() -> Result<Store, String> {
     folders::check_owners()?;
     let folder = folders::setups().ok_or(
@@ -250,7 +250,7 @@ fn store() -> Result<Store, String> {
     Ok(Store::new(folder, disk::write))
 }
 
-/// Prints a change as a difference.
+/// Prints a change as a diff.
 fn show(change: &Change) {
     let path = Untrusted::new(change.path.display());
     say!("--- {path}{}", missing(change.before.as_ref()));
@@ -279,7 +279,7 @@ fn missing(text: Option<&String>) -> &'static str {
     }
 }
 
-/// Prints the editors that are found, and what each launches.
+/// Prints the editors found, and what each launches.
 fn list(places: &Folders) {
     let mut is_any = false;
     for editor in &EDITORS {

@@ -1,4 +1,4 @@
-//! What the command line says of itself is true, and the book says the same.
+//! Checks that the help texts are true, and that the book repeats them.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use super::Cli;
 /// Set by `cargo xtask book`.
 const WRITE: &str = "ACP_CHAIN_BOOK";
 
-/// The page that has what the helps say.
+/// The page with the help texts.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/command-line.md");
 
-/// The program and its commands, but not those that people do not type.
+/// The program and its commands, except those not for people.
 fn commands() -> Vec<Command> {
     let whole = Cli::command();
     let all = whole.get_subcommands();
@@ -36,7 +36,7 @@ fn block(command: &Command, heading: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// The lines of such a block that have two columns.
+/// The lines of such a block with two columns.
 fn rows(command: &Command, heading: &str) -> Vec<(String, String)> {
     let lines = block(command, heading).into_iter();
     let rows = lines.map(|line| {
@@ -46,7 +46,7 @@ fn rows(command: &Command, heading: &str) -> Vec<(String, String)> {
     rows.collect()
 }
 
-/// The words of a command line, up to where the shell does something with what it prints.
+/// The words of a command line, up to a pipe or redirection.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     for (at, part) in line.split('\'').enumerate() {
@@ -140,7 +140,7 @@ fn the_page_of_the_book_has_what_the_helps_say() {
     }
 }
 
-/// The page with this table under the comment that names it, instead of the one there.
+/// The page with this table under the comment that names it, replacing the one there.
 fn with_table(page: &str, name: &str, table: &str) -> String {
     let comment = format!("<!-- {name}, from the helps -->\n");
     let (before, rest) = page.split_once(&comment).expect("a place for the table");

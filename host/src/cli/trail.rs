@@ -1,15 +1,15 @@
-//! Every name that resolving a path looks up. Whoever can replace one of them decides where the path leads.
+//! Every name that resolving a path looks up. Anybody who can replace one of them decides where the path leads.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// How many links are followed, the same as the system does.
+/// The maximum number of links, as in the system.
 const LINKS: usize = 40;
 
-/// The names on the way, each with the path without links of the directory that it is in. The last
-/// is that of what the path leads to, be it there or not.
+/// The names on the way, each with the resolved path of its directory. The last is the name of the path's target,
+/// whether it exists or not.
 pub fn names(path: &Path) -> Vec<PathBuf> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let (mut here, mut names, mut links) = (PathBuf::new(), Vec::new(), 0);
@@ -20,7 +20,7 @@ pub fn names(path: &Path) -> Vec<PathBuf> {
             here.pop();
             continue;
         }
-        // The root, with which all begins anew, is not a name.
+        // The root, at which resolution starts over, is not a name.
         let name = here.join(step);
         if name.parent().is_none() {
             here = name;

@@ -1,4 +1,4 @@
-//! What a proxy may do and use, in plain words.
+//! The permissions and limits of a proxy, in plain words.
 
 use acp_chain_powers::{Danger, NamedMethods, Power};
 
@@ -8,15 +8,15 @@ use crate::manifest::{ComponentEntry, NativeEntry, User};
 use crate::sandbox::Directory;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What a component is able to do at all.
+/// What a component is able to do in principle.
 pub struct Abilities {
     /// It imports WASI.
     pub wasi: bool,
-    /// What it has for the agent.
+    /// Its offers for the agent.
     pub offers: Offers,
 }
 
-/// The terms of a proxy that is a program, one line each.
+/// The terms of a native proxy, one line each.
 pub fn of_program(
     entry: &NativeEntry,
     policy: Option<FailurePolicy>,
@@ -47,7 +47,7 @@ pub fn of_program(
     lines
 }
 
-/// Why a program is not a proxy yet, and what would make it one.
+/// Why a program is not accepted as a proxy, and how to allow it.
 pub fn not_granted(config: Option<&std::path::Path>) -> String {
     let file = match config {
         Some(path) => quote(&path.display().to_string(), MAX_QUOTE),
@@ -56,7 +56,7 @@ pub fn not_granted(config: Option<&std::path::Path>) -> String {
     format!("no sandbox holds it; to let programs be proxies, write `native = true` into {file}")
 }
 
-/// The terms of a proxy that is a component, one line each.
+/// The terms of a component, one line each.
 pub fn terms(
     entry: &ComponentEntry,
     policy: Option<FailurePolicy>,
@@ -80,7 +80,7 @@ pub fn terms(
     lines
 }
 
-/// A directory that a proxy is given.
+/// A granted directory.
 pub fn given(directory: &Directory) -> String {
     let how = match directory.write {
         true => "read and write in",
@@ -91,7 +91,7 @@ pub fn given(directory: &Directory) -> String {
     format!("! it can {how} {path}, as {name}")
 }
 
-/// What a grant allows a proxy, one line per power.
+/// The permissions of a grant, one line per power.
 fn granted(grant: &Grant) -> Vec<String> {
     let powers = grant.powers().iter().map(|power| in_words(power));
     let methods = grant.methods().iter().map(by_name);
@@ -102,7 +102,7 @@ fn granted(grant: &Grant) -> Vec<String> {
     }
 }
 
-/// A power, as its user must know it. Dangerous ones stand out, with the reason.
+/// A power in words for its user. Dangerous ones stand out, with the reason.
 pub fn in_words(power: &Power) -> String {
     let Power {
         key, words, reason, ..
@@ -134,7 +134,7 @@ fn way_out(wasi: bool, directories: bool) -> &'static str {
     }
 }
 
-/// Its memory and time, and what else differs from the defaults.
+/// Its memory and time, and other limits that differ from the defaults.
 pub fn limits(limits: &Limits) -> String {
     let defaults = Limits::default();
     let shown = TABLE.iter().filter(|limit| {

@@ -67,7 +67,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     lines
 }
 
-/// The powers by which one sees something of what is asked for.
+/// The powers that let a proxy see a part of what is asked for.
 fn readers(asked: &Asked) -> String {
     let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
     let reads = |power: &&Power| power.actions().meets(Actions::READ) && power.needs.is_none();

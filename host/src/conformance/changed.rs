@@ -10,19 +10,19 @@ use serde_json::value::RawValue;
 use crate::channel::{Grant, Subject};
 use crate::rpc;
 
-/// How deep bodies are compared. What lies deeper is left alone.
+/// The maximum depth at which bodies are compared. Anything deeper is ignored.
 const DEEPEST: usize = 100;
 
 /// How many bytes may be compared: more than any two messages have.
 const BUDGET: usize = 1 << 30;
 
-/// What is wrong with a changed body, if anything is.
+/// The damage in a changed body, if there is any.
 pub fn damage(old: &str, new: &str, grant: &Grant, subject: &Subject) -> Option<String> {
     let raw = |text| serde_json::from_str::<&RawValue>(text).ok();
     let (old, new) = (raw(old)?, raw(new)?);
     let (places, mut budget) = (grant.changeable(subject), BUDGET);
     let differs = places.compare(old, new, &mut budget).is_err();
-    // Of what has two readings, no power can tell.
+    // No power can judge a body with two readings.
     if differs && rpc::look_through(old.get()).is_ok() {
         return Some("it changes places that its powers do not cover".to_owned());
     }
@@ -75,7 +75,7 @@ fn values(old: &str, new: &str, depth: usize) -> Option<String> {
     match (Entries::of(old), Entries::of(new)) {
         (Some(Entries(olds)), Some(Entries(news))) => {
             let is_object = olds.iter().chain(&news).any(|(name, _)| name.is_some());
-            // Of an array that got longer or shorter, nobody knows what was which.
+            // In an array whose length changed, elements cannot be matched.
             if !is_object && olds.len() != news.len() {
                 return None;
             }
@@ -99,7 +99,7 @@ fn scalars(old: &str, new: &str) -> Option<String> {
     if is_number(old) {
         let (before, after) = (old.parse::<f64>().ok()?, new.parse::<f64>().ok());
         let is_lost = match after {
-            // Said with other digits, it is the nearest that a float can hold.
+            // With other digits, it must be the nearest float.
             Some(after) if is_number(new) => {
                 before.to_bits() == after.to_bits() && digits(old) != digits(new)
             }
@@ -113,7 +113,7 @@ fn scalars(old: &str, new: &str) -> Option<String> {
     is_lost.then(|| "half of a surrogate pair, as `\\ud800`, becomes U+FFFD".to_owned())
 }
 
-/// What a number is: its digits without zeros around them, and where their point stands.
+/// The value of a number: its digits without surrounding zeros, and the position of its point.
 fn digits(number: &str) -> (bool, String, i64) {
     let (is_negative, number) = match number.strip_prefix('-') {
         Some(number) => (true, number),
@@ -125,7 +125,7 @@ fn digits(number: &str) -> (bool, String, i64) {
     let significant = all.trim_start_matches('0');
     let trimmed = significant.trim_end_matches('0');
     let zeros = significant.len() - trimmed.len();
-    // Nobody writes longer ones.
+    // No real text is longer.
     let length = |text: usize| i64::try_from(text).unwrap_or(i64::MAX);
     let exponent = exponent
         .trim_start_matches('+')

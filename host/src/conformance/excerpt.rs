@@ -4,18 +4,18 @@ use crate::channel::Peer;
 use crate::rpc::Kind;
 use crate::untrusted::quote;
 
-/// How much of a message is shown, in bytes.
+/// How many bytes of a message are shown.
 const SHOWN: usize = 400;
 
-/// How much of it stands before the place that matters.
+/// How many of them are before the relevant place.
 const BEFORE: usize = 120;
 
-/// A line of a case: what somebody says, marked as `mark`.
+/// A line of a case: a message of somebody, marked with `mark`.
 pub fn line(mark: char, who: &str, what: &str, body: &str) -> String {
     line_at(mark, who, what, body, 0)
 }
 
-/// The same of two bodies that differ, around the first place where they do.
+/// The same for two bodies, around the first place at which they differ.
 pub fn difference(who: &str, what: &str, expected: &str, came: &str) -> [String; 2] {
     let pairs = expected.bytes().zip(came.bytes());
     let at = pairs.take_while(|(one, other)| one == other).count();
@@ -38,7 +38,7 @@ fn line_at(mark: char, who: &str, what: &str, body: &str, at: usize) -> String {
     format!("{mark} {who}: {what} {dots}{body}")
 }
 
-/// What a message is called in a sentence.
+/// The name of a message in a sentence.
 pub fn called(sender: Peer, kind: Kind, method: &str) -> String {
     let (sender, method) = (sender.as_str(), quote(method, SHOWN));
     match kind {

@@ -1,17 +1,17 @@
 //! Findings of a check.
 
-/// Something that a component does not withstand, or that its author should know.
+/// A failure of a component, or something that its author should know.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Whether the check fails by it; else it is a warning.
+    /// Whether it makes the check fail; otherwise it is a warning.
     pub is_failure: bool,
-    /// Whether there is nothing more to check then.
+    /// Whether it ends all checks.
     pub is_last: bool,
     /// The problem, in a self-contained sentence.
     pub what: String,
-    /// The shortest case that shows it, in lines: `-` is what was to come, and `+` what came.
+    /// The shortest case that shows it, in lines: `-` is the expected message, and `+` the actual one.
     pub case: Vec<String>,
-    /// What to do, if it is not what its check says.
+    /// The remedy, if it differs from the check's.
     pub remedy: Option<&'static str>,
 }
 
@@ -27,7 +27,7 @@ impl Finding {
         }
     }
 
-    /// The check holds, and yet.
+    /// The check passes, with a warning.
     pub fn warning(what: impl Into<String>) -> Self {
         Self {
             is_failure: false,
@@ -42,7 +42,7 @@ impl Finding {
         self
     }
 
-    /// With what to do about it.
+    /// With a remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: &'static str) -> Self {
         self.remedy = Some(remedy);

@@ -1,11 +1,11 @@
 //! Checks what every proxy must withstand: a component runs in the sandbox and the chain of a run, between two
 //! simulated ends.
 //!
-//! What always holds:
+//! Invariants:
 //! - It ends. A call of the component ends at its limit `time`, a check after [`PATIENCE`], and nothing more is played
 //!   once the component broke.
-//! - The same seed plays the same. Time is told, as in a [transcript](crate::transcript).
-//! - A finding says what to do.
+//! - The same seed plays the same messages. Time is simulated, as in a [transcript](crate::transcript).
+//! - A finding has a remedy.
 
 pub mod asks;
 mod changed;
@@ -31,8 +31,8 @@ pub use under_test::UnderTest;
 /// How long a check may take by the machine's clock.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Puts a component through these checks, in the order of [`CHECKS`]. Nothing more is checked of one that does not
-/// start, or does not come to rest.
+/// Runs these checks on a component, in the order of [`CHECKS`]. They end early if it does not start, or does not
+/// become idle.
 pub fn run(under_test: &UnderTest, is_wanted: impl Fn(&Check) -> bool) -> Report {
     let mut outcomes = Vec::new();
     let mut goes_on = true;

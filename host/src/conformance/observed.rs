@@ -12,7 +12,7 @@ use crate::channel::{
 use crate::rpc::Message;
 use crate::transcript::watched::{Watch, Watched};
 
-/// What was seen. Cloning it shares it.
+/// The observations. Clones share them.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<State>>);
 
@@ -22,49 +22,49 @@ pub struct State {
     pub calls: Vec<Called>,
     /// What it holds, by its calls.
     pub held: BTreeMap<MessageId, usize>,
-    /// What the host took from it, for it held it too long.
+    /// The messages that the host took back because it held them too long.
     pub taken: Vec<usize>,
-    /// What it asked and told and did not reach an end yet.
+    /// Its own messages that have not reached an end yet.
     own: Vec<(Peer, Message)>,
-    /// How many messages it sent by itself.
+    /// The number of its own messages.
     pub sent: usize,
-    /// What it said it has.
+    /// Its lists of offers.
     pub lists: Vec<(Offer, String)>,
-    /// What it has saved, each once.
+    /// Its saved states, without duplicates.
     pub saved: Vec<String>,
-    /// Why it did not start again.
+    /// Why it did not restart.
     pub not_started: Option<Failure>,
-    /// The call at which it is to fail.
+    /// The call at which to fail.
     pub fails_at: Option<usize>,
-    /// Whether what it saved is lost when it fails.
+    /// Whether its saved state is lost when it fails.
     pub forgets: bool,
 }
 
-/// A call, and what came of it.
+/// A call, and its outcome.
 #[derive(Clone)]
 pub struct Called {
-    /// What it was called with; none of what is about a message that it has already.
+    /// The message that it was called with; `None` for calls about a message that it already has.
     pub message: Option<(Peer, Arc<str>, Message)>,
-    /// Whether that is a call of something that it has.
+    /// Whether it is a call of one of its offers.
     pub is_offer: bool,
-    /// The outcome of it.
+    /// Its outcome.
     pub fate: Fate,
 }
 
-/// What becomes of a message.
+/// The fate of a message.
 #[derive(Clone)]
 pub enum Fate {
-    /// It has only heard it.
+    /// It was only observed.
     Told,
-    /// It goes on, byte for byte.
+    /// It is passed on byte for byte.
     Forward,
-    /// This goes on in its place.
+    /// This is passed on in its place.
     Replaced(Message),
-    /// This is the answer.
+    /// It is answered with this.
     Answered(Message),
-    /// It goes no further.
+    /// It is dropped.
     Discarded,
-    /// Nothing yet.
+    /// Still undecided.
     Held,
     /// The component could not decide, for this reason.
     Undecided(String),
@@ -75,12 +75,12 @@ pub enum Fate {
 }
 
 impl Seen {
-    /// All that was seen until now.
+    /// Everything observed so far.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it sent this itself; each message counts once.
+    /// Whether it sent this message itself; each message counts once.
     pub fn is_own(&self, to: Peer, message: &Message) -> bool {
         let mut state = self.lock();
         let own = state.own.iter().position(|(peer, own)| {
@@ -105,7 +105,7 @@ impl State {
         calls.any(|called| matches!(called.fate, Fate::Failed))
     }
 
-    /// What became of a message, by its sender and its body, among the calls from there on.
+    /// The fate of a message, by its sender and its body, among the calls from there on.
     pub fn fate(&self, from: usize, sender: Peer, body: &str) -> Option<&Fate> {
         let calls = self.calls.get(from..).unwrap_or_default();
         let found = calls.iter().find(|called| {
@@ -143,7 +143,7 @@ impl State {
             Outcome::Decided(Action::Hold) => {
                 self.held.extend(id.map(|id| (id, at)));
             }
-            // The host settles what it held.
+            // The host settles everything that it held.
             Outcome::Broke(_) => self.held.clear(),
             _ => {}
         }
@@ -168,7 +168,7 @@ impl Fate {
     }
 }
 
-/// What makes a component that is seen.
+/// The source of an observed component.
 pub struct Observed {
     source: Watched,
     seen: Seen,
@@ -176,7 +176,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Sees the components that come from here. The watch knows whether they are at work.
+    /// Observes the components of this source. The watch knows whether they are at work.
     pub fn new(source: impl Source + 'static, seen: Seen, watch: Watch) -> Self {
         Self {
             source: Watched::new(Box::new(source), watch.clone()),

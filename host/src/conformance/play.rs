@@ -1,7 +1,7 @@
 //! A chain of one component in this process, between two ends that a check plays.
 //!
-//! Time is simulated, as in a transcript: it goes on only when nobody has anything to do. The component's own requests
-//! are answered at once, with the smallest answer that the protocol's schema allows.
+//! Time is simulated, as in a transcript: it advances only when everything is idle. The component's own requests are
+//! answered at once, with the smallest answer that the protocol's schema allows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -22,45 +22,45 @@ use crate::transcript::wire::Wire;
 use crate::transport::Transport;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What passes when everything has come to rest.
+/// The time that passes when everything is idle.
 const REST: Duration = Duration::from_millis(1);
 
 /// How long a proxy that failed may take to be restarted: the chain waits ten seconds at most.
 pub const RESTART: Duration = Duration::from_secs(11);
 
-/// How much may come before it has to come to rest, in messages.
+/// The maximum number of messages before it must become idle.
 const MOST: usize = 20_000;
 
-/// How often messages may come before it has to come to rest.
+/// The maximum number of rounds of messages before it must become idle.
 const ROUNDS: usize = 5_000;
 
-/// What the client says first.
+/// The client's first parameters.
 const CLIENT: &str =
     r#""clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}"#;
 
-/// What the agent answers then.
+/// The agent's answer to them.
 const AGENT: &str = r#""agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]"#;
 
 /// The same in version 2.
 const AGENT_2: &str = r#""capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}"#;
 
-/// The member of `_meta` by which a check knows its messages.
+/// The member of `_meta` by which a check recognizes its messages.
 const MARK: &str = "conformance";
 
-/// Why a play goes no further.
+/// Why a play stops.
 #[derive(Debug)]
 pub enum Stop {
-    /// The component broke; what was seen of it says how.
+    /// The component broke; the observations say how.
     Broke,
     /// It does not start.
     DoesNotStart(Failure),
-    /// It always has more to send.
+    /// It never stops sending.
     NoRest,
-    /// The chain takes nothing more.
+    /// The chain accepts no more messages.
     Deaf,
-    /// It takes too long by the machine's clock.
+    /// It takes too long in real time.
     TooLong,
-    /// Something else, which is a finding.
+    /// Another finding.
     Found(Finding),
 }
 
@@ -70,16 +70,16 @@ impl From<Finding> for Stop {
     }
 }
 
-/// A request of an end's.
+/// A request of an end.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Whose.
+    /// Its sender.
     pub from: Peer,
     pub id: u64,
     pub method: String,
 }
 
-/// A message that a check knows again: one of the numbered messages of a session.
+/// Identifies a message of a check: one of the numbered messages of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
     pub session: usize,
@@ -87,7 +87,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The member of a body that it stands in.
+    /// The member of a body that contains it.
     pub fn meta(&self) -> String {
         let Self { session, number } = self;
         format!(r#""_meta":{{"{MARK}":"{session}/{number}"}}"#)
@@ -103,31 +103,31 @@ impl Mark {
     }
 }
 
-/// A chain at work.
+/// A running chain.
 pub struct Play {
     client: Wire,
     agent: Wire,
-    /// What came and nobody has looked at yet: requests and notifications, with whom they came to.
+    /// Received requests and notifications that have not been processed yet, with their receivers.
     inbox: Vec<(Peer, Message)>,
-    /// What came for each request.
+    /// The answers to each request.
     answers: HashMap<(Peer, String), Vec<Message>>,
-    /// The marks that came to an end in notifications and answers, in order, with what they stood in.
+    /// The marks that reached an end in notifications and answers, in order, with their messages.
     pub marks: Vec<(Peer, Mark, Message)>,
-    /// What is seen of the component.
+    /// The observations of the component.
     pub seen: Seen,
     watch: Watch,
     last: u64,
-    /// How many messages were said and got.
+    /// The number of messages sent and received.
     pub count: usize,
-    /// What the component has for the agent.
+    /// The component's offers for the agent.
     pub offers: Offers,
-    /// Whether others rely on it to decide.
+    /// Whether it is a guard.
     pub is_guard: bool,
     hold_time: Duration,
 }
 
 impl Play {
-    /// Starts the component, and the chain. The host settles for a component that fails here as `on_failure` says.
+    /// Starts the component, and the chain. If the component fails, the host settles its messages by `on_failure`.
     pub async fn start(
         under_test: &UnderTest,
         seen: Seen,
@@ -181,7 +181,7 @@ impl Play {
         })
     }
 
-    /// Plays `initialize` in this version of the protocol.
+    /// Plays `initialize` with this version of the protocol.
     pub async fn initialize(&mut self, version: u64) -> Result<(), Stop> {
         let params = format!(r#"{{"protocolVersion":{version},{CLIENT}}}"#);
         let agent = if version == 2 { AGENT_2 } else { AGENT };
@@ -189,14 +189,14 @@ impl Play {
         self.set_up("initialize", &params, &result).await.map(drop)
     }
 
-    /// Sets up a session of this name. Gives what the agent was asked.
+    /// Sets up a session with this name. Returns the agent's request.
     pub async fn session(&mut self, name: &str) -> Result<Option<Message>, Stop> {
         let params = r#"{"cwd":"/project","mcpServers":[]}"#;
         let result = format!(r#"{{"sessionId":"{name}"}}"#);
         self.set_up("session/new", params, &result).await
     }
 
-    /// Plays a request of the client's that sets something up. Gives what the agent was asked.
+    /// Plays a setup request of the client. Returns the agent's request.
     async fn set_up(
         &mut self,
         method: &str,
@@ -234,7 +234,7 @@ impl Play {
             .into())
     }
 
-    /// What the agent was asked, and what the client was answered.
+    /// The request that the agent got, and the client's answer.
     async fn try_to_set_up(
         &mut self,
         method: &str,
@@ -260,7 +260,7 @@ impl Play {
         Ok((asked, self.answers(&ask).pop()))
     }
 
-    /// An end asks something. The params are JSON.
+    /// An end sends a request. The params are JSON.
     pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
         self.last += 1;
         let id = self.last;
@@ -276,20 +276,20 @@ impl Play {
         })
     }
 
-    /// An end tells something.
+    /// An end sends a notification.
     pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
         let method = plain(method);
         let line = format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#);
         self.say(from, line).await
     }
 
-    /// An end withdraws its request.
+    /// An end cancels its request.
     pub async fn cancel(&mut self, ask: &Ask) -> Result<(), Stop> {
         let params = format!(r#"{{"requestId":{}}}"#, ask.id);
         self.tell(ask.from, super::traffic::CANCEL, &params).await
     }
 
-    /// An end answers a request that came to it.
+    /// An end answers a request that it got.
     pub async fn answer(
         &mut self,
         from: Peer,
@@ -323,7 +323,7 @@ impl Play {
         }
     }
 
-    /// Waits until all has come to rest.
+    /// Waits until everything is idle.
     pub async fn rest(&mut self) -> Result<(), Stop> {
         let (mut rounds, from) = (0, self.count);
         loop {
@@ -343,18 +343,18 @@ impl Play {
         }
     }
 
-    /// Lets time go by, and waits until all has come to rest.
+    /// Lets time pass, and waits until everything is idle.
     pub async fn pass(&mut self, time: Duration) -> Result<(), Stop> {
         sleep(time).await;
         self.rest().await
     }
 
-    /// Lets so much time go by that nothing can be held any longer.
+    /// Lets enough time pass that nothing can be held any longer.
     pub async fn pass_hold_time(&mut self) -> Result<(), Stop> {
         self.pass(self.hold_time + Duration::from_secs(1)).await
     }
 
-    /// Takes in what has come. Whether anything has.
+    /// Processes received messages. Returns whether there were any.
     async fn hear(&mut self) -> Result<bool, Stop> {
         let mut has_come = false;
         for to in [Peer::Client, Peer::Agent] {
@@ -403,7 +403,7 @@ impl Play {
         Ok(())
     }
 
-    /// Takes what came to an end of this method.
+    /// Takes the received messages of this method at one end.
     pub fn take(&mut self, to: Peer, method: &str) -> Vec<Message> {
         let is_it =
             |(peer, message): &mut (Peer, Message)| *peer == to && **message.method() == *method;
@@ -411,13 +411,13 @@ impl Play {
         taken.map(|(_, message)| message).collect()
     }
 
-    /// Takes all that came to an end.
+    /// Takes all received messages at one end.
     pub fn take_all(&mut self, to: Peer) -> Vec<Message> {
         let taken = self.inbox.extract_if(.., |(peer, _)| *peer == to);
         taken.map(|(_, message)| message).collect()
     }
 
-    /// Answers all that came to an end, with the least that the schema allows.
+    /// Answers all requests received at one end, with the smallest answer that the schema allows.
     pub async fn answer_all(&mut self, to: Peer) -> Result<(), Stop> {
         for message in self.take_all(to) {
             let outcome = least(to, message.method());
@@ -426,13 +426,13 @@ impl Play {
         Ok(())
     }
 
-    /// What a request was answered.
+    /// The answers to a request.
     pub fn answers(&self, ask: &Ask) -> Vec<Message> {
         let key = (ask.from, ask.id.to_string());
         self.answers.get(&key).cloned().unwrap_or_default()
     }
 
-    /// What is wrong with the answers to these requests, if anything is: each has one.
+    /// The problem with the answers to these requests, if there is one: each must have exactly one.
     pub fn check_answers(&self, asks: &[Ask]) -> Result<(), Finding> {
         for ask in asks {
             let answers = self.answers(ask);
@@ -462,8 +462,8 @@ impl Play {
         Ok(())
     }
 
-    /// What is wrong with the order in which marks came, if anything is: in each session, and to each end, their
-    /// numbers rise.
+    /// The problem with the order of received marks, if there is one: in each session, and at each end, their numbers
+    /// must rise.
     pub fn check_order(&self) -> Result<(), Finding> {
         let mut latest: HashMap<(Peer, usize), (usize, &Message)> = HashMap::new();
         for (to, mark, message) in &self.marks {
@@ -487,7 +487,7 @@ impl Play {
         Ok(())
     }
 
-    /// What it holds and should not, if there is anything.
+    /// The messages that it holds but should not, if there are any.
     pub fn check_held(&self, why: &str) -> Result<(), Finding> {
         let state = self.seen.lock();
         let held = state.held.values().next();
@@ -501,7 +501,7 @@ impl Play {
     }
 }
 
-/// What a call was about, in a sentence.
+/// The message of a call, in a sentence.
 pub fn name(call: &Called) -> String {
     match &call.message {
         Some((_, method, _)) if call.is_offer => format!("a call, `{}`", quote(method, MAX_QUOTE)),
@@ -511,7 +511,7 @@ pub fn name(call: &Called) -> String {
     }
 }
 
-/// The message that a call was about, as a line.
+/// The message of a call, as a line.
 pub fn shown(call: &Called) -> Option<String> {
     let (sender, method, message) = call.message.as_ref()?;
     let what = match message.kind() {
@@ -521,7 +521,7 @@ pub fn shown(call: &Called) -> Option<String> {
     Some(line(' ', sender.as_str(), &what, message.body()))
 }
 
-/// What a play that went no further shows.
+/// The finding of a play that stopped.
 pub fn finding(stop: Stop, seen: &Seen) -> Finding {
     if let Some((called, failure)) = seen.lock().broken() {
         return broke(&format!("on {}", name(called)), failure).with_case(shown(called));
@@ -547,7 +547,7 @@ pub fn finding(stop: Stop, seen: &Seen) -> Finding {
         Stop::Deaf => {
             Finding::failure("the chain reads nothing more: what it holds or sends fills it")
         }
-        // Whoever was stopped so has been seen.
+        // The stop itself has been observed.
         Stop::Broke => Finding::failure("it breaks"),
         Stop::TooLong => Finding::failure(format!(
             "it was not done after {} by the clock; what was played until then held",
@@ -557,7 +557,7 @@ pub fn finding(stop: Stop, seen: &Seen) -> Finding {
     }
 }
 
-/// That it broke.
+/// A finding: it broke.
 pub fn broke(when: &str, failure: &Failure) -> Finding {
     let details = failure.details();
     let details = details.lines().filter(|line| !line.trim().is_empty());
@@ -567,7 +567,7 @@ pub fn broke(when: &str, failure: &Failure) -> Finding {
         .with_remedy("fix what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
 }
 
-/// Whether a message was left to the host by a component that could not decide, and why.
+/// Why a component that could not decide left a message to the host, if it did.
 pub fn undecided(fate: &Fate) -> Option<&str> {
     match fate {
         Fate::Undecided(reason) => Some(reason),
@@ -575,7 +575,7 @@ pub fn undecided(fate: &Fate) -> Option<&str> {
     }
 }
 
-/// The least that an end can answer.
+/// The smallest possible answer of an end.
 fn least(to: Peer, method: &str) -> Result<String, String> {
     let side = match to {
         Peer::Client => Side::Client,

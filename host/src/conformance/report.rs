@@ -8,13 +8,13 @@ use super::finding::Finding;
 /// The outcome of one check.
 #[derive(Debug)]
 pub struct Outcome {
-    /// Which.
+    /// The check.
     pub check: &'static Check,
-    /// Whether it was run at all.
+    /// Whether it was run.
     pub was_run: bool,
-    /// How many messages were said and got.
+    /// The number of messages sent and received.
     pub messages: usize,
-    /// What was found.
+    /// Its findings.
     pub findings: Vec<Finding>,
 }
 
@@ -24,16 +24,16 @@ pub struct Outcome {
 pub enum Verdict {
     /// The component keeps the promise.
     Ok,
-    /// It does, and yet there is something to know.
+    /// It does, with warnings.
     Warning,
     /// It does not.
     Failed,
-    /// Nobody knows: after what was found before, there is nothing to check.
+    /// Unknown: after earlier findings, there is nothing to check.
     NotRun,
 }
 
 impl Verdict {
-    /// As it is written.
+    /// Its name in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Outcome {
         }
     }
 
-    /// How it ended.
+    /// The verdict.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let mut findings = self.findings.iter();
@@ -69,7 +69,7 @@ impl Outcome {
         }
     }
 
-    /// What was found, for people: each with its case, and what to do.
+    /// The findings, for people: each with its case and remedy.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let remedy = |finding: &Finding| finding.remedy.unwrap_or(self.check.remedy);
@@ -78,7 +78,7 @@ impl Outcome {
         while let Some(finding) = findings.next() {
             lines.push(finding.what.clone());
             lines.extend(finding.case.iter().map(|line| format!("  {line}")));
-            // Said once for all that are mended so.
+            // Findings with the same remedy share it.
             let next = findings.peek().map(|next| remedy(next));
             if next != Some(remedy(finding)) {
                 lines.push(format!("→ {}", remedy(finding)));
@@ -88,21 +88,21 @@ impl Outcome {
     }
 }
 
-/// The outcome of all.
+/// The outcome of all checks.
 #[derive(Debug)]
 pub struct Report {
     /// The id of the component.
     pub component: String,
-    /// By which it can be played again.
+    /// The seed that repeats the run.
     pub seed: u64,
-    /// How many messages of each method were played.
+    /// The number of messages per method.
     pub cases: usize,
     /// Each check, in order.
     pub outcomes: Vec<Outcome>,
 }
 
 impl Report {
-    /// How many ended so.
+    /// How many checks ended with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let outcomes = self.outcomes.iter();
@@ -114,7 +114,7 @@ impl Report {
     /// The report for programs.
     ///
     /// # Errors
-    /// If it cannot be said in JSON.
+    /// If it cannot be represented in JSON.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
         struct Whole<'a> {

@@ -1,4 +1,4 @@
-//! The table, and the page of the book that has it.
+//! Compares the table with the page of the book that shows it.
 
 use super::{CHECKS, Check};
 

@@ -5,17 +5,17 @@ use acp_chain_messages::{DECISIONS, Kind, Method, Side, methods};
 use crate::channel::Peer;
 use crate::mcp::declaration;
 
-/// What withdraws a request.
+/// The method that cancels a request.
 pub const CANCEL: &str = "$/cancel_request";
 
-/// Numbers that look like chance, and are the same for each seed (splitmix64).
+/// Pseudorandom numbers, the same for each seed (splitmix64).
 #[derive(Clone)]
 pub struct Traffic(u64);
 
 /// A message, and its answer.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// What it is.
+    /// Its method.
     pub method: &'static Method,
     params: Vec<u8>,
     outcome: Vec<u8>,
@@ -35,9 +35,9 @@ impl Traffic {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number under `bound`, which is not 0.
+    /// A number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
-        // A bound is small.
+        // Bounds are small.
         usize::try_from(self.next() % bound as u64).unwrap_or_default()
     }
 
@@ -48,7 +48,7 @@ impl Traffic {
         (0..count).map(|_| self.next().to_le_bytes()[0]).collect()
     }
 
-    /// Some exchange of a method.
+    /// A random exchange of a method.
     pub fn exchange(&mut self, method: &'static Method) -> Exchange {
         Exchange {
             method,
@@ -60,7 +60,7 @@ impl Traffic {
 }
 
 impl Exchange {
-    /// The smallest of a method.
+    /// The smallest exchange of a method.
     pub fn least(method: &'static Method) -> Self {
         Self {
             method,
@@ -70,7 +70,7 @@ impl Exchange {
         }
     }
 
-    /// Who begins it.
+    /// The end that sends the message.
     pub fn sender(&self) -> Peer {
         match self.method.side {
             Side::Client => Peer::Agent,
@@ -78,12 +78,12 @@ impl Exchange {
         }
     }
 
-    /// What is asked or told.
+    /// The parameters.
     pub fn params(&self) -> String {
         self.method.params(&self.params)
     }
 
-    /// What is answered, if it is a request.
+    /// The answer, if it is a request.
     pub fn outcome(&self) -> Option<Result<String, String>> {
         match self.fails {
             true => self.method.error(&self.outcome).map(Err),
@@ -109,14 +109,14 @@ impl Exchange {
         })
     }
 
-    /// Whether it declares MCP servers that are the host's matter.
+    /// Whether it declares MCP servers that the host handles.
     pub fn declares_servers(&self) -> bool {
         let declared = declaration::read(&self.params());
         declared.map_or(true, |declared| declared.iter().any(|entry| entry.over_acp))
     }
 }
 
-/// The methods of the protocol that either end may begin, and no part of a chain speaks for itself.
+/// The methods of the protocol that either end may send, and that no part of a chain handles itself.
 pub fn all() -> impl Iterator<Item = &'static Method> {
     let ours = |method: &&Method| {
         matches!(method.side, Side::Agent | Side::Client) && !method.name.starts_with("mcp/")
@@ -124,7 +124,7 @@ pub fn all() -> impl Iterator<Item = &'static Method> {
     methods().iter().filter(ours)
 }
 
-/// Those of them that are requests.
+/// The requests among them.
 pub fn requests() -> impl Iterator<Item = &'static Method> {
     all().filter(|method| method.kind == Kind::Request)
 }

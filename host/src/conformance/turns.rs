@@ -1,5 +1,5 @@
-//! Turns of several sessions at once: messages of clients and agents in the middle of work, each with a mark by which
-//! it is recognized.
+//! Concurrent turns of several sessions: messages of clients and agents in the middle of work, each with a mark that
+//! identifies it.
 
 use std::fmt::Write;
 
@@ -11,25 +11,25 @@ use crate::rpc::Message;
 /// Sessions that take turns.
 pub struct Turns {
     sessions: Vec<Session>,
-    /// All that was asked.
+    /// All requests.
     pub asks: Vec<Ask>,
-    /// How many updates a turn has.
+    /// The number of updates per turn.
     pub updates: usize,
-    /// How long the text of each is, in bytes.
+    /// The length of the text of each, in bytes.
     pub text: usize,
 }
 
 struct Session {
     name: String,
     number: usize,
-    /// The messages that went to either end.
+    /// The number of messages sent to either end.
     said: usize,
     /// Its prompt, as the agent got it.
     prompt: Option<Message>,
 }
 
 impl Turns {
-    /// Sets up so many sessions.
+    /// Sets up this many sessions.
     pub async fn begin(play: &mut Play, count: usize) -> Result<Self, Stop> {
         let mut sessions = Vec::new();
         for number in 0..count {
@@ -50,12 +50,12 @@ impl Turns {
         })
     }
 
-    /// How many bytes of text a turn of all of them has, about.
+    /// The approximate number of bytes of text in a turn of all of them.
     pub fn bytes(&self) -> usize {
         self.sessions.len() * self.updates * self.text
     }
 
-    /// Lets everybody answer what they were asked, and whatever is held come to its end.
+    /// Lets both ends answer all requests, and everything that is held time out.
     pub async fn end(&self, play: &mut Play) -> Result<(), Stop> {
         play.pass_hold_time().await?;
         for to in [Peer::Agent, Peer::Client] {
@@ -64,7 +64,7 @@ impl Turns {
         play.rest().await
     }
 
-    /// One turn of each session, all at the same time.
+    /// One turn of each session, all concurrently.
     pub async fn turn(&mut self, play: &mut Play, traffic: &mut Traffic) -> Result<(), Stop> {
         for at in 0..self.sessions.len() {
             let mark = self.sessions[at].mark().meta();
@@ -80,7 +80,7 @@ impl Turns {
             let session = prompt.session().cloned();
             let mut sessions = self.sessions.iter_mut();
             let session = sessions.find(|other| session.as_deref() == Some(&*other.name));
-            // One that had to wait for the component comes with that of the next turn.
+            // If it had to wait for the component, it arrives with that of the next turn.
             let late = session.and_then(|session| session.prompt.replace(prompt));
             if let Some(late) = late {
                 let result = r#"{"stopReason":"end_turn"}"#.to_owned();
@@ -106,7 +106,7 @@ impl Turns {
         play.rest().await
     }
 
-    /// The agents say so much of each session, one here, one there.
+    /// The agents send this many updates in each session, interleaved.
     async fn work(
         &mut self,
         play: &mut Play,
@@ -164,7 +164,7 @@ impl Session {
         }
     }
 
-    /// The next update of its agent's.
+    /// The next update of its agent.
     fn update(&mut self, length: usize) -> String {
         let mark = self.mark();
         let text = text(mark.number, length);
@@ -194,7 +194,7 @@ impl Session {
     }
 }
 
-/// A text of about so many bytes, unlike those of other numbers.
+/// A text of about this many bytes, different for each number.
 fn text(number: usize, length: usize) -> String {
     let mut text = String::with_capacity(length + 16);
     while text.len() < length {

@@ -15,26 +15,26 @@ use crate::sandbox::Guest;
 use crate::transcript::deadline::Deadline;
 use crate::transcript::log::Log;
 
-/// A component, its terms, and how much of everything is played.
+/// A component, its terms, and the amount of traffic.
 pub struct UnderTest {
-    /// How it is started.
+    /// Starts it.
     pub guest: Guest,
-    /// What becomes of it when it breaks; as it says itself, if it is not said.
+    /// The failure policy; by default, the component's own.
     pub on_failure: Option<FailurePolicy>,
-    /// What the messages are made of: the same seed makes the same.
+    /// The seed of the messages: the same seed makes the same messages.
     pub seed: u64,
-    /// How many messages of each method are played, and how much of everything else in proportion.
+    /// The number of messages per method; everything else is in proportion.
     pub cases: usize,
     count: Cell<usize>,
     until: Cell<Option<Instant>>,
 }
 
-/// What makes one play another than the others.
+/// What distinguishes one play from others.
 #[derive(Default)]
 pub struct Terms {
-    /// What was seen before, and is to be done: see [`Seen`].
+    /// Earlier observations, and the failures to cause: see [`Seen`].
     pub seen: Seen,
-    /// What becomes of the component when it fails, if it is not what becomes of it in a run.
+    /// The failure policy, if it differs from that of a run.
     pub on_failure: Option<FailurePolicy>,
 }
 
@@ -63,7 +63,7 @@ impl UnderTest {
         Traffic::new(self.seed)
     }
 
-    /// Puts it through one check.
+    /// Runs one check on it.
     pub(super) fn check(&self, check: &'static Check) -> Outcome {
         let before = self.count.get();
         self.until.set(Some(Instant::now() + PATIENCE));
@@ -76,7 +76,7 @@ impl UnderTest {
         }
     }
 
-    /// How long this check may still take.
+    /// The remaining time of this check.
     pub(super) fn left(&self) -> Duration {
         let until = self.until.get();
         until.map_or(PATIENCE, |until| {
@@ -84,7 +84,7 @@ impl UnderTest {
         })
     }
 
-    /// Starts a component alone, with nobody beside it.
+    /// Starts a component by itself.
     pub(super) fn start(guest: &Guest, saved: Option<&str>) -> Result<Registration, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -96,7 +96,8 @@ impl UnderTest {
         started.map(|started| started.registration)
     }
 
-    /// Plays something with it. An error is what kept the play from its end: that the component broke comes first.
+    /// Plays something with it. If the play is cut short, the error says why; that the component broke takes
+    /// precedence.
     pub(super) fn play<T>(
         &self,
         terms: Terms,

@@ -32,7 +32,7 @@ pub struct Carried {
 /// One of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// What it calls itself.
+    /// Its name, according to itself.
     pub name: String,
     /// The digest of its component.
     pub digest: Digest,
@@ -42,7 +42,7 @@ pub struct Extension {
     code: Range<u64>,
 }
 
-/// An extension, as the index has it.
+/// An extension in the index.
 #[derive(Deserialize, Serialize)]
 struct Entry {
     name: String,
@@ -54,16 +54,16 @@ struct Entry {
 /// An extension to carry.
 #[derive(Debug)]
 pub struct Load {
-    /// What it says of itself.
+    /// Its package.
     pub package: Package,
     /// Its component.
     pub component: Vec<u8>,
-    /// What that was compiled to.
+    /// Its compiled code.
     pub code: Vec<u8>,
 }
 
 impl Carried {
-    /// What a program carries.
+    /// The extensions of a program.
     pub fn by(program: &Path) -> io::Result<Self> {
         let mut file = File::open(program)?;
         let (entries, _) = read(&mut file)?;
@@ -79,19 +79,19 @@ impl Carried {
         })
     }
 
-    /// The one of this name.
+    /// The extension of this name.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Extension> {
         self.iter().find(|extension| extension.name == name)
     }
 
-    /// The one of this digest.
+    /// The extension with this digest.
     #[must_use]
     pub fn of_digest(&self, digest: &Digest) -> Option<&Extension> {
         self.iter().find(|extension| extension.digest == *digest)
     }
 
-    /// All of them.
+    /// All extensions.
     pub fn iter(&self) -> impl Iterator<Item = &Extension> {
         self.extensions.iter()
     }
@@ -115,7 +115,7 @@ impl Extension {
         }))
     }
 
-    /// The program, and where in its file the code is to which the component was compiled.
+    /// The program, and the range of the component's compiled code in its file.
     pub fn code(&self) -> io::Result<(File, Range<u64>)> {
         Ok((File::open(&self.program)?, self.code.clone()))
     }
@@ -152,7 +152,7 @@ impl Seek for Part {
     }
 }
 
-/// Writes a copy of a program with these extensions instead of its own.
+/// Writes a copy of a program with these extensions, replacing its own.
 pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     let mut from = File::open(program)?;
     let (_, end) = read(&mut from)?;
@@ -191,7 +191,7 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     written
 }
 
-/// The index of a program, and where its own code ends. One that carries nothing has an empty index.
+/// The index of a program, and the end of its own code. Without extensions, the index is empty.
 fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
     let size = file.seek(SeekFrom::End(0))?;
     let tail = MAGIC.len() as u64 + 8;
@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(two.of_digest(&b.digest), Some(b));
         assert!(fs::read(path("two")).unwrap().starts_with(b"the program"));
 
-        // In place, and instead of what it had.
+        // In place, replacing its extensions.
         write(&path("two"), &[load("c")], &path("two")).unwrap();
         let one = Carried::by(&path("two")).unwrap();
         let names: Vec<_> = one.iter().map(|extension| &*extension.name).collect();

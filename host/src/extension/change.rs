@@ -1,9 +1,9 @@
-//! What an update changes, and what of that the user has not agreed to.
+//! The changes of an update, and those among them that the user has not agreed to.
 
 use super::Release;
 use super::signature::Signer;
 
-/// What is different about another release, in words.
+/// The differences of another release, in words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// Changes that the user must agree to first.
@@ -13,7 +13,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// What changes from one release to another.
+    /// The changes from one release to another.
     #[must_use]
     pub fn between(old: &Release, new: &Release) -> Self {
         let mut change = Self::default();
@@ -25,7 +25,7 @@ impl Change {
         }
         match (&old.signer, &new.signer) {
             (old, new) if old == new => {}
-            // Nothing is lost, but who it is, nobody has said before.
+            // Nothing is lost, but the signer is unknown so far.
             (old, new) => {
                 let name = |signer: &Option<Signer>| match signer {
                     Some(signer) => signer.to_string(),
@@ -49,7 +49,7 @@ impl Change {
             each.collect::<Vec<_>>()
         };
         change.list("method", &methods(old), &methods(new));
-        // Whether one is higher than before, only its unit tells: that it is another one is enough.
+        // The order depends on the unit: that it differs is enough.
         let limits = |release: &Release| {
             let limits = release.limits.iter();
             let each = limits.map(|(key, value)| format!("{key} = {value}"));

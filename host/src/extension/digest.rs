@@ -1,4 +1,4 @@
-//! The digest that a file is known by: `sha256:` and 64 hexadecimal digits.
+//! The digest that identifies a file: `sha256:` and 64 hexadecimal digits.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -19,18 +19,18 @@ pub struct Digest([u8; 32]);
 #[error("`{}` is not a digest: expected `sha256:` and 64 hexadecimal digits", quote(.0, MAX_QUOTE))]
 pub struct NoDigest(String);
 
-/// A digest in the making.
+/// A digest being computed.
 #[derive(Clone, Debug, Default)]
 pub struct Hasher(Sha256);
 
 impl Digest {
-    /// That of some bytes.
+    /// The digest of some bytes.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// That of everything that can be read.
+    /// The digest of everything in a reader.
     pub fn read(mut from: impl Read) -> io::Result<Self> {
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; 1 << 16];
@@ -44,7 +44,7 @@ impl Digest {
         }
     }
 
-    /// The digits alone, which are a name for a file.
+    /// The digits alone, for use as a file name.
     #[must_use]
     pub fn hex(&self) -> String {
         self.to_string()[PREFIX.len()..].to_owned()
@@ -52,12 +52,12 @@ impl Digest {
 }
 
 impl Hasher {
-    /// Takes more of the file.
+    /// Adds more of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of all that was taken.
+    /// The digest of everything added.
     #[must_use]
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
@@ -83,7 +83,7 @@ impl FromStr for Digest {
     }
 }
 
-/// Small letters only, so that each digest has one text.
+/// Lower case only, so that each digest has one text.
 fn digit(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -20,7 +20,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut write = || {
         step()?;
         file.write_all(bytes)?;
-        // What people share, they go on sharing.
+        // A shared file stays shared.
         if let Ok(about) = fs::metadata(path) {
             file.set_permissions(about.permissions())?;
         }
@@ -37,7 +37,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync(folder)
 }
 
-/// Removes a file, unless it is gone.
+/// Removes a file, if it exists.
 pub fn remove(path: &Path) -> io::Result<()> {
     step()?;
     match fs::remove_file(path) {
@@ -57,7 +57,7 @@ pub fn sweep(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes sure that the names in a folder are on disk, where the system lets folders be opened.
+/// Syncs the names in a folder, if the system can open folders.
 fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder).map_or(Ok(()), |folder| folder.sync_all())
 }
@@ -80,9 +80,9 @@ pub mod fault {
     /// How it breaks.
     #[derive(Clone, Copy, Debug)]
     pub enum Fault {
-        /// A step fails, and later ones do not: there was no room.
+        /// A step fails, but not later ones: the disk was full.
         Full,
-        /// From a step on nothing is done, not even tidying up: we are killed.
+        /// From a step on nothing is done, not even cleanup: the process was killed.
         Killed,
     }
 
@@ -106,8 +106,8 @@ pub mod fault {
         }
     }
 
-    /// Does some work on a disk that breaks at the first of its steps, then once more on one that
-    /// breaks at the second, and so on until it gets through. `look` is given what is left each time.
+    /// Does some work on a disk that breaks at the first step, then again on one that breaks at the second, and so on
+    /// until it succeeds. `look` inspects the result each time.
     pub fn at_each_step<W>(prepare: impl Fn() -> W, work: impl Fn(&W), look: impl Fn(&W, &str)) {
         for fault in [Fault::Full, Fault::Killed] {
             let mut broken = 0;

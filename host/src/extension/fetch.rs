@@ -1,6 +1,6 @@
 //! Fetches an extension from its source.
 //!
-//! The sender may be hostile: size and time are limited, and the digest is checked before anybody looks inside.
+//! The sender may be hostile: size and time are limited, and the digest is checked before the content is parsed.
 
 mod credentials;
 mod file;
@@ -19,7 +19,7 @@ use super::{Digest, Source};
 use crate::limits::{COMPONENT, Quantity, REVOCATIONS, SIGNATURE};
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// An extension that arrived.
+/// A fetched extension.
 #[derive(Clone, Debug)]
 pub struct Fetched {
     /// The component.
@@ -28,11 +28,11 @@ pub struct Fetched {
     pub digest: Digest,
     /// The digest of its manifest in a registry.
     pub manifest: Option<Digest>,
-    /// The minisign signatures that came with it, none of them checked.
+    /// Its minisign signatures, unverified.
     pub signatures: Vec<String>,
 }
 
-/// Why an extension did not arrive.
+/// Why an extension could not be fetched.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
     /// A file cannot be read.
@@ -40,37 +40,37 @@ pub enum FetchError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// It is too large.
     #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
     TooLarge {
-        /// What was fetched.
+        /// The source.
         what: String,
-        /// How much it may be, in bytes.
+        /// The maximum, in bytes.
         most: u64,
     },
-    /// Something else arrived.
+    /// The digest differs.
     #[error(
         "{}: expected {expected}, but got {actual}: it was changed or truncated; \
          nothing was installed",
         quote(what, MAX_QUOTE)
     )]
     OtherDigest {
-        /// What was fetched.
+        /// The source.
         what: String,
-        /// What was asked for.
+        /// The expected digest.
         expected: Digest,
-        /// What arrived.
+        /// The actual digest.
         actual: Digest,
     },
     /// The download cannot be stored.
     #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
     Disk {
-        /// What was fetched.
+        /// The source.
         what: String,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
     /// The connection would be unencrypted.
@@ -79,16 +79,16 @@ pub enum FetchError {
         quote(.0, MAX_QUOTE)
     )]
     Open(String),
-    /// A server cannot be reached, or breaks off.
+    /// A server cannot be reached, or the connection breaks.
     #[error(
         "{}: {}; try again later",
         quote(what, MAX_QUOTE),
         quote(why, MAX_QUOTE)
     )]
     Web {
-        /// What was fetched.
+        /// The source.
         what: String,
-        /// What went wrong.
+        /// The cause.
         why: String,
     },
     /// A server refuses.
@@ -99,19 +99,19 @@ pub enum FetchError {
         next_step(*status)
     )]
     Refused {
-        /// What was fetched.
+        /// The source.
         what: String,
         /// The status of its answer.
         status: u16,
-        /// What it says about that.
+        /// The text of its answer.
         said: String,
     },
     /// A registry does not follow the specification.
     #[error("{}: {wrong}", quote(what, MAX_QUOTE))]
     Malformed {
-        /// What was fetched.
+        /// The source.
         what: String,
-        /// What is wrong with the answer.
+        /// The error in the answer.
         wrong: &'static str,
     },
     /// An artifact is not laid out as extensions are.
@@ -124,7 +124,7 @@ pub enum FetchError {
     Layout {
         /// The reference.
         what: String,
-        /// What its manifest says.
+        /// The content of its manifest.
         found: String,
     },
     /// Docker's configuration has no usable password.
@@ -135,10 +135,10 @@ pub enum FetchError {
     Credentials {
         /// The registry.
         registry: String,
-        /// What went wrong.
+        /// The cause.
         why: String,
     },
-    /// It comes with the program.
+    /// It is built in.
     #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
     BuiltIn(String),
     /// The user is offline.
@@ -155,18 +155,18 @@ fn next_step(status: u16) -> &'static str {
     }
 }
 
-/// Told of what has arrived, and of how much it will be, in bytes.
+/// Reports the number of bytes received, and the total, if known.
 pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
 
 /// Fetches extensions.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
-    /// None if nothing may be downloaded.
+    /// `None` if nothing may be downloaded.
     pub web: Option<Web>,
 }
 
 impl Fetcher {
-    /// Gets what a source has now.
+    /// Fetches the present content of a source.
     pub async fn fetch(&self, source: &Source, seen: Seen<'_>) -> Result<Fetched, FetchError> {
         let web = || {
             let web = self.web.as_ref();
@@ -186,8 +186,7 @@ impl Fetcher {
 }
 
 impl Fetcher {
-    /// Gets a text that must be signed, and its signature: from a web server, or from a file, the path of
-    /// which begins at `folder`.
+    /// Fetches a text that must be signed, and its signature: from a web server, or from a file, relative to `folder`.
     pub async fn signed(
         &self,
         source: &str,

@@ -12,32 +12,32 @@ use super::carried::{Carried, Extension};
 use super::{Lock, Release, Revocation, Revoked, Store, StoreError, Stored};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What is installed here.
+/// The installed extensions.
 #[derive(Clone, Debug, Default)]
 pub struct Installed {
-    /// What was fetched; none where there is no place to keep it.
+    /// Fetched extensions; `None` without a place to store them.
     pub store: Option<Store>,
-    /// What comes with the program.
+    /// Built-in extensions.
     pub carried: Carried,
-    /// What must not run, wherever it is.
+    /// Extensions that must not run, wherever they are.
     pub revoked: Revoked,
 }
 
-/// Where a component is.
+/// The location of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// In a file.
     File(PathBuf),
     /// In the store.
     Stored(Stored),
-    /// Here, as the file had it when it was looked at.
+    /// A file that has been read.
     Read(PathBuf, Bytes),
     /// In the program.
     Carried(Extension),
 }
 
 impl Location {
-    /// Its file, if it has one of its own.
+    /// Its file, if it has its own.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -48,7 +48,7 @@ impl Location {
         }
     }
 
-    /// What the component says of itself.
+    /// The component's package.
     pub fn package(&self) -> Result<Package, PackageError> {
         match self {
             Self::File(path) | Self::Stored(Stored { path, .. }) => {
@@ -71,22 +71,21 @@ impl fmt::Display for Location {
     }
 }
 
-/// An extension that was found.
+/// A resolved extension.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// Where its component is.
+    /// The location of its component.
     pub location: Location,
-    /// What it says of itself.
+    /// Its package.
     pub package: Package,
-    /// What was locked of it. What comes with the program need not be: whoever names it has agreed to what it
-    /// asks for.
+    /// Its release in the lock. A built-in extension need not be locked: naming it is consent to what it asks for.
     pub locked: Option<Release>,
 }
 
-/// Why a name stands for nothing that could run.
+/// Why a name resolves to nothing that can run.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInstalled {
-    /// Nobody knows the name.
+    /// The name is unknown.
     #[error(
         "`{name}` is not installed{available}; `acp-chain add SOURCE` installs it, from a file, a URL or a \
          registry"
@@ -94,39 +93,39 @@ pub enum NotInstalled {
     Unknown {
         /// The name.
         name: String,
-        /// The names that there are, in words.
+        /// The known names, in words.
         available: String,
     },
-    /// Somebody whom the user believes says that it must not run.
+    /// A trusted list says that it must not run.
     #[error("`{name}`: {revocation}")]
     Revoked {
         /// The name.
         name: String,
-        /// Who says so, and why.
+        /// Who revoked it, and why.
         revocation: Box<Revocation>,
     },
-    /// Its component is not where it should be.
+    /// Its component is not in its place.
     #[error("`{name}`: {error}")]
     Store {
         /// The name.
         name: String,
-        /// What is wrong.
+        /// The error.
         error: StoreError,
     },
-    /// Its component says nothing that can be used.
+    /// Its component has no usable package.
     #[error("`{name}` in {location}: {}", quote(&error.to_string(), MAX_QUOTE))]
     Package {
         /// The name.
         name: String,
-        /// Where the component is.
+        /// The location of the component.
         location: Box<Location>,
-        /// What is wrong.
+        /// The error.
         error: PackageError,
     },
 }
 
 impl Installed {
-    /// The extension that a manifest with this lock calls so.
+    /// The extension of this name, for a manifest with this lock.
     pub fn find(&self, name: &str, lock: &Lock) -> Result<Found, NotInstalled> {
         let locked = lock.get(name).map(|locked| locked.agreed.clone());
         let (digest, location) = match &locked {
@@ -155,7 +154,7 @@ impl Installed {
         })
     }
 
-    /// Where the component of a release is.
+    /// The location of a release's component.
     fn locate(&self, name: &str, release: &Release) -> Result<Location, NotInstalled> {
         if let Some(extension) = self.carried.of_digest(&release.digest) {
             return Ok(Location::Carried(extension.clone()));

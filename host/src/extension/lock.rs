@@ -24,7 +24,7 @@ const HEADER: &str = "\
 # `acp-chain add`, `update` and `remove` write it; it belongs under version control with the manifest.
 ";
 
-/// What is locked for one manifest.
+/// The locked extensions of one manifest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lock {
     path: PathBuf,
@@ -35,22 +35,22 @@ pub struct Lock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Locked {
-    /// What manifests call it.
+    /// Its name in manifests.
     pub name: String,
-    /// What the user agreed to, and what runs.
+    /// The release that the user agreed to, and that runs.
     pub agreed: Release,
     /// An update that the user has not agreed to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending: Option<Release>,
 }
 
-/// One version of an extension, and what it may do.
+/// One version of an extension, and its permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// Where it came from.
+    /// Its source.
     pub source: Source,
-    /// What its author calls this version.
+    /// Its version, according to its author.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// The digest of its manifest in the registry.
@@ -60,19 +60,19 @@ pub struct Release {
     pub digest: Digest,
     /// The component's size in bytes.
     pub size: u64,
-    /// The version of the interface that it is made for.
+    /// The version of its interface.
     pub wit: String,
     /// The interfaces that it imports.
     pub imports: Vec<String>,
     /// The powers that it asks for, by their keys.
     pub powers: Vec<String>,
-    /// Whose signature it has: a minisign public key.
+    /// Its signer: a minisign public key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
-    /// What it may do with methods that no power covers, by their names.
+    /// Its permissions for methods that no power covers, by method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
-    /// The limits that it needs above the defaults, as manifests write them.
+    /// The limits that it needs above the defaults, as in manifests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, String>,
 }
@@ -85,10 +85,10 @@ pub enum LockError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// It is of a version that is not known yet.
+    /// Its version is unknown.
     #[error(
         "{}: the lock has version {version}, and this acp-chain knows version {VERSION}: use the newer \
          acp-chain that wrote it",
@@ -100,7 +100,7 @@ pub enum LockError {
         /// Its version.
         version: i64,
     },
-    /// Something in it is wrong.
+    /// It has an error.
     #[error(
         "{}{}: {}; restore the file, or remove it, and then `acp-chain add` what its manifest uses",
         Untrusted::new(path.display()),
@@ -110,9 +110,9 @@ pub enum LockError {
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1, if it is in one.
+        /// The line, counted from 1, if the error has one.
         line: Option<usize>,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }
@@ -126,13 +126,13 @@ struct File1 {
 }
 
 impl Lock {
-    /// Where the lock of a manifest lies.
+    /// The path of a manifest's lock.
     #[must_use]
     pub fn beside(manifest: &Path) -> PathBuf {
         manifest.with_extension("lock")
     }
 
-    /// Reads a lock file. Where there is none, nothing is locked.
+    /// Reads a lock file. If it is missing, nothing is locked.
     pub fn read(path: &Path) -> Result<Self, LockError> {
         let unreadable = |error| LockError::Unreadable {
             path: path.to_owned(),
@@ -158,7 +158,7 @@ impl Lock {
         Self::parse(&text, path)
     }
 
-    /// Reads the text of a lock file that lies at `path`.
+    /// Parses the text of the lock file at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, LockError> {
         let wrong = |line, what| LockError::Wrong {
             path: path.to_owned(),
@@ -217,7 +217,7 @@ impl Lock {
         self.extensions.is_empty()
     }
 
-    /// The extension that a manifest calls so.
+    /// The extension with this name in manifests.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Locked> {
         self.extensions.get(name)
@@ -228,7 +228,7 @@ impl Lock {
         self.extensions.values()
     }
 
-    /// Locks an extension, instead of one of the same name.
+    /// Locks an extension, replacing one of the same name.
     pub fn put(&mut self, locked: Locked) {
         self.extensions.insert(locked.name.clone(), locked);
     }
@@ -238,7 +238,7 @@ impl Lock {
         self.extensions.remove(name)
     }
 
-    /// The components that it names.
+    /// The digests of its components.
     pub fn digests(&self) -> impl Iterator<Item = Digest> {
         let locked = self.extensions.values();
         locked.flat_map(|locked| {
@@ -248,7 +248,7 @@ impl Lock {
     }
 }
 
-/// What no command writes.
+/// Rejects anything that no command writes.
 fn check(locked: &Locked) -> Result<(), String> {
     let name = &locked.name;
     if !is_name(name) {

@@ -1,12 +1,12 @@
-//! Installed extensions: where they come from, and where they are kept.
+//! Installed extensions: their sources, and their storage.
 //!
-//! An extension is one component. What always holds:
-//! - A component is known by its digest. Nothing is parsed, compiled or kept before the digest of what
-//!   arrived is that of what was asked for.
-//! - [`Store`] has components, [`Lock`] says which of them the proxies of a manifest are. First the
-//!   store has a component, then a lock names it, then the manifest uses it: whoever is stopped in
-//!   between leaves what was there before, or something more that nobody uses.
-//! - What runs is what is locked. Only commands that the user gives download anything.
+//! An extension is one component. Invariants:
+//! - A component is identified by its digest. Nothing is parsed, compiled or stored before the digest of the received
+//!   bytes matches the requested one.
+//! - [`Store`] has components, [`Lock`] says which of them the proxies of a manifest are. First the store has a
+//!   component, then a lock names it, then the manifest uses it: an interruption leaves the earlier state, or something
+//!   extra that nobody uses.
+//! - What runs is what is locked. Only explicit commands of the user download anything.
 
 pub mod carried;
 pub mod change;
@@ -32,8 +32,7 @@ pub use signature::{SignatureError, Signer};
 pub use source::{Reference, Source, SourceError};
 pub use store::{Changing, Collected, Store, StoreError, Stored};
 
-/// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or
-/// `.`.
+/// Whether this can be the name of an extension, and of a proxy: 1 to 64 letters, digits, `-`, `_` or `.`.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');

@@ -1,4 +1,4 @@
-//! The list of extensions that must not run, and who says so: a JSON file with a signature beside it.
+//! The list of extensions that must not run, and who revoked them: a JSON file with a signature beside it.
 //!
 //! ```json
 //! {
@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! The newest list that was seen is stored with its signature, so it applies offline too. A list with a smaller number
-//! is a replayed old one, and is refused.
+//! The newest known list is stored with its signature, so it applies offline too. A list with a smaller number is a
+//! replayed old one, and is refused.
 
 use std::fmt;
 use std::fs;
@@ -25,13 +25,13 @@ use super::{Digest, StoreError};
 use crate::limits::REVOCATIONS;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// The list that is kept: its text, and its signature behind it, in one file, for they change together.
+/// The stored list: its text, followed by its signature, in one file, so that they change together.
 const KEPT: &str = "revocations";
 
-/// What stands between the two.
+/// The separator of the two.
 const BETWEEN: &str = "\n--- signature ---\n";
 
-/// What must not run.
+/// The revoked extensions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Revoked {
     list: List,
@@ -50,7 +50,7 @@ struct List {
 pub struct Revocation {
     /// The digest of the component.
     pub digest: Digest,
-    /// Who says so.
+    /// Who revoked it.
     pub by: String,
     /// Why.
     pub why: String,
@@ -71,27 +71,27 @@ impl fmt::Display for Revocation {
 
 impl std::error::Error for Revocation {}
 
-/// A list that cannot be believed.
+/// A list that cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum RevokedError {
-    /// It is not of whom it should be.
+    /// Its signer is not the expected one.
     #[error("the list of revocations: {0}")]
     Signature(#[from] SignatureError),
-    /// It is not of the form.
+    /// It is malformed.
     #[error("the list of revocations is malformed: {}", quote(.0, MAX_QUOTE))]
     Malformed(String),
-    /// There was a newer one.
+    /// A newer one is known.
     #[error(
         "the list of revocations has number {new}, but number {kept} was seen before: this is an \
          old list. Nothing was changed; ask whoever serves it"
     )]
     Older {
-        /// The number of the list that is kept.
+        /// The number of the stored list.
         kept: u64,
         /// The number of this one.
         new: u64,
     },
-    /// The list that is kept cannot be used.
+    /// The stored list cannot be used.
     #[error(
         "{}: the stored list of revocations cannot be used: {why}. `acp-chain install` fetches it again, \
          once that file is removed",
@@ -100,16 +100,16 @@ pub enum RevokedError {
     Kept {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
-    /// It cannot be kept.
+    /// It cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Revoked {
-    /// The list that is kept in the folder of a store, if it is of this key; without one, nothing is revoked.
+    /// The stored list in a store's folder, if it has this key; without one, nothing is revoked.
     pub fn read(folder: &Path, key: &Signer) -> Result<Self, RevokedError> {
         let path = folder.join(KEPT);
         let kept = |why: String| RevokedError::Kept {
@@ -139,7 +139,7 @@ impl Revoked {
         }
     }
 
-    /// Keeps a list that has just come, instead of this one. Returns it.
+    /// Stores a new list in place of this one. Returns it.
     pub fn replace(
         &self,
         text: &str,
@@ -153,7 +153,7 @@ impl Revoked {
             return Err(RevokedError::Older { kept, new: number });
         }
         if new != *self {
-            // No more than was checked.
+            // No more than was verified.
             let signature: Vec<_> = signature.lines().take(4).collect();
             let text = format!("{text}{BETWEEN}{}\n", signature.join("\n"));
             changing.keep(KEPT, text.as_bytes())?;

@@ -11,10 +11,10 @@ use minisign_verify::{PublicKey, Signature};
 
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What stands before the key in a trusted comment.
+/// The prefix of the key in a trusted comment.
 const NAMED: &str = "key:";
 
-/// A public key of minisign, as the second line of its file has it.
+/// A minisign public key, as in the second line of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signer(String);
 
@@ -27,38 +27,38 @@ pub struct Signer(String);
 )]
 pub struct NoKey(String);
 
-/// A signature that does not hold.
+/// An invalid signature.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
-    /// It is of something else, or of another key.
+    /// It belongs to something else, or to another key.
     #[error(
         "the signature does not match this file: one of the two was changed; nothing was installed. Get \
          both from the author again"
     )]
     Wrong,
-    /// It is in no form that we know.
+    /// It has an unknown format.
     #[error("the signature cannot be read: {0}; it must be made by `minisign -S`")]
     Malformed(String),
-    /// It does not say of whom it is.
+    /// It does not name its key.
     #[error(
         "the signature does not name its key; give its author's key with `--signer KEY`, if you know it"
     )]
     NoSigner,
-    /// There is none, where one must be.
+    /// It is missing, but required.
     #[error("it is not signed, and must be signed by {0}")]
     Missing(Signer),
-    /// It is of somebody else.
+    /// It is from another signer.
     #[error("it is signed by {actual}, but must be signed by {wanted}")]
     Other {
-        /// Whose it must be.
+        /// The required signer.
         wanted: Signer,
-        /// Whose it is.
+        /// The actual signer.
         actual: Signer,
     },
 }
 
 impl Signer {
-    /// The comment by which a signature names this key.
+    /// The comment with which a signature names this key.
     #[must_use]
     pub fn comment(&self) -> String {
         format!("{NAMED}{}", self.0)
@@ -104,8 +104,8 @@ pub fn signer(
     }
 }
 
-/// The same for another version of a component that `before` has signed: as long as that has signed this one
-/// too, it is who counts.
+/// The same for another version of a component that `before` has signed: if `before` has signed this one too, it
+/// remains the signer.
 pub fn signer_after(
     before: Option<&Signer>,
     component: &[u8],
@@ -128,7 +128,7 @@ fn named(signature: &Signature) -> Option<Signer> {
 impl FromStr for Signer {
     type Err = NoKey;
 
-    /// Also takes the whole file.
+    /// Also accepts the whole file.
     fn from_str(text: &str) -> Result<Self, NoKey> {
         let key = text
             .lines()

@@ -1,4 +1,4 @@
-//! Sources of extensions, as users write them and as a lock keeps them.
+//! Sources of extensions, as written by users and in locks.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,18 +8,18 @@ use super::digest::{Digest, NoDigest};
 use super::is_name;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// Where an extension comes from.
+/// The source of an extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// `redact`: it comes with the program.
+    /// `redact`: a built-in extension.
     BuiltIn(String),
     /// `./redact.wasm`, `/somewhere/redact.wasm`: a file.
     File(PathBuf),
     /// `https://example.com/redact.wasm#sha256=HEX`: a file on a web server.
     Https {
-        /// What is asked for.
+        /// The URL.
         url: String,
-        /// What has to come.
+        /// The expected digest.
         digest: Digest,
     },
     /// `registry.example/org/redact:1.2@sha256:HEX`: an artifact in an OCI registry.
@@ -29,20 +29,20 @@ pub enum Source {
 /// An artifact in an OCI registry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The host, and its port if that is not the usual one.
+    /// The host, and its port if it is not the default.
     pub registry: String,
     /// Its path there.
     pub repository: String,
-    /// What names one of its versions, and may name another one tomorrow.
+    /// The name of a version, which may move to another one.
     pub tag: Option<String>,
-    /// The digest of its manifest, which names one for good.
+    /// The digest of its manifest, which never moves.
     pub digest: Option<Digest>,
 }
 
 /// A text that is not a source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// Of none of the forms.
+    /// It has none of the forms.
     #[error(
         "`{}` is not a source: expected the name of a built-in extension, the path of a file \
          (`./NAME`, or ending in `.wasm`), `https://…#sha256=…`, or a reference as \
@@ -50,32 +50,32 @@ pub enum SourceError {
         quote(.0, MAX_QUOTE)
     )]
     NoSource(String),
-    /// A URL that is not of the form.
+    /// A malformed URL.
     #[error("`{}` cannot be a source: {wrong}", quote(url, MAX_QUOTE))]
     Url {
-        /// As it was written.
+        /// As written.
         url: String,
-        /// What is wrong with it.
+        /// The error.
         wrong: &'static str,
     },
-    /// The digest behind a URL or a reference is none.
+    /// The text after a URL or a reference is not a digest.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),
-    /// A reference that is not of the form.
+    /// A malformed reference.
     #[error(
         "`{}` is not a reference to a registry: {wrong}",
         quote(reference, MAX_QUOTE)
     )]
     Reference {
-        /// As it was written.
+        /// As written.
         reference: String,
-        /// What is wrong with it.
+        /// The error.
         wrong: &'static str,
     },
 }
 
 impl Source {
-    /// The same, with the path of a file that begins at `folder` instead of where we were started.
+    /// The same, with a file's path relative to `folder` instead of the working directory.
     #[must_use]
     pub fn from_folder(self, folder: &Path) -> Self {
         match self {
@@ -84,7 +84,7 @@ impl Source {
         }
     }
 
-    /// Whether it can have something else tomorrow.
+    /// Whether its content can never change.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         match self {
@@ -122,8 +122,7 @@ impl FromStr for Source {
     }
 }
 
-/// Whether the first part of a path is not a folder, but a host: with a dot inside, with a port, or this
-/// machine.
+/// Whether the first part of a path is a host, not a folder: with a dot inside, with a port, or this machine.
 fn is_registry(first: &str) -> bool {
     let is_folder = first.starts_with('.');
     first == "localhost" || !is_folder && first.contains(['.', ':'])
@@ -158,7 +157,7 @@ fn https(text: &str) -> Result<Source, SourceError> {
 }
 
 impl Reference {
-    /// What a registry is asked for: the digest, or else the tag.
+    /// The version to request: the digest, or else the tag.
     #[must_use]
     pub fn version(&self) -> String {
         let digest = self.digest.map(|digest| digest.to_string());
@@ -167,7 +166,7 @@ impl Reference {
             .unwrap_or_else(|| "latest".to_owned())
     }
 
-    /// Whether it is on this machine, where nobody listens in.
+    /// Whether it is on this machine, safe from eavesdroppers.
     #[must_use]
     pub fn is_local(&self) -> bool {
         let host = match self.registry.strip_prefix('[') {
@@ -245,7 +244,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::BuiltIn(name) => f.write_str(name),
-            // A name alone would be that of a built-in one.
+            // A name alone would be that of a built-in extension.
             Self::File(path) if path.components().count() == 1 => write!(f, "./{}", path.display()),
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Https { url, digest } => write!(f, "{url}#sha256={}", digest.hex()),

@@ -7,10 +7,10 @@
 //!   lock              locked by whoever adds or removes something
 //! ```
 //!
-//! A component is complete or missing, and is never changed. Its digest is checked before it is added, and again
-//! whenever it is compiled; at each start only its size is. More checks would keep nobody out, since whoever can change
-//! it can change the program as well; and a corrupted file is not in the cache of compiled code, so it is detected when
-//! it is recompiled.
+//! A component is complete or missing, and never changed. Its digest is checked before it is added, and again whenever
+//! it is compiled; at each start only its size is. More checks would keep nobody out, since whoever can change it can
+//! change the program as well; and a corrupted file is not in the cache of compiled code, so it is detected when it is
+//! recompiled.
 
 use std::fs::{self, File};
 use std::io;
@@ -26,18 +26,18 @@ pub struct Store {
     folder: PathBuf,
 }
 
-/// Why something cannot be found in a store, or put there.
+/// Why something cannot be found in a store, or added to it.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// The system says no.
+    /// The system reports an error.
     #[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
     Disk {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         error: io::Error,
     },
-    /// A component is not what its name says.
+    /// A component does not match its name.
     #[error(
         "{} is damaged: remove it, then `acp-chain install` fetches it again",
         Untrusted::new(path.display())
@@ -46,10 +46,10 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A component is not there.
+    /// A component is missing.
     #[error("{0} is not installed; `acp-chain install` fetches it")]
     Missing(Digest),
-    /// Whose lock file cannot be read may use anything.
+    /// A lock file cannot be read, so it may use anything.
     #[error("nothing was removed, since it is unknown what is in use: {0}")]
     Lock(#[from] LockError),
 }
@@ -68,26 +68,26 @@ pub struct Changing<'s> {
     _lock: File,
 }
 
-/// What a collection removed.
+/// The result of a collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
-    /// How many components.
+    /// The number of removed components.
     pub components: usize,
-    /// How many bytes they had.
+    /// Their size in bytes.
     pub bytes: u64,
 }
 
 /// A component in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Its file, the content of which nobody has looked at.
+    /// Its file, whose content has not been checked.
     pub path: PathBuf,
     /// Its digest.
     pub digest: Digest,
 }
 
 impl Stored {
-    /// The content, its digest checked.
+    /// The content, with its digest checked.
     pub fn read(&self) -> Result<Vec<u8>, StoreError> {
         let bytes = fs::read(&self.path).map_err(at(&self.path))?;
         match Digest::of(&bytes) == self.digest {
@@ -100,7 +100,7 @@ impl Stored {
 }
 
 impl Store {
-    /// The store in a folder, which need not be there yet.
+    /// The store in a folder, which need not exist yet.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let folder = folder.to_owned();
@@ -113,13 +113,13 @@ impl Store {
         &self.folder
     }
 
-    /// The file of a component, if it is installed. Its content is not looked at.
+    /// The file of a component, if it is installed. Its content is not checked.
     #[must_use]
     pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
         Some(self.path(digest)).filter(|path| path.is_file())
     }
 
-    /// A component that has this size: what a start looks at.
+    /// A component of this size: the check at each start.
     pub fn sized(&self, digest: &Digest, size: u64) -> Result<Stored, StoreError> {
         let stored = self.stored(digest)?;
         let about = fs::metadata(&stored.path).map_err(at(&stored.path))?;
@@ -129,12 +129,12 @@ impl Store {
         }
     }
 
-    /// The content of a component, its digest checked.
+    /// The content of a component, with its digest checked.
     pub fn read(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
         self.stored(digest)?.read()
     }
 
-    /// All components, by their names. Their content is not looked at.
+    /// All components, by name. Their content is not checked.
     pub fn all(&self) -> Result<Vec<Stored>, StoreError> {
         let folder = self.components();
         let entries = match fs::read_dir(&folder) {
@@ -167,7 +167,7 @@ impl Store {
         Ok(Stored { path, digest })
     }
 
-    /// Waits for whoever is changing the store, and lets nobody else.
+    /// Locks the store for changes.
     pub fn change(&self) -> Result<Changing<'_>, StoreError> {
         for folder in [self.components(), self.users()] {
             files::make_private(&folder).map_err(at(&folder))?;
@@ -197,7 +197,7 @@ impl Store {
         self.components().join(format!("{}.wasm", digest.hex()))
     }
 
-    /// The lock files that may use something.
+    /// The lock files that may use components.
     fn lock_files(&self) -> Result<Vec<(PathBuf, PathBuf)>, StoreError> {
         let users = self.users();
         let entries = fs::read_dir(&users).map_err(at(&users))?;
@@ -221,7 +221,7 @@ impl Changing<'_> {
         Ok(digest)
     }
 
-    /// Writes a lock file, all of whose components are there.
+    /// Writes a lock file whose components are all in the store.
     pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
         if let Some(digest) = lock
             .digests()
@@ -237,23 +237,23 @@ impl Changing<'_> {
         disk::write(lock.path(), text.as_bytes()).map_err(at(lock.path()))
     }
 
-    /// Writes a manifest, which uses what its lock names.
+    /// Writes a manifest, which uses extensions of its lock.
     pub fn write_manifest(&self, path: &Path, text: &str) -> Result<(), StoreError> {
         if let Some(folder) = path.parent() {
             files::make_private(folder).map_err(at(folder))?;
         }
-        // Many keep their settings elsewhere, with links to them.
+        // Settings are often stored elsewhere, behind links.
         let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         disk::write(path, text.as_bytes()).map_err(at(path))
     }
 
-    /// Keeps a file of this name beside the components.
+    /// Stores a file of this name beside the components.
     pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.store.folder.join(name);
         disk::write(&path, bytes).map_err(at(&path))
     }
 
-    /// Remembers a lock file, of which the store is to keep the components.
+    /// Registers a lock file, whose components the store is to keep.
     pub fn used_by(&self, lock: &Path) -> Result<(), StoreError> {
         let Some(text) = lock.to_str() else {
             let error = io::Error::other("the path of a lock file must be UTF-8");

@@ -1,4 +1,4 @@
-//! Types that files have as their text.
+//! Types that are text in files.
 
 /// Lets serde read a type as [`std::str::FromStr`] does, and write it as it is displayed.
 macro_rules! as_text {

@@ -27,7 +27,7 @@ pub(super) struct AgentTable {
 }
 
 impl AgentTable {
-    /// The command that starts it. The table begins there, and relative paths at the manifest's folder.
+    /// The command that starts it. The table begins at `start`; paths are relative to the manifest's folder.
     pub fn read(self, start: usize, folder: &Path) -> Result<CommandLine, Wrong> {
         let wrong = |what: &str| Err((start, what.to_owned()));
         let is_program = !self.args.is_empty() || !self.env.is_empty();
@@ -53,14 +53,14 @@ impl AgentTable {
     }
 }
 
-/// An agent that is elsewhere, and how it is reached.
+/// A remote agent, and how to reach it.
 #[derive(Debug)]
 pub struct Remote<'u> {
     /// Its URL.
     pub url: &'u str,
-    /// A file of certificates that are trusted besides the system's.
+    /// A file of certificates trusted besides the system's.
     pub ca: Option<PathBuf>,
-    /// A file with the token that lets us in.
+    /// A file with the token that authenticates us.
     pub token_file: Option<PathBuf>,
 }
 
@@ -68,9 +68,9 @@ pub struct Remote<'u> {
 const CONNECT: &str = "connect";
 
 impl Remote<'_> {
-    /// The command line that reaches it: that of another of us, since a chain that runs may connect to nothing.
+    /// The command line that reaches it: another process of ours, since a running chain may connect to nothing.
     pub fn command(self) -> Result<CommandLine, String> {
-        // What is wrong with it is said at once.
+        // Errors in the URL are reported at once.
         self.url
             .parse::<Address>()
             .map_err(|error| error.to_string())?;
@@ -97,7 +97,7 @@ impl Remote<'_> {
         })
     }
 
-    /// Whether a command line is that of such an agent.
+    /// Whether a command line is that of a remote agent.
     #[must_use]
     pub fn is_behind(command: &CommandLine) -> bool {
         let is_ours = std::env::current_exe().is_ok_and(|program| *program == *command.program);

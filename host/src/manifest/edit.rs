@@ -7,7 +7,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::ManifestError;
 
-/// A manifest, or the user's file, to be changed.
+/// A manifest, or the user's file, being edited.
 #[derive(Clone, Debug)]
 pub struct Edit {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub struct Edit {
 }
 
 impl Edit {
-    /// Reads a file. Where there is none, it is empty.
+    /// Reads a file. A missing file is empty.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, path),
@@ -24,7 +24,7 @@ impl Edit {
         }
     }
 
-    /// Reads the text of a file that lies at `path`.
+    /// Parses the text of the file at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
             let at = error.span().map_or(0, |span| span.start);
@@ -44,13 +44,13 @@ impl Edit {
         }
     }
 
-    /// The names of the extensions that it uses, in its order.
+    /// The names of the extensions that it uses, in order.
     pub fn uses(&self) -> impl Iterator<Item = &str> {
         self.entries()
             .filter_map(|entry| entry.get("use")?.as_str())
     }
 
-    /// Whether a proxy of this name is there already: by its id, or by what it uses.
+    /// Whether it has a proxy of this name: by its id, or by its extension.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let of = |entry: &Table| {
@@ -60,7 +60,7 @@ impl Edit {
         self.entries().any(of)
     }
 
-    /// Uses an extension, behind all that is there.
+    /// Adds an extension after all others.
     pub fn add(&mut self, name: &str) {
         let mut entry = Table::new();
         entry.insert("use", value(name));
@@ -74,7 +74,7 @@ impl Edit {
         }
     }
 
-    /// Uses an extension no longer; whether it did.
+    /// Removes an extension. Returns whether it was used.
     pub fn remove(&mut self, name: &str) -> bool {
         let Some(Item::ArrayOfTables(proxies)) = self.document.get_mut("proxy") else {
             return false;

@@ -1,11 +1,11 @@
-//! What is wrong with a manifest, and where.
+//! Errors in a manifest, and their places.
 
 use std::path::{Path, PathBuf};
 
 use crate::untrusted::Untrusted;
 
-/// A manifest that cannot be used. The message names the file, the line and column (counted from
-/// 1), and what to write instead.
+/// A manifest that cannot be used. The message names the file, the line and column (counted from 1), and the
+/// correction.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The file cannot be read.
@@ -13,10 +13,10 @@ pub enum ManifestError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: std::io::Error,
     },
-    /// Something in the file is wrong.
+    /// The file has an error.
     #[error("{}:{line}:{column}: {}", Untrusted::new(path.display()), Untrusted::new(what))]
     Wrong {
         /// The file.
@@ -25,7 +25,7 @@ pub enum ManifestError {
         line: usize,
         /// The column in characters, counted from 1.
         column: usize,
-        /// What is wrong.
+        /// The error.
         what: String,
     },
 }
@@ -68,7 +68,7 @@ fn advice(message: &str) -> Option<String> {
     (!known.is_empty()).then(|| unknown_key(unknown, &known))
 }
 
-/// What to write instead of a key that there is not.
+/// The correction of an unknown key.
 pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().max_by(|one, two| {
         strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))

@@ -1,4 +1,4 @@
-//! `use`: a proxy that is an installed extension, on the terms that its package names.
+//! `use`: a proxy that is an installed extension, on its package's terms.
 //!
 //! It has only the powers that its user agreed to: an entry may remove some, but adds none.
 
@@ -16,10 +16,10 @@ use crate::extension::installed::Found;
 use crate::limits::{Limits, TABLE};
 use crate::schema::{Mismatch, Refused, Schema, WORK};
 
-/// What all schemas of one manifest may weigh. There is one of a proxy, and not many proxies.
+/// The maximum weight of all schemas of a manifest together. Each proxy has one, and there are not many.
 const WEIGHT: usize = 100_000;
 
-/// The defaults, raised to what the package needs, as far as the user's ceilings go.
+/// The defaults, raised to the package's needs, up to the user's ceilings.
 pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, String> {
     let mut table = toml::Table::new();
     for (key, value) in &package.asks.limits {
@@ -48,7 +48,7 @@ pub fn check_asks(package: &Package) -> Result<(), String> {
     read.transpose().map(drop).map_err(wrong)
 }
 
-/// What it may do: what was agreed to, or what is left of that by its entry.
+/// Its grant: what was agreed to, or the part of it that its entry lists.
 pub(super) fn grant(
     id: &str,
     start: usize,
@@ -75,7 +75,7 @@ pub(super) fn grant(
     let spanned = |text: &String| Spanned::new(start..start, text.clone());
     let powers = match powers {
         Some(powers) => {
-            // One that there is not has an error of its own.
+            // An unknown power has its own error.
             let is_more = |power: &&Spanned<String>| {
                 let key = power.get_ref();
                 Power::named(key).is_some() && !agreed_powers.contains(key)
@@ -110,7 +110,7 @@ pub(super) fn grant(
     read_grant(id, start, &powers, methods)
 }
 
-/// Removes from a lock's consent whatever the component does not ask for.
+/// Removes everything from a lock's consent that the component does not ask for.
 pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
     let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
     release.powers.retain(is_asked);
@@ -121,7 +121,7 @@ pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
     release.methods.retain(|_, actions| !actions.is_empty());
 }
 
-/// An error if an entry lists what its component says itself that it does not need.
+/// An error if an entry lists something that its component does not ask for.
 pub(super) fn check_asked(
     package: &Package,
     powers: &[Spanned<String>],
@@ -148,7 +148,7 @@ pub(super) fn check_asked(
     Ok(())
 }
 
-/// An error if the configuration is not of the package's schema, and where in it, as a JSON Pointer.
+/// An error if the configuration does not match the package's schema, with its place as a JSON Pointer.
 pub(super) fn check_config(
     id: &str,
     package: &Package,
@@ -177,8 +177,8 @@ pub(super) fn check_config(
     }
 }
 
-/// Whether a schema says nothing that an empty object could be against. It was seen to be one when the
-/// extension was installed, and to read it again takes a start a millisecond.
+/// Whether a schema allows nothing that could conflict with an empty object. It was validated when the extension was
+/// installed, and parsing it again takes a millisecond of the start.
 fn accepts_nothing(schema: &Map<String, Value>) -> bool {
     const ABOUT: &[&str] = &[
         "$schema",
@@ -198,7 +198,7 @@ fn accepts_nothing(schema: &Map<String, Value>) -> bool {
         && others.all(|key| ABOUT.contains(&&**key))
 }
 
-/// What does not match, as advice.
+/// A mismatch, as advice.
 fn told(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     let place = mismatch.place.clone().unwrap_or_default();
     let Some(unknown) = mismatch.unknown.first() else {
@@ -246,7 +246,7 @@ mod tests {
     use crate::extension::{Carried, Installed};
     use crate::manifest::{Manifest, ProxyKind, User};
 
-    /// What a program carries that has one extension, `shout`, which asks for this.
+    /// A program's built-in extension, `shout`, which asks for this.
     fn carrying(asks: &Value) -> (TempDir, Installed) {
         let package = Package {
             name: "shout".to_owned(),

@@ -1,4 +1,4 @@
-//! What a proxy is granted: `powers`, `methods` and `directories`.
+//! The grant of a proxy: `powers`, `methods` and `directories`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use super::terms::Wrong;
 use crate::channel::Grant;
 use crate::sandbox::Directory;
 
-/// `methods`: what may be done with messages of methods that no power covers, by their names.
+/// `methods`: permissions for messages of methods that no power covers, by method.
 pub(super) type MethodsTable = BTreeMap<Spanned<String>, Vec<Spanned<String>>>;
 
-/// One of `directories`.
+/// An entry of `directories`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DirectoryTable {
@@ -25,7 +25,7 @@ pub(super) struct DirectoryTable {
     write: bool,
 }
 
-/// The grant of the proxy with this id. The table of the proxy begins at `start`.
+/// The grant of the proxy with this id. Its table begins at `start`.
 pub(super) fn read_grant(
     id: &str,
     start: usize,
@@ -38,7 +38,7 @@ pub(super) fn read_grant(
         let methods = Pattern::new(name.get_ref()).map_err(|error| wrong(error.to_string()))?;
         let actions = read_actions(&actions)?;
         let one = NamedMethods { methods, actions };
-        // Each alone, so that the wrong one is known.
+        // One at a time, to find the wrong one.
         Grant::new(id, [], vec![one.clone()]).map_err(|error| wrong(error.to_string()))?;
         named.push(one);
     }
@@ -47,7 +47,7 @@ pub(super) fn read_grant(
             .iter()
             .map(|power| power.get_ref().as_str());
         match Grant::new(id, so_far, Vec::new()) {
-            // What it needs may come later.
+            // The power that it needs may come later.
             Ok(_) | Err(GrantError::Lacks(..)) => {}
             Err(error) => return Err((power.span().start, format!("`powers`: {error}"))),
         }
@@ -72,7 +72,7 @@ fn read_actions(actions: &[Spanned<String>]) -> Result<Actions, Wrong> {
     Ok(all)
 }
 
-/// The directories of a proxy. Relative paths begin at `folder`.
+/// The directories of a proxy, relative to `folder`.
 pub(super) fn read_directories(
     tables: Vec<DirectoryTable>,
     folder: &Path,
@@ -93,7 +93,7 @@ pub(super) fn read_directories(
     Ok(directories)
 }
 
-/// What to write instead of `[proxy.grant]`, which granted methods before there were powers.
+/// The replacement of `[proxy.grant]`, which granted methods before there were powers.
 pub(super) fn instead_of(grant: &Value) -> String {
     let list = |key: &str| {
         let patterns = grant.get(key).and_then(Value::as_array);

@@ -1,4 +1,4 @@
-//! `acp-chain.toml`: which proxies stand in the chain, in which order, with what settings.
+//! `acp-chain.toml`: the proxies in the chain, their order and their settings.
 //!
 //! A parsed manifest is valid in itself: its ids are unique, its paths are absolute, and it has no unknown keys.
 //! Whether the files exist is checked later.
@@ -43,44 +43,43 @@ use crate::mcp::bridge::BridgeKind;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
 
-/// What a manifest asks for.
+/// A parsed manifest.
 #[derive(Clone, Debug)]
 pub struct Manifest {
     /// The file.
     pub path: PathBuf,
-    /// The agent to start when the command line names none.
+    /// The agent to start if the command line names none.
     pub agent: Option<CommandLine>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
     /// Where guards stand.
     pub order: Order,
-    /// How the agent gets to MCP servers in the chain, if it can choose.
+    /// How the agent reaches MCP servers in the chain, if it can choose.
     pub bridge: Option<BridgeKind>,
 }
 
-/// One proxy of a manifest, read by itself: what is wrong with it hides no other.
+/// A proxy of a manifest, read by itself: its errors hide no others.
 #[derive(Debug)]
 pub struct Single {
-    /// What it is called, if it says that.
+    /// Its id, if it has one.
     pub id: Option<String>,
-    /// The extension that it uses, if it does.
+    /// The extension that it uses, if any.
     pub uses: Option<String>,
-    /// The proxy, or what is wrong.
+    /// The proxy, or its error.
     pub read: Result<ProxyEntry, ManifestError>,
 }
 
-/// Where guards stand: `order`, and what `--with` makes of it.
+/// The order of guards: `order`, and the effect of `--with`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Next to the agent, or it is an error.
+    /// Next to the agent; anything else is an error.
     #[default]
     #[serde(skip)]
     Checked,
-    /// Where they are written, also in front of other proxies.
+    /// As written, even in front of other proxies.
     AsWritten,
-    /// They are moved next to the agent: some proxies are named on the command line, where there is no other
-    /// order.
+    /// Guards are moved next to the agent: some proxies are named on the command line, which has no other order.
     #[serde(skip)]
     GuardsLast,
 }
@@ -96,17 +95,17 @@ struct File {
     proxy: Vec<Spanned<ProxyTable>>,
 }
 
-/// What proxies are read by: the file that names them, and what is installed.
+/// The surroundings of an entry: its file, and the installed extensions.
 struct Around<'a> {
     path: &'a Path,
     text: &'a str,
     user: &'a User,
     installed: &'a Installed,
-    /// Read when the first extension is looked for.
+    /// Read when first needed.
     lock: OnceCell<Result<Lock, LockError>>,
-    /// The components of a project, by the ids of their proxies, if it is one.
+    /// The components of a project, by the ids of their proxies; `None` outside a project.
     project: Option<&'a BTreeMap<String, Bytes>>,
-    /// Whether a component in a file has what it asks for, as if it had been installed.
+    /// Whether components in files are granted what they ask for, as if installed.
     is_test: bool,
 }
 
@@ -117,11 +116,11 @@ struct McpTable {
     bridge: Option<BridgeKind>,
 }
 
-/// Variables, by name.
+/// Environment variables, by name.
 type Environment = BTreeMap<Spanned<String>, String>;
 
 impl Manifest {
-    /// Reads a manifest file. Relative paths in it begin at its folder.
+    /// Reads a manifest file. Its paths are relative to its folder.
     pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let unreadable = |error| ManifestError::unreadable(path, error);
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
@@ -129,9 +128,8 @@ impl Manifest {
         Self::parse(&text, &path, user, installed)
     }
 
-    /// The chain of a test, which lies at `path`: a component in a file has what it asks for, as if it had been
-    /// installed, and its name, if no other is given. This one takes the place of the first in a file; without
-    /// any proxy, it is the chain.
+    /// The chain of a test at `path`: a component in a file is granted what it asks for, as if installed, and takes its
+    /// name, if none is given. `component` replaces the first component in a file; without any proxy, it is the chain.
     pub fn of_test(
         text: &str,
         path: &Path,
@@ -157,7 +155,7 @@ impl Manifest {
         around.manifest(file)
     }
 
-    /// The chain of one component in a file, with what it asks for, as if it had been installed. Messages name it by
+    /// The chain of one component in a file, which is granted what it asks for, as if installed. Messages name it by
     /// `path`.
     pub fn of_component(
         path: &Path,
@@ -168,7 +166,7 @@ impl Manifest {
         Self::of_test("", path, Some(component), user, installed)
     }
 
-    /// The user's own chain, which is in `config.toml`.
+    /// The user's own chain, in `config.toml`.
     pub fn of_user(user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let own = &user.own;
         let around = Around::new(&own.path, &own.text, user, installed);
@@ -197,15 +195,15 @@ impl Manifest {
         Ok(Around::new(&path, &text, user, installed).each(file.proxy))
     }
 
-    /// The same of the user's own chain.
+    /// The same for the user's own chain.
     #[must_use]
     pub fn each_of_user(user: &User, installed: &Installed) -> Vec<Single> {
         let own = &user.own;
         Around::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
     }
 
-    /// Adds extensions behind the proxies that there are, each as it comes. Of all of them, guards go next to
-    /// the agent, unless the manifest says otherwise. The lock is that of the user's own chain.
+    /// Adds extensions, in order, after the existing proxies. All guards then go next to the agent, unless the manifest
+    /// says otherwise. The lock is that of the user's own chain.
     pub fn add(
         &mut self,
         names: &[String],
@@ -230,7 +228,7 @@ impl Manifest {
         Ok(())
     }
 
-    /// The proxies that are programs, in their order.
+    /// The native proxies, in order.
     pub fn natives(&self) -> impl Iterator<Item = (&ProxyEntry, &NativeEntry)> {
         let entries = self.proxies.iter();
         entries.filter_map(|entry| match &entry.kind {
@@ -239,7 +237,7 @@ impl Manifest {
         })
     }
 
-    /// What is wrong with a proxy, and where that proxy is named.
+    /// An error about a proxy, with the place that names it.
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
@@ -251,7 +249,7 @@ impl Manifest {
         format!("{manifest}: proxy `{id}` ({what}): {wrong}")
     }
 
-    /// Reads the text of a manifest that lies at `path`.
+    /// Parses the text of a manifest at `path`.
     pub fn parse(
         text: &str,
         path: &Path,
@@ -282,7 +280,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Where relative paths begin.
+    /// The folder of relative paths.
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
@@ -340,9 +338,9 @@ impl<'a> Around<'a> {
         each.collect()
     }
 
-    /// The extension that is called so here.
+    /// The extension of this name.
     fn extension(&self, name: &str) -> Result<Found, String> {
-        // Where there is no home, there is no file of the user's, and no lock beside it.
+        // Without a home, the user has neither a file nor a lock beside it.
         let lock = self.lock.get_or_init(|| match self.path.is_absolute() {
             true => Lock::read(&Lock::beside(self.path)),
             false => Ok(Lock::default()),
@@ -353,14 +351,14 @@ impl<'a> Around<'a> {
         if let Some(release) = &mut found.locked
             && self.project.is_some()
         {
-            // The lock of a project was written by the project's author: it grants nothing on the user's behalf.
+            // The project's author wrote its lock: it grants nothing on the user's behalf.
             extension::keep_asked(release, &found.package.asks);
         }
         Ok(found)
     }
 
-    /// What the component in a file asks for, if this is a test of it. One that asks for nothing is not an extension,
-    /// and has what is written.
+    /// What the component in a file asks for, in a test. One that asks for nothing is not an extension, and gets what
+    /// is written.
     fn asked(&self, path: &Path) -> Result<Option<Found>, String> {
         if !self.is_test {
             return Ok(None);
@@ -377,7 +375,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Where the component is that a proxy names by its path.
+    /// The location of the component at a path.
     fn component(&self, id: &str, path: PathBuf) -> Location {
         let path = self.folder().join(path);
         match self.project.and_then(|components| components.get(id)) {
@@ -386,13 +384,13 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// What the component of a project says of itself, if it does.
+    /// The package of a project's component, if it has one.
     fn package(&self, id: &str) -> Option<Package> {
         let component = self.project?.get(id)?;
         Package::read(Cursor::new(component)).ok()
     }
 
-    /// Where something is in the configuration of the proxy whose table begins at `start`.
+    /// The place of a value in the configuration of the proxy whose table begins at `start`.
     fn place_of_config(&self, start: usize, pointer: &str) -> Option<usize> {
         let file = toml::de::DeTable::parse(self.text).ok()?.into_inner();
         let proxies = file.get("proxy")?.get_ref().as_array()?;
@@ -418,7 +416,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// A command with a slash is a path, and begins at the manifest's folder.
+/// A command with a slash is a path, relative to the manifest's folder.
 fn command(
     program: &str,
     args: Vec<String>,

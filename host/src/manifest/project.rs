@@ -1,8 +1,8 @@
-//! The manifest of a project: one that comes with a repository, and that no user chose.
+//! The manifest of a project: it comes with a repository, and no user chose it.
 //!
-//! It says which components are in the chain, and what each asks for. Everything that starts programs, or affects more
-//! than its own proxies, is up to the user: such keys are errors that say where the user may set them. All paths are
-//! within the project. A [`Draft`] was checked for that, by its text alone.
+//! It names the components in the chain, and what each asks for. Everything that starts programs, or affects more than
+//! its own proxies, is up to the user: such keys are errors that say where the user may set them. All paths are within
+//! the project. A [`Draft`] has been checked for that, by its text alone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -15,10 +15,10 @@ use super::terms::Wrong;
 use super::{Around, File, Manifest, ManifestError, Order, User};
 use crate::extension::{Installed, Lock};
 
-/// The most proxies that a project may have.
+/// The maximum number of proxies in a project.
 const MOST: usize = 64;
 
-/// What the user alone may set, and where.
+/// Keys that only the user may set, and where.
 const USERS: &[(&str, &str)] = &[
     ("agent", "the agent is named by whoever starts acp-chain"),
     (
@@ -41,10 +41,10 @@ const USERS: &[(&str, &str)] = &[
     ("revocations", "revocations are named in your config.toml"),
 ];
 
-/// What only proxies have that are programs.
+/// Keys of native proxies only.
 const PROGRAMS: &[&str] = &["command", "args", "env", "dialect"];
 
-/// A manifest of a project of which only the text is known.
+/// A manifest of a project, known only by its text.
 #[derive(Clone, Debug)]
 pub struct Draft {
     path: PathBuf,
@@ -68,14 +68,14 @@ pub struct Drafted {
 /// Where the component of a proxy comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
-    /// It is an extension of this name.
+    /// An extension of this name.
     Extension(String),
-    /// It lies in the project, at this path from its root.
+    /// A file in the project, by its path from the root.
     Path(PathBuf),
 }
 
 impl Draft {
-    /// Reads the text of a manifest that lies at `path`, in the root of its project.
+    /// Parses the text of the manifest at `path`, in the root of its project.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let wrong = |(at, what): Wrong| ManifestError::at(path, text, at, what);
         let syntax = |error| ManifestError::syntax(path, text, &error);
@@ -112,7 +112,7 @@ impl Draft {
         &self.path
     }
 
-    /// An error about one of its proxies, with its place.
+    /// An error about one of its proxies, at its place.
     #[must_use]
     pub fn wrong(&self, proxy: &Drafted, what: String) -> ManifestError {
         ManifestError::at(&self.path, &self.text, proxy.start, what)
@@ -188,7 +188,7 @@ fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {
     Ok(Drafted { id, from, start })
 }
 
-/// A path as it is from the root of its project on. An error if it leads out of it.
+/// A path relative to the root of its project. An error if it leads out.
 fn within(path: &Path) -> Result<PathBuf, String> {
     let mut steps = path.components();
     let stays = steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir));

@@ -1,4 +1,4 @@
-//! `[[proxy]]`: a component, or a program.
+//! `[[proxy]]`: a component, or a native proxy.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,11 +22,11 @@ pub struct ProxyEntry {
     pub id: String,
     /// What happens when it breaks, unless the component decides.
     pub on_failure: Option<FailurePolicy>,
-    /// What it is.
+    /// Its kind.
     pub kind: ProxyKind,
 }
 
-/// What a proxy is.
+/// The kind of a proxy.
 #[derive(Clone, Debug)]
 pub enum ProxyKind {
     /// A component in a sandbox.
@@ -35,12 +35,12 @@ pub enum ProxyKind {
     Native(NativeEntry),
 }
 
-/// A proxy that is a program.
+/// A native proxy.
 #[derive(Clone, Debug)]
 pub struct NativeEntry {
     /// The program.
     pub command: CommandLine,
-    /// How it spells what only proxies speak; without it, what it answers tells.
+    /// Its dialect for the messages of proxies; by default, its answer tells.
     pub dialect: Option<Dialect>,
 }
 
@@ -51,13 +51,13 @@ pub struct ComponentEntry {
     pub location: Location,
     /// The table `[proxy.config]` as JSON text.
     pub config: String,
-    /// The defaults, changed by `[proxy.limits]`.
+    /// The defaults, with the changes of `[proxy.limits]`.
     pub limits: Arc<Limits>,
     /// Its `powers`, and its `methods`.
     pub grant: Arc<Grant>,
     /// The directories that it may open.
     pub directories: Arc<[Directory]>,
-    /// Whether it may be put to sleep where many chains are served.
+    /// Whether it may be put to sleep when many chains are served.
     pub sleeps: bool,
 }
 
@@ -78,12 +78,12 @@ pub(super) struct ProxyTable {
     methods: Option<MethodsTable>,
     pub(super) directories: Option<Vec<DirectoryTable>>,
     sleeps: Option<bool>,
-    /// As it was before there were powers.
+    /// The key before there were powers.
     grant: Option<Spanned<toml::Value>>,
 }
 
 impl ProxyTable {
-    /// That of an extension, with nothing but what it comes with.
+    /// The entry of an extension without any settings.
     pub fn of_extension(name: &str) -> Self {
         let nowhere = |name: &str| Spanned::new(0..0, name.to_owned());
         Self {
@@ -92,12 +92,12 @@ impl ProxyTable {
         }
     }
 
-    /// Whether it does not say what it is.
+    /// Whether it has no kind.
     pub fn is_empty(&self) -> bool {
         self.r#use.is_none() && self.path.is_none() && self.command.is_none()
     }
 
-    /// Gives it the name of its component if it has no id: that which it has for itself, or that of the file.
+    /// If it has no id, it gets the name of its component, or that of the file.
     pub fn name_by_file(&mut self, folder: &Path) {
         let Some(path) = self.path.as_ref().filter(|_| self.id.is_none()) else {
             return;
@@ -108,7 +108,7 @@ impl ProxyTable {
         self.id = name.map(|name| Spanned::new(0..0, name));
     }
 
-    /// Its id, and where that is. One that uses an extension has the name of that, if no other is given.
+    /// Its id, and the id's place. By default, an extension's name.
     pub fn id(&self, start: usize) -> Result<Spanned<String>, Wrong> {
         let id = self.id.as_ref().or(self.r#use.as_ref());
         let id = id
@@ -130,7 +130,7 @@ impl ProxyTable {
         })
     }
 
-    /// What it is, and its author's choice for when it breaks.
+    /// Its kind, and its author's failure policy.
     fn kind(
         self,
         id: &str,
@@ -252,7 +252,7 @@ impl ProxyTable {
     }
 }
 
-/// What is wrong with an id, if anything is.
+/// The error in an id, if there is one.
 pub(super) fn check_id(id: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {

@@ -1,4 +1,4 @@
-//! `[serve]` of the user's file: where `acp-chain serve` listens, who comes in, and which chain users get.
+//! `[serve]` of the user's file: the address of `acp-chain serve`, its access control, and the chains of users.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -16,56 +16,56 @@ use super::terms::Wrong;
 use super::user::beside;
 use crate::limits::Quantity;
 
-/// What the user decided about serving.
+/// The user's settings for serving.
 #[derive(Clone, Debug, Default)]
 pub struct Serve {
-    /// Where to listen.
+    /// The address to listen at.
     pub listen: Option<SocketAddr>,
-    /// Where metrics are served.
+    /// The address of metrics.
     pub metrics: Option<SocketAddr>,
-    /// Where each request leaves a line; `-` is standard error.
+    /// The file of the access log; `-` is standard error.
     pub access_log: Option<PathBuf>,
     /// The path of the endpoint.
     pub path: Endpoint,
-    /// What this server is called among others behind a balancer.
+    /// The name of this replica behind a balancer.
     pub node: Option<Node>,
-    /// Who comes in.
+    /// Access control.
     pub gate: GateSettings,
-    /// How much users have.
+    /// The limits of users.
     pub limits: ServeLimits,
-    /// Which chain a user gets: the first that fits.
+    /// The chains of users: the first match counts.
     pub routes: Vec<Route>,
 }
 
 /// `[serve.limits]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServeLimits {
-    /// How many connections a user has at once.
+    /// The maximum number of a user's connections.
     pub connections_per_user: u32,
-    /// How many sessions a user has open at once, of all connections.
+    /// The maximum number of a user's open sessions, over all connections.
     pub sessions_per_user: u32,
-    /// How many bytes per second are read from a user; none if unlimited.
+    /// How many bytes per second are read from a user; `None` if unlimited.
     pub bytes_per_second_per_user: Option<NonZeroU64>,
-    /// How many there are at once.
+    /// The maximum number of connections.
     pub connections: u32,
-    /// How long a connection without its client waits for it.
+    /// How long a connection waits for its client to return.
     pub resume: Duration,
-    /// How long turns may go on when the server is asked to stop.
+    /// How long running turns may continue when the server is asked to stop.
     pub drain: Duration,
-    /// When a proxy that has nothing to do is put to sleep, if it ever is.
+    /// How long a proxy is idle before it is put to sleep, if ever.
     pub sleep: Option<Duration>,
-    /// How many instances of proxies there are at once before nobody else comes in.
+    /// The maximum number of proxy instances, past which nobody else is let in.
     pub instances: u32,
-    /// The same for their memory, in bytes; half of what there is without this.
+    /// The same for their memory, in bytes; by default, half of what there is.
     pub memory: Option<u64>,
 }
 
-/// `[[serve.route]]`: a chain, and who gets it.
+/// `[[serve.route]]`: a chain, and its users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// These users, by their names.
     pub users: Vec<String>,
-    /// Whoever is of one of these groups.
+    /// The members of these groups.
     pub groups: Vec<String>,
     /// The manifest of the chain.
     pub manifest: PathBuf,
@@ -88,7 +88,7 @@ impl Default for ServeLimits {
 }
 
 impl Route {
-    /// Whether this user gets it. One that names nobody is for all.
+    /// Whether it applies to this user. Without users and groups it applies to all.
     #[must_use]
     pub fn fits(&self, user: &acp_chain_remote::User) -> bool {
         let is_for_all = self.users.is_empty() && self.groups.is_empty();
@@ -172,7 +172,7 @@ fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Er
     Ok(Some(Duration::from_secs(seconds.into())))
 }
 
-/// What the table says of a file that lies at `path`.
+/// Parses the table in the file at `path`.
 pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
     let own = Serve::default();
     let listen = table.listen.map(|listen| read_address("listen", &listen));
@@ -250,7 +250,7 @@ fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
     read.map_err(|what| (size.span().start, format!("`{key}`: {what}")))
 }
 
-/// How much a second.
+/// A rate per second.
 fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
     let key = "bytes-per-second-per-user";
     NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {
@@ -259,7 +259,7 @@ fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
     })
 }
 
-/// A name of the operator's.
+/// A name chosen by the operator.
 fn read_name<T: FromStr<Err = NameError>>(key: &str, name: Spanned<String>) -> Result<T, Wrong> {
     let read = name.get_ref().parse();
     read.map_err(|error: NameError| {
@@ -312,7 +312,7 @@ fn read_issuers(tables: &[JwtTable], path: &Path) -> Result<Vec<Issuer>, Wrong> 
     issuers.collect()
 }
 
-/// An address, or a file from the folder of this file on.
+/// An address, or a file relative to the folder of this file.
 fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong> {
     let text = jwks.get_ref();
     if !text.contains("://") {
@@ -330,7 +330,7 @@ fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong>
     }
 }
 
-/// No route stands behind one that is for all: nobody would get it.
+/// No route may follow one for all: nobody would get it.
 fn read_routes(tables: Vec<Spanned<RouteTable>>, path: &Path) -> Result<Vec<Route>, Wrong> {
     let mut routes = Vec::<Route>::new();
     for table in tables {

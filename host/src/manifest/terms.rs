@@ -9,13 +9,13 @@ use super::error::unknown_key;
 use crate::channel::FailurePolicy;
 use crate::limits::{Limit, Limits, Quantity, TABLE};
 
-/// Something wrong, and the byte at which it begins.
+/// An error, and the byte at which it begins.
 pub(super) type Wrong = (usize, String);
 
 /// A table of limits, by their keys.
 pub(super) type LimitsTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-/// Changes limits by a table of them; none may go over its ceiling, if there are ceilings.
+/// Applies a table of limits; none may exceed its ceiling, if there are ceilings.
 pub(super) fn read_limits(
     table: LimitsTable,
     mut limits: Limits,

@@ -1,6 +1,6 @@
-//! `config.toml`: what applies to all chains of a user.
+//! `config.toml`: settings for all chains of a user.
 //!
-//! A manifest may come with somebody else's project. Things that it must not decide are here.
+//! A manifest may come with somebody else's project. Settings that it must not decide are here.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -17,37 +17,37 @@ use crate::extension::Signer;
 use crate::limits::Limits;
 use crate::mcp::bridge::BridgeKind;
 
-/// What the user decided.
+/// The user's settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
 #[derive(Clone, Debug)]
 pub struct User {
-    /// How far manifests may raise the limits of proxies.
+    /// The ceilings of the limits that manifests may set.
     pub ceilings: Limits,
     /// Whether manifests may start programs as proxies, which have all of the user's rights.
     pub native: bool,
-    /// How agents get to MCP servers in a chain, whatever its manifest says.
+    /// How agents reach MCP servers in a chain, whatever its manifest says.
     pub bridge: Option<BridgeKind>,
     /// Whether only extensions with a signature may be installed.
     pub require_signature: bool,
-    /// Whose list of extensions that must not run is believed.
+    /// The trusted list of extensions that must not run.
     pub revocations: Option<Revocations>,
-    /// Whose signature makes a project trusted.
+    /// The signers whose signature makes a project trusted.
     pub signers: Vec<TrustedSigner>,
-    /// The registry of agents, if it is not the public one: a URL, or a path from the file's folder on.
+    /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
     pub agents: Option<String>,
-    /// Where runs write their trace, if nothing else is said.
+    /// The default trace file of runs.
     pub trace: Option<PathBuf>,
-    /// Whether traces hold all that is said as it is, secrets included.
+    /// Whether traces contain messages unmasked, secrets included.
     pub trace_bodies: bool,
-    /// Whether other programs of the user may watch chains that run.
+    /// Whether other programs of the user may watch running chains.
     pub live: bool,
-    /// How chains are served to others.
+    /// The settings for serving chains.
     pub serve: Serve,
-    /// The user's own chain, as it is written.
+    /// The user's own chain, as written.
     pub(super) own: Own,
 }
 
-/// One of `[trust]` `signers`: whose signature makes a project trusted, and up to which powers.
+/// An entry of `[trust]` `signers`: a signer whose signature makes a project trusted, and up to which powers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedSigner {
     /// The public key.
@@ -78,20 +78,20 @@ struct SignerTable {
     powers: Vec<Spanned<String>>,
 }
 
-/// `[revocations]`: where a list of what must not run comes from.
+/// `[revocations]`: the source of the list of extensions that must not run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revocations {
     /// A file, or an `https:` URL.
     pub source: String,
-    /// The key that its signature must be of.
+    /// The key that must have signed it.
     pub key: Signer,
 }
 
-/// A chain as it is written: which extensions there are is found out later.
+/// A chain as written: its extensions are resolved later.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
-    /// The file; no absolute path, if there is no place for one.
+    /// The file; not an absolute path if there is no place for one.
     pub path: PathBuf,
     pub text: String,
     pub proxies: Vec<Spanned<ProxyTable>>,
@@ -155,11 +155,11 @@ impl User {
         !self.own.proxies.is_empty()
     }
 
-    /// Reads the user's file; where there is none, nothing was decided.
+    /// Reads the user's file; if it is missing, all settings are defaults.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, path),
-            // A home that is not a folder is none.
+            // A home that is not a folder counts as missing.
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
@@ -171,7 +171,7 @@ impl User {
         }
     }
 
-    /// Reads the text of a file that lies at `path`.
+    /// Parses the text of the file at `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ManifestError> {
         let file: File =
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
@@ -203,7 +203,7 @@ impl User {
     }
 }
 
-/// A path from the folder of this file on.
+/// A path relative to the folder of this file.
 pub(super) fn beside(path: &Path, named: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     folder.join(named)

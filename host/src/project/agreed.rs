@@ -1,5 +1,5 @@
-//! What the proxies of a project are and may do, as stored with the user's consent, and the differences between two
-//! such.
+//! The proxies of a project and their permissions, as stored with the user's consent, and the differences between two
+//! such lists.
 
 use std::collections::BTreeMap;
 
@@ -20,44 +20,44 @@ pub struct Agreed {
     pub id: String,
     /// Where its component comes from, in words.
     pub source: String,
-    /// What the lock says that its version is.
+    /// Its version, according to the lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Whose signature the lock says that it has.
+    /// Its signer, according to the lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
-    /// The digest of its component; none of one that comes with the program.
+    /// The digest of its component; `None` for a built-in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
     /// Its powers, by their keys.
     pub powers: Vec<String>,
-    /// What it may do with methods that no power covers.
+    /// Its permissions for methods that no power covers.
     pub methods: BTreeMap<String, Vec<String>>,
-    /// The directories that it may open: the path of each from the root on, and whether it may write there.
+    /// The directories that it may open: the path of each relative to the root, and whether it may write there.
     pub directories: BTreeMap<String, (String, bool)>,
-    /// Its limits, as far as they are not the defaults.
+    /// Its limits that differ from the defaults.
     pub limits: BTreeMap<String, String>,
-    /// What becomes of it when it breaks, if it does not say that itself.
+    /// Its failure policy, if it does not set that itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
     /// Its configuration.
     pub config: Value,
 }
 
-/// What is different about a chain.
+/// The differences between two chains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// By the ids of proxies, what changed: each a thing with what it was and what it is now.
+    /// The changes by the proxies' ids: each a property with its old and new values.
     pub changed: Vec<(String, Vec<Changed>)>,
-    /// Proxies that are new.
+    /// New proxies.
     pub new: Vec<String>,
-    /// Proxies that are gone.
+    /// Removed proxies.
     pub gone: Vec<String>,
-    /// The order, if the same proxies stand in another one.
+    /// The old and the new order, if the same proxies are in another one.
     pub order: Option<[Vec<String>; 2]>,
 }
 
-/// A thing that changed, what it was, and what it is now.
+/// A property, its old value, and its new one.
 pub type Changed = (String, String, String);
 
 impl Agreed {
@@ -121,8 +121,8 @@ impl Agreed {
         one
     }
 
-    /// Whether all that these proxies may do was agreed to. The same files come to something else where another
-    /// version of this program reads them, or its user has other ceilings.
+    /// Whether everything that these proxies may do was agreed to. The same files have another meaning if another
+    /// version of this program reads them, or if its user has other ceilings.
     #[must_use]
     pub fn lets(agreed: &[Self], now: &[Self]) -> bool {
         now.iter().all(|now| {
@@ -144,7 +144,7 @@ impl Agreed {
             && directories.all(|(name, given)| self.directories.get(name) == Some(given))
     }
 
-    /// Everything about it that could change: what it is called, and what it is.
+    /// Everything about it that could change: a name and a value each.
     fn facts(&self) -> BTreeMap<String, String> {
         let none = || "nothing".to_owned();
         let or_none = |text: Option<String>| text.unwrap_or_else(none);
@@ -188,7 +188,7 @@ impl Agreed {
 }
 
 impl Difference {
-    /// What changed from one chain to another.
+    /// The changes from one chain to another.
     #[must_use]
     pub fn between(before: &[Agreed], now: &[Agreed]) -> Self {
         let ids = |all: &[Agreed]| all.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
@@ -238,7 +238,7 @@ fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec
     each.filter(|(_, was, is)| was != is).collect()
 }
 
-/// As manifests write it.
+/// Its spelling in manifests.
 fn policy(policy: FailurePolicy) -> String {
     let text = match policy {
         FailurePolicy::Restart => "restart",

@@ -14,7 +14,7 @@ use crate::extension::{Carried, Digest, Installed, Lock, LockError, Release};
 use crate::limits::{COMPONENT, LOCK, PROJECT_MANIFEST, SIGNATURE};
 use crate::manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
 
-/// What a key begins with. Another way to make keys has another one.
+/// The prefix of a key. It changes if keys are made in another way.
 const FORMAT: &str = "acp-chain project 1";
 
 /// The lock beside the manifest.
@@ -23,59 +23,59 @@ const LOCK_FILE: &str = "acp-chain.lock";
 /// The signature beside the manifest: of the [`Content::statement`].
 const SIGNATURE_FILE: &str = "acp-chain.toml.minisig";
 
-/// What a project consists of just now.
+/// The present content of a project.
 #[derive(Debug)]
 pub struct Content {
     root: PathBuf,
     draft: Draft,
     lock: Lock,
-    /// The components that lie in the project, by the ids of their proxies.
+    /// The components in the project, by the ids of their proxies.
     stored: BTreeMap<String, Stored>,
     key: Digest,
     statement: String,
     signature: Option<String>,
 }
 
-/// A component that lies in a project.
+/// A component in a project.
 #[derive(Clone, Debug)]
 pub struct Stored {
     /// Its digest.
     pub digest: Digest,
     /// Its size in bytes.
     pub size: u64,
-    /// What it is, if that was to be kept. Empty otherwise.
+    /// Its content, if that was to be kept. Empty otherwise.
     bytes: Bytes,
 }
 
-/// Whether the components of a project are only looked at, or are to be used.
+/// Whether the components of a project are only inspected, or used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Their digests are taken.
+    /// Only their digests are kept.
     Digests,
-    /// They are held in memory, so that what runs is what the digest was taken of.
+    /// They are held in memory, so that what runs is what was digested.
     Components,
 }
 
-/// What is wrong with a project.
+/// An error in a project.
 #[derive(Debug, thiserror::Error)]
 pub enum ProjectError {
-    /// A file of it cannot be read.
+    /// A file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Its manifest is wrong.
+    /// The manifest has an error.
     #[error(transparent)]
     Manifest(#[from] ManifestError),
-    /// Its lock is wrong.
+    /// The lock has an error.
     #[error(transparent)]
     Lock(#[from] LockError),
 }
 
 impl Content {
-    /// Reads a project: its manifest, its lock, and the components that lie in it.
+    /// Reads a project: its manifest, its lock, and the components in it.
     pub fn read(root: &Path, carried: &Carried, keep: Keep) -> Result<Self, ProjectError> {
         let folder = Root::open(root)?;
         let path = root.join(MANIFEST);
-        // It was there when the project was found.
+        // It existed when the project was found.
         let text = folder.text(MANIFEST, PROJECT_MANIFEST)?.unwrap_or_default();
         let lock_text = folder.text(LOCK_FILE, LOCK)?;
         let draft = Draft::parse(&text, &path)?;
@@ -88,7 +88,7 @@ impl Content {
         for proxy in &draft.proxies {
             if let From::Path(path) = &proxy.from {
                 let one = Stored::read(&folder, path, left, keep)?;
-                // All together are no larger than one may be.
+                // Together they may be no larger than one alone.
                 left -= one.size;
                 stored.insert(proxy.id.clone(), one);
             }
@@ -124,32 +124,31 @@ impl Content {
         })
     }
 
-    /// Its root, without links on the way.
+    /// Its root, without symbolic links.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// What stands for all of it: where it is, its manifest, its lock, its components, and what the extensions ask
-    /// for that come with this program.
+    /// Identifies all of it: its root, manifest, lock and components, and what the built-in extensions in it ask for.
     #[must_use]
     pub fn key(&self) -> Digest {
         self.key
     }
 
-    /// What it consists of, wherever it is: a text to be signed.
+    /// Its content, independent of its root: a text to be signed.
     #[must_use]
     pub fn statement(&self) -> &str {
         &self.statement
     }
 
-    /// The signature beside its manifest, of whatever it is.
+    /// The unverified signature beside its manifest.
     #[must_use]
     pub fn signature(&self) -> Option<&String> {
         self.signature.as_ref()
     }
 
-    /// What the lock says of the extension that a proxy is, if it is one that is locked.
+    /// The lock's entry for a proxy's extension, if it is locked.
     #[must_use]
     pub fn locked(&self, id: &str) -> Option<&Release> {
         let proxy = self.draft.proxies.iter().find(|proxy| proxy.id == id)?;
@@ -159,19 +158,19 @@ impl Content {
         }
     }
 
-    /// All that is locked.
+    /// The lock.
     #[must_use]
     pub fn lock(&self) -> &Lock {
         &self.lock
     }
 
-    /// The component of a proxy, if it lies in the project.
+    /// The component of a proxy, if it is in the project.
     #[must_use]
     pub fn stored(&self, id: &str) -> Option<&Stored> {
         self.stored.get(id)
     }
 
-    /// The chain that it asks for. Takes components that were kept.
+    /// The chain that it asks for, with the kept components.
     pub fn manifest(&self, user: &User, installed: &Installed) -> Result<Manifest, ProjectError> {
         let components = self.stored.iter();
         let components = components.map(|(id, stored)| (id.clone(), stored.bytes.clone()));
@@ -199,8 +198,8 @@ impl Stored {
     }
 }
 
-/// What stands for the powers that an extension of this program's asks for. A lock says it of others; of these, a
-/// new version of the program may ask for more.
+/// Identifies the powers that a built-in extension asks for. A lock lists those of others; a new version of the program
+/// may ask for more.
 fn asks(proxy: &Drafted, lock: &Lock, carried: &Carried) -> Option<Digest> {
     let From::Extension(name) = &proxy.from else {
         return None;

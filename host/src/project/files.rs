@@ -13,7 +13,7 @@ use cap_std::fs::{Dir, File, FileType, OpenOptions};
 use crate::limits::Quantity;
 use crate::untrusted::Untrusted;
 
-/// The root of a project, open.
+/// The open root of a project.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
@@ -46,7 +46,7 @@ impl Root {
         })
     }
 
-    /// A text beside the root's other files, of so many bytes at most; none if it is not there.
+    /// A text file directly in the root, of at most this many bytes; `None` if it is missing.
     pub fn text(&self, name: &str, most: usize) -> Result<Option<String>, FileError> {
         let name = Path::new(name);
         match self.open_file(name, FollowSymlinks::No, most as u64)? {
@@ -60,7 +60,7 @@ impl Root {
         }
     }
 
-    /// A file somewhere beneath the root. Links on the way that stay beneath it are followed.
+    /// A file beneath the root. Links that stay beneath it are followed.
     pub fn file(&self, path: &Path, most: u64) -> Result<Capped, FileError> {
         let file = self.open_file(path, FollowSymlinks::Yes, most)?;
         file.ok_or_else(|| self.wrong(path, "it is not there".to_owned()))
@@ -72,7 +72,7 @@ impl Root {
         follow: FollowSymlinks,
         most: u64,
     ) -> Result<Option<Capped>, FileError> {
-        // Of a device even the opening may do something.
+        // Even opening a device may have effects.
         let about = match follow {
             FollowSymlinks::Yes => self.folder.metadata(path),
             FollowSymlinks::No => self.folder.symlink_metadata(path),
@@ -135,14 +135,14 @@ impl Capped {
         Self { path, file, most }
     }
 
-    /// All of it.
+    /// Its whole content.
     pub fn read(mut self) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         self.each(|chunk| bytes.extend_from_slice(chunk))?;
         Ok(bytes)
     }
 
-    /// All of it, piece by piece.
+    /// Its whole content, in pieces.
     pub fn each(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), FileError> {
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -153,7 +153,7 @@ impl Capped {
             if read == 0 {
                 return Ok(());
             }
-            // It may have grown since its size was looked at.
+            // It may have grown since its size was read.
             if self.file.limit() == 0 {
                 return Err(self.too_large());
             }
@@ -167,7 +167,7 @@ impl Capped {
     }
 }
 
-/// What the sandbox of paths says of those that lead out of it, which the system has no words for.
+/// The error of the path sandbox for paths that lead out, which the system has no error for.
 fn leads_out(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

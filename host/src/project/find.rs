@@ -1,8 +1,8 @@
 //! Finding the project of a working directory.
 //!
 //! The root of a project is the nearest folder upwards with a manifest. A repository is never part of a project around
-//! it, and neither the user's home nor a folder above is a project: else anyone who can put a file there would stand in
-//! front of every agent.
+//! it, and neither the user's home nor a folder above it is a project: otherwise anybody who can put a file there could
+//! insert proxies in front of every agent.
 
 use std::fmt;
 use std::io;
@@ -10,32 +10,32 @@ use std::path::{Path, PathBuf};
 
 use crate::untrusted::Untrusted;
 
-/// What the manifest of a project is called.
+/// The name of a project's manifest.
 pub const MANIFEST: &str = "acp-chain.toml";
 
-/// What the root of a repository has.
+/// The mark of a repository's root.
 const REPOSITORY: &str = ".git";
 
-/// Folders of the user's that are no projects.
+/// The user's folders that are no projects.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     home: Option<PathBuf>,
     settings: Option<PathBuf>,
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Debug)]
 pub enum Found {
-    /// The root of a project, without links on the way.
+    /// The root of a project, without symbolic links.
     Project(PathBuf),
-    /// No project, and where the way ended.
+    /// No project, and where the search ended.
     None(End),
 }
 
-/// Where the way up ended.
+/// Where the search ended.
 #[derive(Debug)]
 pub enum End {
-    /// It did not begin: this is not a folder that could be looked at.
+    /// It did not start: this is not a readable folder.
     Nowhere(PathBuf, io::Error),
     /// At the root of a repository.
     Repository(PathBuf),
@@ -48,7 +48,7 @@ pub enum End {
 }
 
 impl Bounds {
-    /// With these folders, if they are there.
+    /// With these folders, if they exist.
     #[must_use]
     pub fn new(home: Option<&Path>, settings: Option<&Path>) -> Self {
         let real = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
@@ -58,7 +58,7 @@ impl Bounds {
         }
     }
 
-    /// Whether the way ends before this folder.
+    /// Whether the search ends before this folder.
     fn end(&self, folder: &Path) -> Option<End> {
         if folder.parent().is_none() {
             return Some(End::Top);
@@ -71,7 +71,7 @@ impl Bounds {
     }
 }
 
-/// Looks for a project from a working directory upwards.
+/// Searches for a project from a working directory upwards.
 #[must_use]
 pub fn find(cwd: &Path, bounds: &Bounds) -> Found {
     let nowhere = |error| Found::None(End::Nowhere(cwd.to_owned(), error));
@@ -166,14 +166,14 @@ mod tests {
         let (_folder, top) = world();
         let work = top.join("home/work");
         fs::write(work.join(MANIFEST), "").unwrap();
-        // That of a worktree or a submodule is a file.
+        // In a worktree or a submodule, it is a file.
         fs::write(work.join("src/.git"), "gitdir: elsewhere").unwrap();
         let found = find(&work.join("src/deep"), &bounds(&top));
         assert!(
             matches!(&found, Found::None(End::Repository(at)) if *at == work.join("src")),
             "{found:?}"
         );
-        // Its root counts.
+        // Its root is included.
         fs::write(work.join("src").join(MANIFEST), "").unwrap();
         let found = find(&work.join("src/deep"), &bounds(&top));
         assert!(

@@ -1,5 +1,5 @@
-//! Projects vouched for by somebody whom the user trusts: a signature of their content, beside their manifest, instead
-//! of a yes to each change.
+//! Projects vouched for by signers whom the user trusts: a signature of their content, beside their manifest, instead
+//! of the user's consent to each change.
 
 use super::agreed::Agreed;
 use super::content::Content;
@@ -7,8 +7,8 @@ use crate::extension::Signer;
 use crate::extension::signature::signer;
 use crate::manifest::TrustedSigner;
 
-/// Whose signature makes a project trusted that comes to this: somebody whom the user lets give all of its powers.
-/// Methods by name and directories nobody gives in his place.
+/// The signer whose signature makes a project with these proxies trusted: one who may grant all of its powers. Methods
+/// by name and directories cannot be granted in the user's place.
 #[must_use]
 pub fn vouched<'s>(
     content: &Content,
@@ -20,7 +20,7 @@ pub fn vouched<'s>(
     enough.next().map(|one| &one.key)
 }
 
-/// Whether somebody whom the user trusts has signed this content, for whatever powers.
+/// Whether a trusted signer has signed this content, for any powers.
 #[must_use]
 pub fn is_signed(content: &Content, signers: &[TrustedSigner]) -> bool {
     signers.iter().any(|one| has_signed(content, one))

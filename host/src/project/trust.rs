@@ -1,7 +1,7 @@
 //! Records of the user's decisions about projects: a file for each root.
 //!
-//! A record is replaced atomically. It is in a folder of the user, which nobody else may write to; nothing from a
-//! project gets there unasked.
+//! A record is replaced atomically. It is in a folder of the user that nobody else may write to; nothing from a project
+//! gets there unasked.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,7 +20,7 @@ use crate::untrusted::Untrusted;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// What the names of records end with.
+/// The file extension of records.
 const ENDING: &str = "json";
 
 /// Records in a folder.
@@ -29,59 +29,59 @@ pub struct Records {
     folder: PathBuf,
 }
 
-/// What the user said about one project.
+/// The user's decision about one project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Record {
     version: u32,
-    /// Where the project is, without links on the way.
+    /// The root of the project, without symbolic links.
     pub root: OsString,
-    /// When the user said so.
+    /// The time of the decision.
     pub since: String,
-    /// What.
+    /// The decision.
     pub verdict: TrustDecision,
 }
 
-/// What a user says about a project.
+/// A user's decision about a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustDecision {
-    /// Its proxies may run, as long as it is what it was.
+    /// Its proxies may run, as long as its content stays the same.
     Trusted {
-        /// What stands for all of it.
+        /// The key of its content.
         key: Digest,
-        /// What was agreed to.
+        /// What the user agreed to.
         agreed: Vec<Agreed>,
     },
-    /// It is never to run, whatever it becomes.
+    /// It may never run, whatever its content.
     Denied,
 }
 
-/// How a project stands with its user.
+/// The standing of a project with its user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The user agreed to just this content.
+    /// The user agreed to exactly this content.
     Trusted(Record),
-    /// The user agreed to another content.
+    /// The user agreed to other content.
     Changed(Record),
-    /// The user wants nothing of it.
+    /// The user denied it.
     Denied(Record),
-    /// The user has said nothing.
+    /// The user has not decided.
     Unknown,
 }
 
 /// A record that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum TrustError {
-    /// The system says no.
+    /// The system reports an error.
     #[error("{}: {error}{}", Untrusted::new(path.display()), next_step(error))]
     Disk {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it says.
+        /// The error.
         error: io::Error,
     },
-    /// It is of a version that is not known yet, or damaged.
+    /// It has an unknown version, or is damaged.
     #[error(
         "{}: this acp-chain cannot read this record; use the newer one that wrote it, or remove the \
          file and run `acp-chain trust` again",
@@ -101,7 +101,7 @@ fn next_step(error: &io::Error) -> &'static str {
 }
 
 impl Record {
-    /// What a user says now about the project with this root.
+    /// A decision made now about the project with this root.
     #[must_use]
     pub fn now(root: &Path, verdict: TrustDecision) -> Self {
         Self {
@@ -112,14 +112,14 @@ impl Record {
         }
     }
 
-    /// Whether all that these proxies may do was agreed to.
+    /// Whether everything that these proxies may do was agreed to.
     #[must_use]
     pub fn lets(&self, now: &[Agreed]) -> bool {
         self.agreed()
             .is_some_and(|agreed| Agreed::lets(agreed, now))
     }
 
-    /// What was agreed to.
+    /// What the user agreed to.
     #[must_use]
     pub fn agreed(&self) -> Option<&[Agreed]> {
         match &self.verdict {
@@ -130,7 +130,7 @@ impl Record {
 }
 
 impl Records {
-    /// The records in a folder, which need not be there yet.
+    /// The records in a folder, which need not exist yet.
     #[must_use]
     pub fn open(folder: &Path) -> Self {
         let folder = folder.to_owned();
@@ -143,7 +143,7 @@ impl Records {
         &self.folder
     }
 
-    /// How a project stands whose content has this key.
+    /// The standing of a project whose content has this key.
     pub fn standing(&self, root: &Path, key: Digest) -> Result<Standing, TrustError> {
         let Some(record) = self.read(root)? else {
             return Ok(Standing::Unknown);
@@ -157,14 +157,14 @@ impl Records {
         })
     }
 
-    /// What the user said about the project with this root.
+    /// The user's decision about the project with this root.
     pub fn read(&self, root: &Path) -> Result<Option<Record>, TrustError> {
         let record = load(&self.path(root))?;
-        // The name of the file is all that leads here.
+        // Only the name of the file led here.
         Ok(record.filter(|record| record.root == root.as_os_str()))
     }
 
-    /// All that the user said, sorted by root.
+    /// All decisions, sorted by root.
     pub fn all(&self) -> Result<Vec<Record>, TrustError> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
@@ -182,7 +182,7 @@ impl Records {
         Ok(all)
     }
 
-    /// Keeps what the user said, instead of what was said before.
+    /// Stores a decision, replacing an earlier one.
     pub fn write(&self, record: &Record) -> Result<(), TrustError> {
         let _alone = self.change()?;
         let path = self.path(Path::new(&record.root));
@@ -191,14 +191,14 @@ impl Records {
         written.map_err(at(&path))
     }
 
-    /// Forgets what the user said about the project with this root.
+    /// Removes the decision about the project with this root.
     pub fn forget(&self, root: &Path) -> Result<(), TrustError> {
         let _alone = self.change()?;
         let path = self.path(root);
         disk::remove(&path).map_err(at(&path))
     }
 
-    /// Waits for whoever is changing records, and lets nobody else.
+    /// Locks the records for changes.
     fn change(&self) -> Result<File, TrustError> {
         files::make_private(&self.folder).map_err(at(&self.folder))?;
         let path = self.folder.join("lock");
@@ -325,7 +325,7 @@ mod tests {
                 let left = records(folder).read(Path::new(ROOT)).unwrap().unwrap();
                 let id = &left.agreed().unwrap()[0].id;
                 assert!(["old", "new"].contains(&&**id), "{fault}: {id}");
-                // Whoever comes next finds nothing in the way.
+                // The next writer finds nothing in the way.
                 records(folder).write(&trusted("next")).unwrap();
                 let names = fs::read_dir(records(folder).folder()).unwrap().count();
                 assert_eq!(names, 2, "{fault}: the record and the lock");

@@ -5,39 +5,39 @@ use std::time::Duration;
 use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
-/// What happens in a step.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// `client: …`: an end says something.
+    /// `client: …`: an end sends a message.
     Says(Peer, Said),
-    /// `agent calls: …`: the agent asks an MCP server of the chain.
+    /// `agent calls: …`: the agent calls an MCP server of the chain.
     Calls(Call),
-    /// `client gets: …`: an end is expected to get something.
+    /// `client gets: …`: an end should receive a message.
     Gets(Peer, Said),
     /// `session NAME …`: a session is set up.
     Session(String, JsonPattern),
-    /// `after TIME`: time goes by.
+    /// `after TIME`: time passes.
     After(Duration),
-    /// `PROXY fails`: it breaks when it is called next.
+    /// `PROXY fails`: it breaks at its next call.
     Fails(String),
-    /// `PROXY restarts`: it is restarted, with what it saved.
+    /// `PROXY restarts`: it is restarted, with its saved state.
     Restarts(String, Option<JsonPattern>),
-    /// `PROXY logs: …`: it is expected to have logged something.
+    /// `PROXY logs: …`: it should have logged something.
     Logs(String, JsonPattern),
 }
 
-/// What an end says or gets.
+/// A message that an end sends or receives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said {
-    /// What sort of message.
+    /// Its kind.
     pub kind: Kind,
-    /// What the transcript calls the request that it is, or is about.
+    /// The transcript's name for the request that it is, or belongs to.
     pub name: Option<String>,
-    /// The `params`, the `result` or the `error`; anything, if it is not said.
+    /// The `params`, the `result` or the `error`; without it, anything.
     pub body: Option<JsonPattern>,
 }
 
-/// What sort of message something is.
+/// The kind of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A request of this method.
@@ -52,10 +52,10 @@ pub enum Kind {
     Cancel,
 }
 
-/// What the agent asks an MCP server.
+/// An agent's call of an MCP server.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// What the transcript calls the request.
+    /// The transcript's name for the request.
     pub name: String,
     /// The name of the server.
     pub server: String,

@@ -1,4 +1,4 @@
-//! Matches the messages that came at an end with those that were expected.
+//! Matches the messages received at an end with the expected ones.
 
 use std::time::{Duration, Instant};
 
@@ -9,24 +9,23 @@ use super::act::{Kind, Said};
 use super::ends::Came;
 use super::pattern::Captures;
 
-/// How long the most is looked for; of thousands of messages, less may be found.
+/// How long to search for the best match; of thousands of messages, a worse one may be found.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What belongs together, by the places in both lists, in the order of both.
+/// A matched pair, by the positions in both lists, in the order of both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
-    /// It came as it was expected.
+    /// It matches the expectation.
     Same(usize, usize),
-    /// It is the message that was expected, and says something else.
+    /// It is the expected message, with other content.
     Changed(usize, usize),
-    /// It was expected, and did not come.
+    /// It was expected, but not received.
     Missing(usize),
-    /// It came, and was not expected.
+    /// It was received, but not expected.
     Extra(usize),
 }
 
-/// Finds the most that came as it was expected, and of what is left the most of which the kind and the method
-/// are right.
+/// Finds the most messages that match exactly, and among the rest the most whose kind and method match.
 #[must_use]
 pub fn align(expected: &[&Said], came: &[Came], captures: &Captures) -> Vec<Pair> {
     let mut pairs = Vec::new();
@@ -78,12 +77,12 @@ pub fn align(expected: &[&Said], came: &[Came], captures: &Captures) -> Vec<Pair
     pairs
 }
 
-/// What is common to both: messages as they were expected, or, without captures, of the same kind and method.
+/// The longest common subsequence: messages that match exactly, or, without captures, by kind and method.
 fn compare(expected: &[&Said], came: &[Came], captures: Option<&Captures>) -> Vec<DiffOp> {
     let old: Vec<_> = expected.iter().map(|said| Expected(said)).collect();
     let new: Vec<_> = came.iter().map(|came| Arrived { came, captures }).collect();
     let mut found = similar::algorithms::Replace::new(Capture::new());
-    // Only a hook that fails makes it fail.
+    // This fails only if a hook fails.
     let (old_all, new_all) = (0..old.len(), 0..new.len());
     let deadline = Some(Instant::now() + LONGEST);
     let _ = myers::diff_deadline(&mut found, &old[..], old_all, &new[..], new_all, deadline);
@@ -107,8 +106,8 @@ impl PartialEq<Expected<'_>> for Arrived<'_> {
     }
 }
 
-/// Whether a message is of the kind and method that is expected, and about the same request. What a request is
-/// called, the transcript decides.
+/// Whether a message has the expected kind and method, and belongs to the same request. The transcript decides on the
+/// names of requests.
 fn is_of_kind(said: &Said, came: &Came) -> bool {
     let is_named = matches!(said.kind, Kind::Request(_)) || said.name == came.said.name;
     said.kind == came.said.kind && is_named

@@ -1,4 +1,4 @@
-//! Compares what came with what is expected.
+//! Compares received messages with expected ones.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -15,8 +15,8 @@ use super::say::in_session;
 use crate::channel::Peer;
 
 impl Player<'_> {
-    /// Compares all that has come with the steps that expect it, which are those behind the one that was done.
-    /// What comes of it is in the order of the steps.
+    /// Compares everything received with the steps that expect it, which follow the step just done. The outcomes are in
+    /// the order of the steps.
     pub(super) fn compare(&mut self, steps: Range<usize>) -> Vec<Outcome> {
         let mut by_step: BTreeMap<Option<usize>, Vec<Outcome>> = BTreeMap::new();
         for outcome in std::mem::take(&mut self.pending) {
@@ -41,7 +41,7 @@ impl Player<'_> {
         by_step.into_values().flatten().collect()
     }
 
-    /// The same of one end.
+    /// The same for one end.
     fn compare_end(&mut self, peer: Peer, steps: Range<usize>) -> Vec<Outcome> {
         let script = self.script;
         let expected = steps.filter_map(|at| match &script.steps.get(at)?.act {
@@ -67,7 +67,7 @@ impl Player<'_> {
         outcomes.collect()
     }
 
-    /// What was expected has come, maybe in other words.
+    /// An expected message was received, perhaps with other content.
     fn meet(&mut self, peer: Peer, at: usize, said: &Said, came: &Came) -> Outcome {
         if let (Some(name), Some(id)) = (&said.name, &came.id) {
             self.end(peer).got.insert(name.clone(), id.clone());
@@ -87,8 +87,7 @@ impl Player<'_> {
         Outcome::Changed(at, Act::Gets(peer, said))
     }
 
-    /// What would be written instead of what does not match.
-    /// What it captures all the same counts.
+    /// The text that would replace a pattern that does not match. Its captures count nevertheless.
     pub(super) fn adapt(&mut self, pattern: &JsonPattern, value: &Json) -> JsonPattern {
         match self.loosens {
             true => pattern.loosen(value, &mut self.captures),
@@ -96,7 +95,7 @@ impl Player<'_> {
         }
     }
 
-    /// Something has come that was not expected.
+    /// An unexpected message was received.
     fn surprise(&mut self, peer: Peer, came: &Came) -> Outcome {
         let mut said = came.said.clone();
         if let (Kind::Request(method), Some(id)) = (&said.kind, &came.id) {
@@ -113,13 +112,13 @@ impl Player<'_> {
                 members.shift_remove("sessionId");
             }
         }
-        // No parameters are `null` to the chain; a result of `null` is one.
+        // Missing parameters are `null` to the chain; but a result of `null` is a result.
         let is_there = body != Json::Null || said.kind == Kind::Result;
         said.body = is_there.then(|| JsonPattern::of(body));
         Outcome::Extra(self.done, Act::Gets(peer, said))
     }
 
-    /// A name for a request that came to an end: that of the other end, if it has asked the same.
+    /// A name for a request received at an end: the other end's, if it sent the same.
     fn name_for(&mut self, peer: Peer, method: &str) -> String {
         let asked = self.asked.iter().filter(|((end, name), asked)| {
             *end != peer && *asked == method && !self.taken.contains(&(peer, name.clone()))
@@ -135,7 +134,7 @@ impl Player<'_> {
         name
     }
 
-    /// What an MCP server has answered, out of the message of ACP that carries it.
+    /// An MCP server's answer, unwrapped from the message of ACP that carries it.
     fn unwrap(&self, peer: Peer, mut came: Came) -> Came {
         let is_call = |name: &String| peer == Peer::Agent && self.calls.contains(name);
         if came.said.kind != Kind::Result || !came.said.name.as_ref().is_some_and(is_call) {
@@ -150,7 +149,7 @@ impl Player<'_> {
         came
     }
 
-    /// Whether a proxy has logged something since what was last expected of it.
+    /// Whether a proxy has logged this since the last expected line.
     fn has_logged(&mut self, proxy: &str, text: &JsonPattern) -> bool {
         let from = self.expected_log.get(proxy).copied().unwrap_or_default();
         let is_it = |line: &LogLine| {

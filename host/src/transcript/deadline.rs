@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-/// How long a transcript may take, if it is not said.
+/// The default maximum duration of a transcript.
 pub const LONGEST: Duration = Duration::from_mins(5);
 
 /// A clock that runs until it is dropped.
@@ -17,13 +17,13 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Begins to wait.
+    /// Starts the clock.
     pub fn after(longest: Duration) -> Self {
         let (end, passed) = oneshot::channel();
         let (runs, dropped) = mpsc::channel::<()>();
         thread::spawn(move || {
             if dropped.recv_timeout(longest) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // Whoever waited may be gone just now.
+                // The receiver may just have gone.
                 let _ = end.send(());
             }
         });
@@ -33,10 +33,10 @@ impl Deadline {
         }
     }
 
-    /// Done when it has taken too long. Cancel safe.
+    /// Completes when the time is over. Cancel safe.
     pub async fn passed(&mut self) {
         if (&mut self.passed).await.is_err() {
-            // Nothing waits any more.
+            // There is no time limit any more.
             std::future::pending::<()>().await;
         }
     }

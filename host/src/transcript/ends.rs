@@ -1,4 +1,5 @@
-//! The two ends of a chain that a transcript plays: their messages, and received ones that nothing has expected yet.
+//! The two ends of a chain that a transcript plays: their messages, and received messages that no step has expected
+//! yet.
 
 use std::collections::HashMap;
 
@@ -9,12 +10,12 @@ use super::json::{Json, plain};
 use super::wire::{READ, Wire};
 use crate::rpc::{self, Id, Message};
 
-/// A message that came to an end.
+/// A message received at an end.
 #[derive(Clone, Debug)]
 pub struct Came {
-    /// What it is. The name of a request is not known yet.
+    /// Its kind. The name of a request is not known yet.
     pub said: Said,
-    /// What it says.
+    /// Its body.
     pub body: Json,
     /// The id of a request.
     pub id: Option<Id>,
@@ -23,9 +24,9 @@ pub struct Came {
 /// One end.
 pub struct End {
     wire: Wire,
-    /// The requests that it got, by their names.
+    /// The requests that it received, by name.
     pub got: HashMap<String, Id>,
-    /// What it got and nothing has expected yet.
+    /// Received messages that no step has expected yet.
     pub inbox: Vec<Came>,
 }
 
@@ -41,13 +42,13 @@ impl End {
         (end, theirs)
     }
 
-    /// Says a message. Whether the chain takes it.
+    /// Sends a message. Returns whether the chain accepts it.
     pub async fn say(&mut self, head: &str, slot: &str, body: &Json) -> bool {
         let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
         self.wire.say(&line).await
     }
 
-    /// Asks something, under the name that the transcript has for it.
+    /// Sends a request, under its name in the transcript.
     pub async fn ask(&mut self, name: &str, method: &str, params: &Json) -> bool {
         let head = format!("\"id\":{},\"method\":{}", plain(name), plain(method));
         self.say(&head, "params", params).await
@@ -59,7 +60,7 @@ impl End {
             .await
     }
 
-    /// Takes in what has come meanwhile. Whether there may be more; nothing more is taken in when it is too much.
+    /// Takes received messages. Returns whether there may be more; past a limit, none are taken.
     pub fn hear(&mut self) -> bool {
         let before = self.inbox.len();
         while let Some(message) = self.wire.hear() {
@@ -69,7 +70,7 @@ impl End {
         !self.wire.is_full() && self.inbox.len() - before >= READ
     }
 
-    /// All that has come and nothing has expected yet.
+    /// All received messages that no step has expected yet.
     pub fn take(&mut self) -> Vec<Came> {
         self.wire.let_go();
         std::mem::take(&mut self.inbox)
@@ -77,7 +78,7 @@ impl End {
 
     fn understand(&self, message: &Message) -> Came {
         let id = message.id();
-        // What has no value of ours, such as a number past all bounds, is compared as the text that it is.
+        // If it cannot be parsed, as with a number past all bounds, it is compared as text.
         let body = Json::read(message.body());
         let mut body = body.unwrap_or_else(|_| Json::Text(message.body().to_owned()));
         let method = message.method().to_string();
@@ -103,7 +104,7 @@ impl End {
         Came { said, body, id }
     }
 
-    /// The name of the request that a notification withdraws, if it does.
+    /// The name of the request that a notification cancels, if it does.
     fn withdrawn(&self, method: &str, body: &Json) -> Option<String> {
         let id = body.get("requestId").filter(|_| method == super::CANCEL)?;
         let id = Id::parse(&id.to_string())?;

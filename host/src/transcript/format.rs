@@ -12,23 +12,23 @@ use super::pattern::JsonPattern;
 use crate::channel::Peer;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The longest transcript, in bytes.
+/// The maximum length of a transcript, in bytes.
 pub const LONGEST: usize = 16 << 20;
 
-/// The longest time that a transcript may tell at once.
+/// The maximum time in a single step.
 const LONGEST_TIME: Duration = Duration::from_hours(24 * 365);
 
-/// What ends the head.
+/// Ends the head.
 const SEPARATOR: &str = "---";
 
-/// A transcript that can be played.
+/// A transcript, ready to be played.
 #[derive(Clone, Debug)]
 pub struct Script {
     text: String,
     head: Range<usize>,
     /// Where the steps begin.
     pub(super) start: usize,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
@@ -37,27 +37,27 @@ pub struct Script {
 pub struct Step {
     /// Its line, counted from 1.
     pub line: usize,
-    /// Where it is in the text, its last line feed included.
+    /// Its place in the text, including its last line feed.
     pub place: Range<usize>,
-    /// What happens.
+    /// Its action.
     pub act: Act,
 }
 
-/// A transcript that cannot be played, and how to write it instead.
+/// An error in a transcript, and how to correct it.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{line}: {what}")]
 pub struct Wrong {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong there.
+    /// The error.
     pub what: String,
 }
 
 impl Script {
-    /// Reads a transcript.
+    /// Parses a transcript.
     ///
     /// # Errors
-    /// If something in it is none of the above, or uses a name that nothing has.
+    /// If a line is not a step, or uses an undefined name.
     pub fn read(text: &str) -> Result<Self, Wrong> {
         if text.len() > LONGEST {
             let what = format!("a transcript has at most {} MiB; split it", LONGEST >> 20);
@@ -86,7 +86,7 @@ impl Script {
         })
     }
 
-    /// What stands above the steps: the chain, as a manifest writes it.
+    /// The text above the steps: the chain, as in a manifest.
     #[must_use]
     pub fn head(&self) -> &str {
         &self.text[self.head.clone()]
@@ -99,7 +99,7 @@ impl Script {
     }
 }
 
-/// The lines of a text, of which those that belong together are taken together.
+/// The lines of a text; the lines of one step are taken together.
 struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -115,7 +115,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Passes the head, if there is one.
+    /// Skips the head, if there is one.
     fn head(&mut self) -> Range<usize> {
         let mut head = Lines::of(self.text);
         while let Some(line) = head.peek() {
@@ -138,7 +138,7 @@ impl<'a> Lines<'a> {
         self.number += 1;
     }
 
-    /// The next step: its line, and where it is.
+    /// The next step: its line, and its place.
     fn next_step(&mut self) -> Option<(usize, Range<usize>)> {
         loop {
             let line = self.peek()?;
@@ -156,13 +156,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Whether a line goes on with the JSON of the one before.
+/// Whether a line continues the JSON of the previous one.
 fn goes_on(line: &str) -> bool {
     let is_blank = line.trim().is_empty();
     !is_blank && line.starts_with([' ', '\t', '}', ']'])
 }
 
-/// Something wrong, so many lines below the first of its step.
+/// An error, with the number of lines below the first of its step.
 type WrongBelow = (usize, String);
 
 fn read_step(text: &str) -> Result<Act, WrongBelow> {
@@ -225,7 +225,7 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
     }
 }
 
-/// Reads a message of an end.
+/// Parses a message of an end.
 fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result<Act, WrongBelow> {
     let (first, after_first) = word(rest);
     let (second, after_second) = word(after_first);
@@ -263,7 +263,7 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
     Ok(act(end, Said { kind, name, body }))
 }
 
-/// Reads `NAME SERVER/TOOL {…}`, or `NAME SERVER METHOD {…}`.
+/// Parses `NAME SERVER/TOOL {…}`, or `NAME SERVER METHOD {…}`.
 fn calls(text: &str, rest: &str) -> Result<Act, WrongBelow> {
     let here = |what: &str| (0, what.to_owned());
     let (name, rest) = word(rest);
@@ -306,13 +306,13 @@ fn check_name(name: &str) -> Result<String, String> {
     }
 }
 
-/// The first word, and what is behind it.
+/// The first word, and the rest.
 fn word(text: &str) -> (&str, &str) {
     let text = text.trim_start();
     text.split_once(char::is_whitespace).unwrap_or((text, ""))
 }
 
-/// Reads JSON that is a part of a step. What is wrong is so many lines below the first.
+/// Parses JSON that is a part of a step. Errors count lines from the first.
 fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
     JsonPattern::read(json).map_err(|error| {
         let before = step.len() - json.len();
@@ -329,7 +329,7 @@ fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
 }
 
 impl Act {
-    /// Whether this is what is expected to come, and nothing that is done.
+    /// Whether this is an expectation, not an action.
     #[must_use]
     pub fn is_expected(&self) -> bool {
         matches!(self, Self::Gets(..) | Self::Logs(..))

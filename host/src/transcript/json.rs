@@ -7,11 +7,11 @@ use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Number;
 
-/// How wide a printed line may be before it is broken.
+/// The maximum width of a printed line.
 const WIDTH: usize = 120;
 
-/// What stands for something else in texts that are patterns: no characters (Unicode 23.7), so that no text needs
-/// them. What comes from outside has U+FFFD in their place.
+/// Stand for patterns in texts: noncharacters (Unicode 23.7), so that no text needs them. In text from outside, U+FFFD
+/// replaces them.
 pub(super) const MARKS: [char; 2] = ['\u{10ffff}', '\u{10fffe}'];
 
 /// A JSON value.
@@ -27,20 +27,20 @@ pub enum Json {
     Text(String),
     /// An array.
     List(Vec<Json>),
-    /// An object. Of two members of one name the last counts.
+    /// An object. Of duplicate members the last counts.
     Object(IndexMap<String, Json>),
 }
 
 impl Json {
-    /// Reads JSON text.
+    /// Parses JSON text.
     ///
     /// # Errors
-    /// If it is none, or nested deeper than 127 levels.
+    /// If it is not JSON, or nested deeper than 127 levels.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// Reads JSON text in which texts have marks.
+    /// Parses JSON text in which strings have marks.
     pub(super) fn read_marked(text: &str) -> Result<Self, serde_json::Error> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let json = Read { has_marks: true }.deserialize(&mut reader)?;
@@ -56,7 +56,7 @@ impl Json {
         }
     }
 
-    /// The text that this is.
+    /// The text, if this is one.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -65,14 +65,14 @@ impl Json {
         }
     }
 
-    /// This, with every text written by `quote`.
+    /// This, with every string written by `quote`.
     pub(super) fn show(&self, quote: fn(&str) -> String) -> String {
         let mut out = String::new();
         self.write(&mut out, quote);
         out
     }
 
-    /// The same over several lines where one would be too long behind `used` characters.
+    /// The same over several lines, if a single one after `used` characters would be too long.
     pub(super) fn lay_out(&self, used: usize, quote: fn(&str) -> String) -> String {
         let mut out = String::new();
         self.write_wrapped(&mut out, used, 0, quote);
@@ -150,7 +150,7 @@ impl<'de> Deserialize<'de> for Json {
     }
 }
 
-/// Reads a value, in one pass whatever its depth.
+/// Reads a value, in one pass at any depth.
 #[derive(Clone, Copy)]
 struct Read {
     has_marks: bool,
@@ -229,12 +229,12 @@ impl<'de> Visitor<'de> for Read {
     }
 }
 
-/// A text as JSON has it.
+/// A string in JSON.
 pub(super) fn plain(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// On one line, as it is sent.
+/// On one line, as sent.
 impl Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.show(plain))
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn what_is_nested_too_deeply_is_an_error() {
         assert!(Json::read(&"[".repeat(100_000)).is_err());
-        // It takes room for itself, and not for itself at each level.
+        // Room is counted once per value, not once per level.
         let deep = format!(
             "{}{}1{}",
             "[".repeat(120),

@@ -2,13 +2,13 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// The outcome of one transcript, or of one check, by its name: nothing, or what is wrong with it.
+/// The outcome of one transcript, or of one check, by name: `None`, or its failure.
 pub type Case = (String, Option<String>);
 
-/// Writes a report of a command, about cases of a kind.
+/// Writes the report of a command, about cases of a kind.
 ///
 /// # Errors
-/// If it cannot be said in XML.
+/// If it cannot be represented in XML.
 pub fn report(command: &str, kind: &str, cases: &[Case]) -> Result<String, String> {
     let mut suite = TestSuite::new(kind);
     for (name, wrong) in cases {

@@ -9,15 +9,15 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry;
 
-/// How many lines are kept.
+/// The number of lines kept.
 const LINES: usize = 10_000;
 
 /// A line of the log.
 #[derive(Clone, Debug)]
 pub struct LogLine {
-    /// Whose it is; the host's own have none.
+    /// The proxy; `None` for the host's own lines.
     pub proxy: Option<String>,
-    /// What it says.
+    /// Its text.
     pub text: String,
     /// Whether it is a warning or an error.
     pub is_warning: bool,
@@ -28,7 +28,7 @@ pub struct LogLine {
 pub struct Log(Arc<Mutex<Vec<LogLine>>>);
 
 impl Log {
-    /// Begins to keep what this thread logs, for as long as the guard lives.
+    /// Starts to keep the log of this thread, for as long as the guard lives.
     pub fn start() -> (Self, DefaultGuard) {
         let log = Self::default();
         let subscriber = registry().with(log.clone());

@@ -1,10 +1,9 @@
 //! Tests of proxies as transcripts: what a client and an agent send, and what each receives.
 //!
-//! What always holds:
-//! - A transcript is played with the components and the chain that a run has; only the two ends, and the time,
-//!   are told.
-//! - What comes of it does not depend on how long anything takes.
-//! - Nothing that comes at an end goes unsaid: what no line expects is a difference.
+//! Invariants:
+//! - A transcript is played with the components and the chain of a run; only the two ends, and the time, are simulated.
+//! - The outcome does not depend on how long anything takes.
+//! - Every received message counts: one that no line expects is a difference.
 
 mod act;
 mod align;
@@ -33,7 +32,7 @@ pub use outcome::{Difference, Played};
 pub use play::{PlayError, Setup, Tested, play};
 pub use recorded::{RecordedError, Seen, ends, transcript as recorded};
 
-/// What withdraws a request.
+/// The method that cancels a request.
 const CANCEL: &str = "$/cancel_request";
 
 /// Whether a request, a session or a value may have this name.
@@ -43,7 +42,7 @@ fn is_name(name: &str) -> bool {
     begins && name.len() <= 64 && name.chars().all(plain)
 }
 
-/// What the request is called that sets up a session.
+/// The name of a session's setup request.
 fn setup_of(session: &str) -> String {
     format!("session {session}")
 }

@@ -6,21 +6,21 @@ use super::act::{Act, Kind, Said};
 use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
-/// The names that were given above a line.
+/// The names defined above a line.
 #[derive(Debug, Default)]
 pub struct Names {
-    /// Requests that an end has made, with their lines.
+    /// Requests that an end has sent, with their lines.
     asked: BTreeMap<(&'static str, String), usize>,
-    /// Requests that an end got.
+    /// Requests that an end has received.
     got: BTreeMap<(&'static str, String), usize>,
     captured: BTreeSet<String>,
 }
 
 impl Names {
-    /// Takes the names of a step.
+    /// Checks and defines the names of a step.
     ///
     /// # Errors
-    /// If one is not there, or there already.
+    /// If a name is undefined, or defined twice.
     pub fn take(&mut self, line: usize, act: &Act) -> Result<(), String> {
         match act {
             Act::Says(end, said) => {
@@ -90,7 +90,7 @@ impl Names {
             .extend(body.into_iter().flat_map(JsonPattern::names));
     }
 
-    /// An error if something is left open in what is to be said.
+    /// An error if a message to be sent contains a wildcard.
     fn can_be_said(&self, body: &JsonPattern) -> Result<(), String> {
         if body.is_open() {
             return Err(

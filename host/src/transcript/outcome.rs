@@ -9,19 +9,19 @@ use super::format::Script;
 use super::log::LogLine;
 use crate::untrusted::quote;
 
-/// How much of a line is shown.
+/// The maximum length of a shown line.
 const SHOWN: usize = 400;
 
 /// How long to search for the smallest diff; after that, it may be larger than necessary.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// How many lines around what differs are shown.
+/// The number of lines of context around a difference.
 const CONTEXT: usize = 4;
 
-/// How many lines of a difference are shown.
+/// The maximum number of lines of a difference.
 const LINES: usize = 200;
 
-/// How many lines of the log are shown.
+/// The maximum number of lines of the log.
 const LOGGED: usize = 20;
 
 /// The outcome of a transcript.
@@ -30,29 +30,29 @@ pub struct Played {
     pub(super) blocks: Vec<Block>,
 }
 
-/// The outcome of a step that does something, and of those behind it that expect something.
+/// The outcome of an action, and of the expectations that follow it.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The step that does something; none in front of the first.
+    /// The action; `None` before the first.
     pub done: Option<usize>,
-    /// In the order of the steps.
+    /// The outcomes, in the order of the steps.
     pub outcomes: Vec<Outcome>,
-    /// What was logged meanwhile.
+    /// The log meanwhile.
     pub log: Vec<LogLine>,
 }
 
 /// The outcome of a step.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// It is as it is written.
+    /// It is as written.
     AsWritten(usize),
-    /// This came in its place.
+    /// This was received in its place.
     Changed(usize, Act),
-    /// It did not come.
+    /// It was not received.
     Missing(usize),
-    /// This came behind that step, and none expects it.
+    /// This was received after that step, but not expected.
     Extra(Option<usize>, Act),
-    /// It cannot be done, for this reason, and nothing behind it was.
+    /// It cannot be done, for this reason, and no later step was.
     Stopped(usize, String),
 }
 
@@ -61,7 +61,7 @@ impl Outcome {
         !matches!(self, Self::AsWritten(_))
     }
 
-    /// The step that it is about, or behind.
+    /// The step that it belongs to, or follows.
     pub fn step(&self) -> Option<usize> {
         match self {
             Self::AsWritten(step)
@@ -73,30 +73,30 @@ impl Outcome {
     }
 }
 
-/// A place at which something else came than is written.
+/// A place at which a received message differs from the text.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is written and what came, as a diff; nothing in it can deceive a terminal.
+    /// The expected and the received text, as a diff; nothing in it can deceive a terminal.
     pub lines: Vec<String>,
 }
 
 impl Played {
-    /// Whether all came as it is written.
+    /// Whether everything was received as written.
     #[must_use]
     pub fn is_as_written(&self) -> bool {
         !self.blocks.iter().any(Block::differs)
     }
 
-    /// Whether some of it could not be played.
+    /// Whether a part could not be played.
     #[must_use]
     pub fn has_stopped(&self) -> bool {
         let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
         outcomes.any(|outcome| matches!(outcome, Outcome::Stopped(..)))
     }
 
-    /// Where it differs.
+    /// The differences.
     #[must_use]
     pub fn differences(&self, script: &Script) -> Vec<Difference> {
         let blocks = self.blocks.iter();
@@ -105,7 +105,7 @@ impl Played {
             .collect()
     }
 
-    /// What was logged where it differs first, the last of it.
+    /// The end of the log at the first difference.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         let mut blocks = self.blocks.iter();
@@ -127,7 +127,7 @@ impl Played {
         shown[shown.len().saturating_sub(LOGGED)..].to_vec()
     }
 
-    /// The transcript with what came instead of what is written. All else stays as it is, byte for byte.
+    /// The transcript with received messages in place of the differing ones. Everything else stays, byte for byte.
     #[must_use]
     pub fn updated(&self, script: &Script) -> String {
         let text = script.text();
@@ -153,7 +153,7 @@ impl Played {
     }
 }
 
-/// Adds a step in lines of its own.
+/// Adds a step on lines of its own.
 fn push(text: &mut String, act: &Act) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -205,7 +205,7 @@ impl Block {
         Some(Difference { line, lines })
     }
 
-    /// The steps as they are written, and as they came.
+    /// The steps as written, and as received.
     fn sides(&self, script: &Script) -> (String, String) {
         let (mut written, mut came) = (String::new(), String::new());
         let act = |step: &usize| script.steps.get(*step).map(|step| &step.act);

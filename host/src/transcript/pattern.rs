@@ -1,37 +1,36 @@
-//! JSON patterns in a transcript: what is written must be there, and the rest does not matter.
+//! JSON patterns in a transcript: what is written must be present, and the rest is ignored.
 //!
-//! - An object may have more members than are written. `null` also stands for a member that is not there.
-//! - An array has just the elements that are written; `"[..]"` as an element stands for any number of them.
-//! - `"[..]"` as a value stands for any value, and within a text for any stretch of it.
-//! - `"<name>"` stands for any value the first time, and then for the same one.
+//! - An object may have more members than written. `null` also matches a missing member.
+//! - An array has exactly the written elements; `"[..]"` as an element matches any number of them.
+//! - `"[..]"` as a value matches any value, and within a string any part of it.
+//! - `"<name>"` matches any value the first time, and then only the same one.
 //!
-//! To mean these characters themselves, one writes the first of them as JSON escapes it: `\u005b..]`,
-//! `\u003cname>`. What is written has marks of its own for both, so that nothing that comes from outside is
-//! taken for a pattern.
+//! To write these characters themselves, escape the first of them as in JSON: `\u005b..]`, `\u003cname>`. Parsed
+//! patterns use marks of their own for both, so that no text from outside is taken for a pattern.
 
 use std::collections::BTreeMap;
 
 use super::json::{Json, MARKS, plain};
 use crate::limits::LINE;
 
-/// What `[..]` is, once it is read.
+/// The parsed form of `[..]`.
 const ANYTHING: char = MARKS[0];
 
-/// What stands in front of a name, once it is read.
+/// Stands in front of a name, once parsed.
 const CAPTURE: char = MARKS[1];
 
-/// How `[..]` is written.
+/// The written form of `[..]`.
 const WRITTEN: &str = "[..]";
 
-/// What the names of a transcript stand for.
+/// The values of a transcript's names.
 pub type Captures = BTreeMap<String, Json>;
 
-/// What is expected of a value.
+/// The expected form of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JsonPattern(Json);
 
 impl JsonPattern {
-    /// Reads what is expected.
+    /// Parses a pattern.
     ///
     /// # Errors
     /// If it is not JSON.
@@ -53,7 +52,7 @@ impl JsonPattern {
         Self(Json::Object(members.into()))
     }
 
-    /// The name and the arguments, if these are just such parameters.
+    /// The name and the arguments, if these are such parameters.
     #[must_use]
     pub fn tool(&self) -> Option<(&str, Self)> {
         let Json::Object(members) = &self.0 else {
@@ -64,7 +63,7 @@ impl JsonPattern {
         (is_word && members.len() == 2).then(|| (name, Self(arguments.clone())))
     }
 
-    /// Whether something is left open: `[..]` stands in it.
+    /// Whether it contains `[..]`.
     #[must_use]
     pub fn is_open(&self) -> bool {
         any_text(&self.0, &|text| text.contains(ANYTHING))
@@ -78,27 +77,27 @@ impl JsonPattern {
         names
     }
 
-    /// The value that it is, with what was captured instead of the names; none if a name stands for nothing, or if
-    /// it is longer than a message may be.
+    /// The value, with captures in place of names; `None` if a name has no value, or if the result is longer than a
+    /// message may be.
     #[must_use]
     pub fn fill(&self, known: &Captures) -> Option<Json> {
         fill(&self.0, known, &mut { LINE })
     }
 
-    /// Whether a value is as it is expected, and what its names stand for then.
+    /// Whether a value matches; if so, the captures.
     #[must_use]
     pub fn matches(&self, value: &Json, known: &Captures) -> Option<Captures> {
         let mut captured = known.clone();
         matches(&self.0, value, &mut captured).then_some(captured)
     }
 
-    /// This pattern, changed just so far that the value matches it.
+    /// This pattern, changed just enough to match the value.
     #[must_use]
     pub fn fit(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &Json::clone))
     }
 
-    /// This pattern, with `[..]` for each value that is another one here.
+    /// This pattern, with `[..]` in place of each value that differs.
     #[must_use]
     pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &|_| {
@@ -106,7 +105,7 @@ impl JsonPattern {
         }))
     }
 
-    /// As it is written, behind `used` characters.
+    /// Its text, after `used` characters on the line.
     #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         self.0.lay_out(used, quote)
@@ -119,7 +118,7 @@ impl std::fmt::Display for JsonPattern {
     }
 }
 
-/// Puts marks instead of what stands for something else, in texts only.
+/// Puts marks in place of patterns, in strings only.
 fn mark(text: &str) -> String {
     let mut marked = String::with_capacity(text.len());
     let mut rest = text;
@@ -128,7 +127,7 @@ fn mark(text: &str) -> String {
         let end = end_of_text(quoted);
         let (inside, after) = quoted.split_at(end);
         marked.push_str(before);
-        // The name of a member is no value.
+        // The name of a member is not a value.
         let is_name = after.trim_start_matches('"').trim_start().starts_with(':');
         match name_in(inside) {
             _ if is_name => marked.push_str(inside),
@@ -138,7 +137,7 @@ fn mark(text: &str) -> String {
             }
             None => marked.push_str(&inside.replace(WRITTEN, ANYTHING.encode_utf8(&mut [0; 4]))),
         }
-        // The quotation mark at its end, if it has one.
+        // Its closing quotation mark, if it has one.
         let end = after.len().min(1);
         marked.push_str(&after[..end]);
         rest = &after[end..];
@@ -147,7 +146,7 @@ fn mark(text: &str) -> String {
     marked
 }
 
-/// Where a text ends whose beginning was passed.
+/// The end of a string whose beginning was passed.
 fn end_of_text(quoted: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in quoted.bytes().enumerate() {
@@ -161,13 +160,13 @@ fn end_of_text(quoted: &str) -> usize {
     quoted.len()
 }
 
-/// The name that a text is written as: `<name>`.
+/// The name in a string `<name>`.
 fn name_in(text: &str) -> Option<&str> {
     let name = text.strip_prefix('<')?.strip_suffix('>')?;
     super::is_name(name).then_some(name)
 }
 
-/// A text as it is written.
+/// The written form of a string.
 fn quote(text: &str) -> String {
     if let Some(name) = text.strip_prefix(CAPTURE)
         && super::is_name(name)
@@ -199,7 +198,7 @@ fn collect(value: &Json, names: &mut Vec<String>) {
     }
 }
 
-/// Fills in a value, as long as there is room for it.
+/// Fills in a value, if there is room for it.
 fn fill(value: &Json, known: &Captures, room: &mut usize) -> Option<Json> {
     Some(match value {
         Json::Text(text) => {
@@ -260,7 +259,7 @@ fn matches(pattern: &Json, value: &Json, known: &mut Captures) -> bool {
     }
 }
 
-/// Whether a text is the stretches between `[..]` in their order, with anything between them.
+/// Whether a text contains the parts between `[..]` in order, with anything between them.
 fn text_matches(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once(ANYTHING) else {
         return pattern == text;
@@ -278,8 +277,8 @@ fn text_matches(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
-/// The same of an array. What stands between two `"[..]"` is looked for from the left, and what is found first
-/// is taken, so that this takes no longer than the product of both lengths.
+/// The same for an array. The elements between two `"[..]"` are searched for from the left, and the first match is
+/// taken, so this takes at most the product of both lengths.
 fn list_matches(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
     let mut parts = patterns.split(is_anything);
     let first = parts.next().unwrap_or_default();
@@ -312,13 +311,13 @@ fn list_matches(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool
     all_match(last, end, known)
 }
 
-/// Whether the elements at the beginning are as expected.
+/// Whether the first elements match.
 fn all_match(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
     let mut pairs = patterns.iter().zip(items);
     pairs.all(|(pattern, item)| matches(pattern, item, known))
 }
 
-/// Changes a pattern where a value does not match it; what is to stand there is made of the value.
+/// Changes a pattern where a value does not match it; `make` makes the replacement of the value.
 fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json) -> Json) -> Json {
     let mut captured = known.clone();
     if matches(pattern, value, &mut captured) {
@@ -330,7 +329,7 @@ fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json
             let adapted = patterns.iter().filter_map(|(name, pattern)| {
                 let adapted = match members.get(name) {
                     Some(value) => adapt(pattern, value, known, make),
-                    // It is said not to be there, and is not.
+                    // It should be missing, and is.
                     None if *pattern == Json::Null => Json::Null,
                     None => return None,
                 };

@@ -1,8 +1,8 @@
 //! Plays a transcript against a chain in this process.
 //!
-//! Time is simulated: the clock of the runtime stands still, and goes on only when nobody has anything to do and
-//! somebody waits for it. So a wait of a millisecond ends when everything has come to rest, and no sooner. Steps are
-//! done one by one, each when everything has come to rest, so the outcome is always the same.
+//! Time is simulated: the runtime's clock stands still, and advances only when nobody has anything to do but wait for
+//! it. So a wait of a millisecond ends exactly when everything is idle. Steps are done one by one, each when everything
+//! is idle, so the outcome is always the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -25,57 +25,57 @@ use crate::sandbox::Guest;
 use crate::transport::Transport;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What passes when everything has come to rest.
+/// The time that passes when everything is idle.
 const REST: Duration = Duration::from_millis(1);
 
-/// What is told where nothing comes to rest.
+/// The error if the chain does not become idle.
 const NO_REST: &str = "the chain does not come to rest: proxies keep each other busy";
 
-/// The session of transcripts that set none up.
+/// The session of transcripts that do not set one up.
 const SESSION: &str = "s";
 
-/// What the client says first, if the transcript does not.
+/// The client's default `initialize` parameters.
 const CLIENT: &str = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}"#;
 
-/// What the agent answers then.
+/// The agent's default answer to them.
 const AGENT: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]}"#;
 
-/// What a session is set up with, if the transcript does not say.
+/// The default parameters of a session.
 const SETUP: &str = r#"{"cwd":"/project","mcpServers":[]}"#;
 
 /// A proxy of the chain that is played.
 pub struct Tested {
-    /// How it is started; its name is the one that the transcript has.
+    /// Starts it; its name is the transcript's.
     pub guest: Guest,
-    /// What becomes of it when it breaks; as it says itself, if it is not said.
+    /// The failure policy; by default, the component's own.
     pub on_failure: Option<FailurePolicy>,
 }
 
-/// What a transcript is played with.
+/// The settings of a play.
 #[derive(Default)]
 pub struct Setup {
     /// The chain, the client's neighbour first.
     pub proxies: Vec<Tested>,
-    /// Whether guards may stand where they are written, also in front of other proxies.
+    /// Whether guards may stand where they are written, even in front of other proxies.
     pub is_as_written: bool,
-    /// How long it may take by the machine's clock, which matters only where nothing comes to rest; five minutes, if
-    /// it is not said.
+    /// The maximum duration in real time, which matters only if the chain does not become idle; five minutes by
+    /// default.
     pub longest: Option<Duration>,
-    /// Whether a value that is another one than is written is to be `[..]` in what would be written instead.
+    /// Whether values that differ become `[..]` in the updated transcript.
     pub loosens: bool,
 }
 
-/// Why a transcript cannot be played with a chain.
+/// Why a transcript cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// It names a proxy that is not there.
+    /// It names an unknown proxy.
     #[error("{line}: the chain has no proxy `{proxy}`; it has {known}")]
     NoProxy {
         /// The line, counted from 1.
         line: usize,
         /// The name.
         proxy: String,
-        /// Those that there are, in words.
+        /// The known ones, in words.
         known: String,
     },
     /// A proxy does not start.
@@ -83,7 +83,7 @@ pub enum PlayError {
     DoesNotStart {
         /// Its name.
         proxy: String,
-        /// Why.
+        /// The cause.
         failure: String,
     },
     /// A guard does not stand next to the agent.
@@ -97,7 +97,7 @@ pub enum PlayError {
 /// Plays a transcript against a chain.
 ///
 /// # Errors
-/// If it names a proxy that is not there, or the chain does not start.
+/// If it names an unknown proxy, or the chain does not start.
 pub fn play(script: &Script, setup: Setup) -> Result<Played, PlayError> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build();
@@ -117,28 +117,28 @@ pub(super) struct Player<'a> {
     pub(super) agent: End,
     pub(super) watches: BTreeMap<String, Watch>,
     pub(super) captures: Captures,
-    /// The MCP servers that the agent was told of: their ids by their names.
+    /// The MCP servers announced to the agent: their ids by name.
     pub(super) servers: BTreeMap<String, String>,
-    /// What the agent asks MCP servers.
+    /// The agent's calls of MCP servers.
     pub(super) calls: HashSet<String>,
-    /// The session of what names none.
+    /// The session of messages that name none.
     pub(super) session: Option<String>,
-    /// The requests that the transcript says, with the ends that say them.
+    /// The requests sent by the transcript, with their ends.
     pub(super) asked: HashMap<(Peer, String), String>,
-    /// The names that stand for requests at an end.
+    /// The names of requests in use at an end.
     pub(super) taken: HashSet<(Peer, String)>,
     pub(super) log: Log,
-    /// How far the log of each proxy was expected.
+    /// How far the log of each proxy was compared.
     pub(super) expected_log: HashMap<String, usize>,
-    /// The step that was done last.
+    /// The last action.
     pub(super) done: Option<usize>,
-    /// The outcome of it, if it is not as it is written.
+    /// Its outcome, if it is not as written.
     pub(super) pending: Vec<Outcome>,
     pub(super) loosens: bool,
     longest: Duration,
 }
 
-/// Why nothing more is played.
+/// Why the play stopped.
 pub(super) struct Stop(pub String);
 
 impl<'a> Player<'a> {
@@ -211,7 +211,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Plays all of it, or as far as that goes.
+    /// Plays all of it, or as far as possible.
     async fn play(mut self) -> Played {
         let steps = &self.script.steps;
         let mut blocks = Vec::new();
@@ -253,7 +253,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Says what comes before the first step, as far as the transcript does not.
+    /// Plays the messages before the first step, except those in the transcript.
     async fn set_up(&mut self) -> Result<(), Stop> {
         let mut acts = self.script.steps.iter().map(|step| &step.act);
         let first =
@@ -287,7 +287,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Waits until all has come to rest.
+    /// Waits until everything is idle.
     pub(super) async fn rest(&mut self) {
         loop {
             sleep(REST).await;
@@ -312,7 +312,7 @@ impl<'a> Player<'a> {
         self.watches.get(proxy).ok_or_else(missing)
     }
 
-    /// Sets a session up. What names none is of the first.
+    /// Sets a session up. Messages that name none belong to the first.
     pub(super) async fn begin_session(&mut self, name: &str, params: &Json) -> Result<(), Stop> {
         let mut setup = Json::read(SETUP).unwrap_or(Json::Null);
         if let (Json::Object(setup), Json::Object(params)) = (&mut setup, params) {
@@ -325,7 +325,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Plays a request of the client's that the agent answers. Whatever else comes is left to be expected.
+    /// Plays a request of the client that the agent answers. Other received messages are left to later steps.
     async fn play_request(
         &mut self,
         name: &str,
@@ -356,7 +356,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Remembers what servers the agent was told of.
+    /// Records the servers announced to the agent.
     fn learn_servers(&mut self) {
         for came in &self.agent.inbox {
             let Some(Json::List(servers)) = came.body.get("mcpServers") else {
@@ -372,7 +372,7 @@ impl<'a> Player<'a> {
     }
 }
 
-/// An error if a step names a proxy that is not there.
+/// An error if a step names an unknown proxy.
 fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(), PlayError> {
     let unknown = script.steps.iter().find_map(|step| match &step.act {
         Act::Fails(proxy) | Act::Restarts(proxy, _) | Act::Logs(proxy, _) => {
@@ -391,7 +391,7 @@ fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(),
     Err(PlayError::NoProxy { line, proxy, known })
 }
 
-/// Starts a proxy that is watched.
+/// Starts a watched proxy.
 async fn start(tested: Tested, watch: Watch) -> Result<Member, String> {
     let Tested { guest, on_failure } = tested;
     let mut terms = Terms {
@@ -409,7 +409,7 @@ async fn start(tested: Tested, watch: Watch) -> Result<Member, String> {
     Ok(proxy.into())
 }
 
-/// Whether the chain takes what is said.
+/// Whether the chain accepts the message in time.
 pub(super) async fn within(saying: impl Future<Output = bool>) -> Result<(), Stop> {
     match timeout(REST, saying).await {
         Ok(true) => Ok(()),
@@ -417,7 +417,7 @@ pub(super) async fn within(saying: impl Future<Output = bool>) -> Result<(), Sto
     }
 }
 
-/// Takes the first that is the one out of a list.
+/// Takes the first match out of a list.
 fn take(list: &mut Vec<Came>, is_it: impl FnMut(&Came) -> bool) -> Option<Came> {
     let at = list.iter().position(is_it)?;
     Some(list.remove(at))

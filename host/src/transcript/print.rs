@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use super::act::{Act, Call, Kind, Said};
 
 impl Said {
-    /// As it is written behind `used` characters.
+    /// Its text, after `used` characters on the line.
     #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         let mut line = self
@@ -27,7 +27,7 @@ impl Said {
     }
 }
 
-/// A method as a word of a line. One that is no word cannot be written, and never is what comes.
+/// A method as a word of a line. Anything that is not a word cannot be written, and is never received.
 fn word(method: &str) -> String {
     let shown = |c: char| if c.is_ascii_graphic() { c } else { '?' };
     let word: String = method.chars().map(shown).collect();
@@ -37,7 +37,7 @@ fn word(method: &str) -> String {
     }
 }
 
-/// As it is written, without a line feed at its end.
+/// Its text, without a final line feed.
 impl Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

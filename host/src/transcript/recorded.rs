@@ -1,7 +1,7 @@
 //! A transcript from a [trace](crate::trace) of a run: what both ends sent and received, in order.
 //!
-//! The content of a trace was chosen by the ends of that run, and may be anything: lines that are not messages of an
-//! end are skipped.
+//! The ends of that run chose the content of its trace, which may be anything: lines that are not messages of an end
+//! are skipped.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -18,7 +18,7 @@ use crate::channel::Peer;
 /// How the host's ids of MCP servers begin.
 const OWN_SERVER: &str = "acp-chain-";
 
-/// Why a trace makes no transcript.
+/// Why a trace cannot be made into a transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
     /// It cannot be read.
@@ -32,7 +32,7 @@ pub enum RecordedError {
         "{0}: a second connection begins here; a transcript has only one: cut the trace to one"
     )]
     SecondConnection(usize),
-    /// No end says anything in it.
+    /// No end sends anything in it.
     #[error("the trace has no message of a client or an agent")]
     Empty,
 }
@@ -75,16 +75,16 @@ fn is_beginning(line: &Line) -> bool {
         && is(&line.method, "initialize")
 }
 
-/// A body as a transcript has it.
+/// A body in a transcript.
 fn json(body: Option<&RawValue>) -> Option<Json> {
     serde_json::from_str(body?.get()).ok()
 }
 
-/// What an end said, and what it got, by the number of the request; of an answer, without the method.
+/// Messages that an end sent or received, by the number of the request; answers have no method.
 pub type Seen = HashSet<(Peer, bool, u64, Option<String>)>;
 
-/// The ends that say a message, or get it: whether it says it. A message is said once, also where the trace has it twice,
-/// since the host made something else of it.
+/// The ends that send or receive a message, with whether they send it. A message is sent once, even if the trace has it
+/// twice because the host replaced it.
 pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     let peer = |name: &Option<String>| match name.as_deref() {
         Some("client") => Some(Peer::Client),
@@ -106,7 +106,7 @@ pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     new.collect()
 }
 
-/// What a line says of the ends.
+/// The steps of a line at the ends.
 fn acts(line: &Line, seen: &mut Seen) -> Vec<Act> {
     let Some(said) = said(line) else {
         return Vec::new();
@@ -125,7 +125,7 @@ fn acts(line: &Line, seen: &mut Seen) -> Vec<Act> {
     acts.collect()
 }
 
-/// The parameters of a session as the client said them: the trace has them with the servers that the host declares.
+/// The parameters of a session as the client sent them: the trace has them with the servers that the host declares.
 fn without_own_servers(mut params: Json) -> Json {
     if let Json::Object(members) = &mut params
         && let Some(Json::List(servers)) = members.get_mut("mcpServers")

@@ -15,11 +15,11 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// How long a proxy that broke may take to be restarted. The chain waits ten seconds at most.
 const RESTART: Duration = Duration::from_secs(11);
 
-/// What a caller of MCP says of itself.
+/// The metadata of an MCP client.
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
 impl Player<'_> {
-    /// Does what a step says, and waits until all has come to rest.
+    /// Carries out a step, and waits until everything is idle.
     pub(super) async fn act(&mut self, at: usize, act: &Act) -> Result<(), Stop> {
         match act {
             Act::Says(end, said) => self.says(*end, said).await?,
@@ -75,7 +75,7 @@ impl Player<'_> {
         }
     }
 
-    /// Asks an MCP server, in the dialect in which every request stands alone.
+    /// Calls an MCP server, in the stateless dialect.
     async fn calls(&mut self, call: &Call) -> Result<(), Stop> {
         let Some(server) = self.servers.get(&call.server).cloned() else {
             let known: Vec<_> = self
@@ -154,7 +154,7 @@ pub(super) fn in_session(method: &str) -> bool {
             .any(|start| method.starts_with(start))
 }
 
-/// The parameters of a message, with the session that it is of.
+/// The parameters of a message, with its session.
 fn with_session(method: &str, body: Option<Json>, session: Option<&str>) -> Json {
     let mut body = body.unwrap_or_else(empty);
     if let (Json::Object(members), Some(session)) =
@@ -170,12 +170,12 @@ fn empty() -> Json {
     Json::Object(indexmap::IndexMap::new())
 }
 
-/// The error of an end that does not say which.
+/// The default error of an end.
 fn failed() -> Json {
     Json::read(r#"{"code":-32603,"message":"it failed"}"#).unwrap_or(Json::Null)
 }
 
-/// Why something cannot be said.
+/// Why something cannot be sent.
 fn unsayable() -> Stop {
     Stop(
         "a `<name>` in it stands for nothing, since what was to capture it came otherwise; or it is longer than a \

@@ -1,4 +1,4 @@
-//! The format: what is written, what is read, and what is wrong.
+//! The format: printing, parsing, and errors.
 
 use std::time::Duration;
 

@@ -11,7 +11,7 @@ use crate::channel::{
     Call, Event, Failure, MessageId, Outcome, Part, Reply, Source, Started, Starting, Tally,
 };
 
-/// What is known of a proxy, and what is to become of it. Cloning it shares it.
+/// The state of a proxy, and the failure to cause. Clones share it.
 #[derive(Clone, Default)]
 pub struct Watch(Arc<Shared>);
 
@@ -24,19 +24,19 @@ struct Shared {
 #[derive(Default)]
 struct State {
     fails: bool,
-    /// How many starts and calls of it are under way.
+    /// The number of starts and calls in progress.
     busy: usize,
-    /// What it had saved, for each start that nobody has looked at.
+    /// Its saved state, for each start not yet seen by the transcript.
     starts: Vec<Option<String>>,
 }
 
 impl Watch {
-    /// Lets the proxy fail in its next call.
+    /// Makes the proxy fail in its next call.
     pub fn fail(&self) {
         self.lock().fails = true;
     }
 
-    /// Waits until the proxy is restarted, and gives what it had saved. Cancel safe.
+    /// Waits until the proxy is restarted, and returns its saved state. Cancel safe.
     pub async fn restarted(&self) -> Option<String> {
         loop {
             let mut started = std::pin::pin!(self.0.started.notified());
@@ -52,7 +52,7 @@ impl Watch {
         }
     }
 
-    /// Whether the proxy is at work. It may sleep meanwhile.
+    /// Whether the proxy is at work. It may be asleep.
     pub fn is_busy(&self) -> bool {
         self.lock().busy > 0
     }
@@ -72,7 +72,7 @@ impl Watch {
     }
 }
 
-/// The proxy is at work for as long as this is there.
+/// Keeps the proxy marked as working while it exists.
 struct AtWork(Watch);
 
 impl Drop for AtWork {
@@ -81,7 +81,7 @@ impl Drop for AtWork {
     }
 }
 
-/// What makes a proxy that is watched.
+/// The source of a watched proxy.
 pub struct Watched {
     source: Box<dyn Source>,
     watch: Watch,
@@ -89,7 +89,7 @@ pub struct Watched {
 }
 
 impl Watched {
-    /// Watches the proxies that come from here.
+    /// Watches the proxies of this source.
     pub fn new(source: Box<dyn Source>, watch: Watch) -> Self {
         Self {
             source,

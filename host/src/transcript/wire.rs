@@ -1,5 +1,5 @@
-//! One end of a chain in this process: lines go out, and messages come in. Messages read but not yet looked at are
-//! bounded; then the chain waits.
+//! One end of a chain in this process: lines go out, and messages come in. Received messages that have not been
+//! processed are bounded; past the bound, the chain waits.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use crate::limits::LINE;
 use crate::rpc::{self, Message};
 use crate::transport::LineReader;
 
-/// What a stream holds before its writer waits: more than any line.
+/// The capacity of a stream: more than any line.
 const PIPE: usize = 2 * LINE;
 
-/// How many messages are read before they are looked at; then the chain waits.
+/// The maximum number of unprocessed messages; past it, the chain waits.
 pub const READ: usize = 1024;
 
-/// How much may come at once, in bytes; and how much is read before it is looked at.
+/// The maximum number of bytes that may be received at once, and of unprocessed ones.
 const MOST: usize = 256 << 20;
 
-/// What a message is counted in.
+/// The unit in which messages are counted.
 const UNIT: usize = 1024;
 
-/// A message that is not looked at yet, and the room that it takes.
+/// An unprocessed message, and the room that it takes.
 type Heard = (Message, OwnedSemaphorePermit);
 
-/// One end, as whoever plays it has it.
+/// One end, from its player's side.
 pub struct Wire {
     writer: WriteHalf<DuplexStream>,
     lines: mpsc::Receiver<Heard>,
-    /// The bytes that were heard since they were last let go.
+    /// The bytes received since the last release.
     held: usize,
 }
 
@@ -48,12 +48,12 @@ impl Wire {
         (wire, theirs)
     }
 
-    /// Says a line, which ends with a line feed. Whether the chain takes it.
+    /// Sends a line, which ends with a line feed. Returns whether the chain accepts it.
     pub async fn say(&mut self, line: &str) -> bool {
         self.writer.write_all(line.as_bytes()).await.is_ok()
     }
 
-    /// The next message that has come, if one has; none when what was heard is too much.
+    /// The next received message, if there is one; `None` past the maximum.
     pub fn hear(&mut self) -> Option<Message> {
         if self.is_full() {
             return None;
@@ -63,12 +63,12 @@ impl Wire {
         Some(message)
     }
 
-    /// Whether nothing more is heard before what was is let go.
+    /// Whether reading waits until received bytes are released.
     pub fn is_full(&self) -> bool {
         self.held >= MOST
     }
 
-    /// What was heard counts no more.
+    /// Releases the received bytes.
     pub fn let_go(&mut self) {
         self.held = 0;
     }
@@ -80,11 +80,11 @@ async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Heard>) {
     let mut reader = LineReader::new(reader, 2 * LINE);
     while let Ok(true) = reader.fill().await {
         while let Some(frame) = reader.next_frame() {
-            // Whatever the host sends is a message.
+            // Everything that the host sends is a message.
             let Ok(message) = rpc::read(frame) else {
                 continue;
             };
-            // No line takes more than all the room.
+            // No line needs more than all the room.
             let units = u32::try_from(message.len().div_ceil(UNIT)).unwrap_or(u32::MAX);
             let Ok(taken) = room.clone().acquire_many_owned(units).await else {
                 return;

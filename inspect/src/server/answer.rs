@@ -1,4 +1,4 @@
-//! Answers, all of which have the headers that keep a page to itself.
+//! Answers, all with the headers that isolate a page.
 
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -9,10 +9,10 @@ use hyper::{Response, StatusCode};
 /// An answer.
 pub type Answer = Response<Body>;
 
-/// What it says, at once or bit by bit.
+/// Its body, sent at once or as a stream.
 pub type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
-/// What a page may do: ask this program for its files and data, and nothing else. It cannot make elements of text.
+/// What a page may do: request this program's files and data, and nothing else. It cannot turn text into elements.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
      trusted-types lit-html";
@@ -37,7 +37,7 @@ const HEADERS: [(HeaderName, &str); 8] = [
     ),
 ];
 
-/// An answer that comes bit by bit.
+/// A streamed answer.
 pub fn streamed(media_type: &'static str, body: Body) -> Answer {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
@@ -48,19 +48,19 @@ pub fn streamed(media_type: &'static str, body: Body) -> Answer {
     response
 }
 
-/// An answer that is there.
+/// A complete answer.
 pub fn text(media_type: &'static str, bytes: Bytes) -> Answer {
     streamed(media_type, Full::new(bytes).boxed_unsync())
 }
 
-/// A few words.
+/// A short plain-text answer.
 pub fn plain(status: StatusCode, words: &str) -> Answer {
     let mut response = text("text/plain; charset=utf-8", Bytes::from(words.to_owned()));
     *response.status_mut() = status;
     response
 }
 
-/// What strangers get, and who asks for what is not there.
+/// The answer to strangers, and to requests for anything that does not exist.
 pub fn not_found() -> Answer {
     plain(StatusCode::NOT_FOUND, "not found\n")
 }

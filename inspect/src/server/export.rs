@@ -8,31 +8,31 @@ use serde::Serialize;
 use crate::log::Log;
 use crate::report;
 
-/// The longest text of lines that is exported at once.
+/// The maximum number of bytes of lines exported at once.
 const LONGEST: usize = 256 << 20;
 
-/// So many places are looked up at once.
+/// How many places are looked up at once.
 const ROWS: usize = 4096;
 
-/// A format that lines are written in.
+/// A format for exported lines.
 #[derive(Serialize)]
 pub struct Format {
-    /// What the page asks for it by.
+    /// Its name in requests of the page.
     pub name: &'static str,
-    /// What people choose.
+    /// Its name for people.
     pub label: &'static str,
-    /// How names of its files end.
+    /// Its file extension.
     pub extension: &'static str,
-    /// What browsers call it.
+    /// Its media type.
     #[serde(skip)]
     pub media_type: &'static str,
-    /// Makes it of lines of a trace, or says why not.
+    /// Converts lines of a trace to it, or returns why it cannot.
     #[serde(skip)]
     #[allow(clippy::type_complexity, reason = "it stands here alone")]
     pub make: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>,
 }
 
-/// Our own formats, and these.
+/// Our own formats, followed by these.
 pub fn all(others: Vec<Format>) -> Vec<Format> {
     let mut formats = vec![
         Format {
@@ -54,17 +54,17 @@ pub fn all(others: Vec<Format>) -> Vec<Format> {
     formats
 }
 
-/// What a page is told of them first.
+/// The list of formats that a page receives first.
 pub fn told(formats: &[Format]) -> Bytes {
     let mut text = serde_json::json!({ "formats": formats }).to_string();
     text.push('\n');
     text.into()
 }
 
-/// These rows in a format, in their order.
+/// These rows in a format, in order.
 ///
 /// # Errors
-/// If they are too long together, or make nothing in that format.
+/// If they are too long together, or cannot be converted.
 pub fn export(log: &Log, rows: &[u8], format: &Format) -> Result<Vec<u8>, String> {
     let rows = rows
         .chunks_exact(4)
@@ -75,7 +75,7 @@ pub fn export(log: &Log, rows: &[u8], format: &Format) -> Result<Vec<u8>, String
     while let Some(next) = rows.peek().copied() {
         let (first, places) = log.places(next, ROWS);
         for (place, at) in places.iter().zip(first..) {
-            // What is gone is left out.
+            // Dropped lines are left out.
             while rows.next_if(|row| *row < at).is_some() {}
             if rows.next_if_eq(&at).is_none() {
                 continue;

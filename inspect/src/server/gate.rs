@@ -1,5 +1,5 @@
-//! Who may come in: who knows the secret in the address, and is no web page of others. Everybody else gets the same
-//! answer, which says nothing.
+//! Access control: only requests with the secret in their address are let in, and none from other sites' pages. All
+//! others get the same answer, which reveals nothing.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Request, header};
 use subtle::ConstantTimeEq;
 
-/// The secret and the port, which together are the address.
+/// The secret and the port, which together make up the address.
 pub struct Gate {
     port: u16,
     /// 128 random bits.
@@ -15,10 +15,10 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// One with a new secret.
+    /// Makes a gate with a new secret.
     ///
     /// # Errors
-    /// If the system has no randomness to give.
+    /// If the system has no randomness.
     pub fn new(port: u16) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
@@ -29,12 +29,12 @@ impl Gate {
         Ok(Self { port, secret })
     }
 
-    /// What is typed into a browser.
+    /// The address to open in a browser.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.secret)
     }
 
-    /// What is asked for, if whoever asks may.
+    /// The path that is requested, if the request may pass.
     pub fn pass<'r, B>(&self, request: &'r Request<B>) -> Option<&'r str> {
         let headers = request.headers();
         let named = request.uri().authority();
@@ -47,7 +47,7 @@ impl Gate {
         (knows && is_here).then_some(name)
     }
 
-    /// Whether the browser thinks that it speaks with this machine: else a name of somebody else's leads here.
+    /// Whether the browser believes that it talks to this machine: otherwise somebody else's name resolves to it.
     fn is_our_host(&self, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else {

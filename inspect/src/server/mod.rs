@@ -1,14 +1,14 @@
 //! HTTP for the page, on a port of the loopback interface.
 //!
-//! Every request passes the [gate] before anything else of it is read.
+//! Every request passes the [gate] before anything else in it is read.
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET NAME` | a file of the page; without a name, its first |
-//! | `GET stream` | what is known, and then what comes: JSON, an object a line, without an end |
-//! | `GET line?row=N` | a line as it stands in the trace |
-//! | `GET search?text=T&from=N` | the rows from that one on whose bodies have the text: numbers of four bytes |
-//! | `POST export?to=F` | the lines of the rows in the body, numbers of four bytes, in a format |
+//! | `GET stream` | all known lines, and then new ones: JSON, an object per line, without an end |
+//! | `GET line?row=N` | a line as it is in the trace |
+//! | `GET search?text=T&from=N` | the rows from N on whose bodies contain the text, as four-byte numbers |
+//! | `POST export?to=F` | the lines of the rows in the body, as four-byte numbers, in a format |
 
 mod answer;
 mod export;
@@ -41,46 +41,46 @@ use crate::log::{Log, Told};
 use crate::page;
 use crate::search::{Needle, search};
 
-/// So many connections there are at once. A page has six at most.
+/// The maximum number of connections. A page has six at most.
 const CONNECTIONS: usize = 64;
 
 /// How long the head of a request may take.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// How long nobody is let in when the system has no more to give.
+/// How long to stop accepting when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The longest body of a request: the rows of a whole file.
+/// The maximum length of a request's body: the rows of a whole file.
 const BODY: usize = 8 << 20;
 
 /// Why the page is not served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// Somebody has the port.
+    /// The port is in use.
     #[error(
         "port {0} is in use; name another with `--port`, or leave that out and the system chooses one"
     )]
     InUse(u16),
-    /// The port cannot be had.
+    /// The port cannot be opened.
     #[error("port {port} cannot be opened: {error}; leave out `--port` and the system chooses one")]
     Port {
-        /// Which.
+        /// The port.
         port: u16,
-        /// Why not.
+        /// The cause.
         error: io::Error,
     },
-    /// There is no secret.
+    /// No secret could be made.
     #[error("the system gives no random bytes: {0}")]
     Secret(getrandom::Error),
 }
 
-/// A page that is served as long as this runs.
+/// A page, served as long as this runs.
 pub struct Server {
     listener: TcpListener,
     gate: Arc<Gate>,
 }
 
-/// What all connections share.
+/// State shared by all connections.
 struct Served {
     log: Arc<Log>,
     gate: Arc<Gate>,
@@ -88,10 +88,10 @@ struct Served {
 }
 
 impl Server {
-    /// Takes a port; 0 is one of the system's choice.
+    /// Opens a port; 0 lets the system choose one.
     ///
     /// # Errors
-    /// If somebody has it.
+    /// If the port is in use.
     pub fn open(port: u16) -> Result<Self, ServerError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).and_then(|listener| {
@@ -107,16 +107,16 @@ impl Server {
         Ok(Self { listener, gate })
     }
 
-    /// Where the page is. Who knows this may read all of it.
+    /// The page's address. Anybody who knows it can read the whole page.
     #[must_use]
     pub fn address(&self) -> String {
         self.gate.address()
     }
 
-    /// Serves the page. It ends when it is dropped.
+    /// Serves the page until dropped.
     ///
     /// # Errors
-    /// If the system does not let it wait for clients.
+    /// If the system does not let it accept clients.
     pub async fn serve(self, log: Arc<Log>, formats: Vec<Format>) -> io::Result<Infallible> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let served = Arc::new(Served {
@@ -130,7 +130,7 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            // Who is too many is turned away, so that those who know the secret need not wait for others.
+            // Excess connections are turned away, so that those with the secret need not wait for others.
             let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
                 continue;
             };
@@ -144,13 +144,13 @@ impl Server {
 }
 
 async fn connection(served: Arc<Served>, stream: TcpStream) {
-    // Only latency depends on it.
+    // This affects only latency.
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request| {
         let served = Arc::clone(&served);
         async move { Ok::<_, Infallible>(served.answer(request).await) }
     });
-    // Who goes away in the midst is no loss.
+    // A client that disconnects midway is no loss.
     let _ = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
@@ -217,7 +217,7 @@ impl Served {
 
     async fn search(&self, query: Query) -> Answer {
         let log = Arc::clone(&self.log);
-        // A search that nobody waits for any more ends.
+        // A search ends when nobody waits for it any more.
         let wanted = Arc::new(AtomicBool::new(true));
         let waits = Waits(Arc::clone(&wanted));
         let found = tokio::task::spawn_blocking(move || {
@@ -256,7 +256,7 @@ impl Served {
     }
 }
 
-/// Lasts as long as somebody waits.
+/// Lives as long as somebody waits.
 struct Waits(Arc<AtomicBool>);
 
 impl Drop for Waits {

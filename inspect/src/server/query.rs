@@ -1,10 +1,10 @@
-//! What stands behind the `?` of a request.
+//! The query of a request.
 
-/// Names with values, as a page's `URLSearchParams` write them.
+/// Names and values, as a page's `URLSearchParams` writes them.
 pub struct Query(Vec<(String, String)>);
 
 impl Query {
-    /// Reads it.
+    /// Parses a query.
     pub fn of(query: Option<&str>) -> Self {
         let pairs = query.unwrap_or_default().split('&');
         let pairs = pairs.filter_map(|pair| pair.split_once('='));
@@ -21,7 +21,7 @@ impl Query {
         pairs.find_map(|(other, value)| (other == name).then_some(&**value))
     }
 
-    /// The same as a number.
+    /// The value of a name, as a number.
     pub fn number(&self, name: &str) -> Option<u64> {
         self.get(name)?.parse().ok()
     }

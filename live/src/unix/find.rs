@@ -16,7 +16,7 @@ use super::place::{self, NEW, SOCKET};
 pub struct Found {
     /// Its socket.
     pub path: PathBuf,
-    /// The process that it runs in.
+    /// Its process.
     pub process: u32,
 }
 
@@ -24,11 +24,11 @@ impl Found {
     /// Listens to it: lines of a trace, the heading first.
     ///
     /// # Errors
-    /// When it is gone, or somebody else's.
+    /// If it has gone, or belongs to another user.
     pub fn connect(&self) -> io::Result<UnixStream> {
         let stream = UnixStream::connect(&self.path).inspect_err(|error| {
             if error.kind() == io::ErrorKind::ConnectionRefused {
-                // Its number belongs to another process now.
+                // Its process id has been reused.
                 let _ = fs::remove_file(&self.path);
             }
         })?;
@@ -42,10 +42,10 @@ impl Found {
     }
 }
 
-/// All running chains, in the order of their processes. Leftovers of dead ones are removed.
+/// All running chains, ordered by process. Leftovers of dead ones are removed.
 ///
 /// # Errors
-/// When a folder cannot be read that sockets may stand in.
+/// If a folder of sockets cannot be read.
 pub fn chains() -> io::Result<Vec<Found>> {
     let mut found = Vec::new();
     for folder in place::places() {
@@ -56,10 +56,10 @@ pub fn chains() -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// Those whose sockets stand in a folder.
+/// The chains whose sockets are in a folder.
 pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
     if place::check(folder).is_err() {
-        // It is not there, or somebody else's.
+        // It is missing, or belongs to another user.
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
     Ok(found)
 }
 
-/// The process in the name of a socket, and what the name ends with.
+/// The process in the name of a socket, and the end of the name.
 fn parts(name: &str) -> Option<(u32, &'static str)> {
     let ends = [SOCKET, NEW];
     let end = ends.into_iter().find(|end| name.ends_with(end))?;
@@ -93,7 +93,7 @@ fn exists(process: u32) -> bool {
     process.is_some_and(|process| !matches!(test_kill_process(process), Err(Errno::SRCH)))
 }
 
-/// Whether somebody listens, maybe in a process that we cannot see.
+/// Whether somebody listens, perhaps in a process that we cannot see.
 fn is_answered(path: &Path) -> bool {
     let connected = UnixStream::connect(path);
     !matches!(connected, Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)

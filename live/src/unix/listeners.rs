@@ -9,10 +9,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use acp_chain_trace::Line;
 
-/// The most listeners at once.
+/// The maximum number of listeners.
 pub const MOST: usize = 16;
 
-/// How much may wait for one, in bytes. Whatever its size, one line may always wait.
+/// How many bytes may wait for one. A single line may always wait, whatever its size.
 const WAITING: usize = 1 << 20;
 
 /// How much more may wait if it is about states: a listener that misses it shows an outdated one.
@@ -46,7 +46,7 @@ struct Listener {
     stream: Arc<UnixStream>,
     /// Whole lines, the first of which may be sent in part.
     waiting: Vec<u8>,
-    /// What did not fit, of each connection.
+    /// The number of lines that did not fit, by connection.
     dropped: BTreeMap<Box<str>, u64>,
 }
 
@@ -78,19 +78,19 @@ impl Listeners {
         self.all.iter().any(|listener| !listener.waiting.is_empty())
     }
 
-    /// Each, and whether something waits for it.
+    /// Their streams, and whether lines wait for each.
     pub fn streams(&self) -> Vec<(Arc<UnixStream>, bool)> {
         let all = self.all.iter();
         all.map(|listener| (Arc::clone(&listener.stream), !listener.waiting.is_empty()))
             .collect()
     }
 
-    /// One has hung up.
+    /// A listener has hung up.
     pub fn leave(&mut self, stream: &Arc<UnixStream>) {
         self.keep(|listener| !Arc::ptr_eq(&listener.stream, stream));
     }
 
-    /// Hands all of them a line.
+    /// Sends a line to all of them.
     pub fn tell(&mut self, line: &Line) -> io::Result<()> {
         if self.all.is_empty() && !line.is_lasting() {
             return Ok(());
@@ -117,7 +117,7 @@ impl Listeners {
             match states.iter_mut().find(|(known, _)| **known == **proxy) {
                 Some((_, last)) => *last = text,
                 None => {
-                    // There are few, on each of thousands of connections.
+                    // There are few, but on each of thousands of connections.
                     states.reserve_exact(1);
                     states.push((proxy.as_str().into(), text));
                 }
@@ -140,7 +140,7 @@ impl Listeners {
 
 impl Listener {
     fn push(&mut self, line: &Line, text: &[u8]) {
-        // Not before each line: it is sent when there is room for more than one.
+        // Not before each line: it is sent once there is room for more than one.
         let has_room = self.waiting.is_empty() || self.waiting.len() + text.len() <= WAITING / 2;
         if !self.dropped.is_empty() && has_room {
             self.tell_missing(&line.time);
@@ -175,7 +175,7 @@ impl Listener {
         }
     }
 
-    /// Whether it is still there.
+    /// Sends waiting bytes. Returns whether the listener is still there.
     fn send(&mut self) -> bool {
         let mut sent = 0;
         let is_there = loop {

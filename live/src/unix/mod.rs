@@ -13,7 +13,7 @@ use std::os::unix::net::UnixStream;
 pub use self::find::{Found, chains};
 pub use self::offer::{Door, Offer};
 
-/// What comes from a chain.
+/// The output of a chain.
 pub type Stream = UnixStream;
 
 /// Whether our user is at the other end.

@@ -1,7 +1,7 @@
-//! A chain's side: a socket where other processes of this user may listen.
+//! A chain's side: a socket at which other processes of this user may listen.
 //!
 //! Everything that takes rights is done when it is opened. [`Door::keep`], on a thread of its own, accepts connections,
-//! and also sends what a listener did not accept at once.
+//! and also sends bytes that a listener did not accept at once.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -28,18 +28,18 @@ const LETTERS: usize = 8;
 /// The pause before accepting is retried.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A socket that others of this user may connect to. It is gone when this is dropped.
+/// A socket that others of this user may connect to. Dropping it removes the socket.
 #[derive(Debug)]
 pub struct Offer {
     path: PathBuf,
     connection: String,
     listeners: Arc<Mutex<Listeners>>,
-    /// What wakes the door, and ends it.
+    /// Wakes the door, and ends it.
     life: UnixStream,
     door: Option<Door>,
 }
 
-/// Where they come in.
+/// Accepts listeners.
 #[derive(Debug)]
 pub struct Door {
     socket: UnixListener,
@@ -48,10 +48,10 @@ pub struct Door {
 }
 
 impl Offer {
-    /// Opens a socket, in the best place that there is.
+    /// Opens a socket, in the best available place.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// If it cannot be opened.
     pub fn open() -> io::Result<Self> {
         let mut opened = Err(io::ErrorKind::NotFound.into());
         for folder in place::places() {
@@ -103,25 +103,25 @@ impl Offer {
         })
     }
 
-    /// Random letters, which are in the socket's name.
+    /// Random letters, part of the socket's name.
     #[must_use]
     pub fn connection(&self) -> &str {
         &self.connection
     }
 
-    /// The folder that the socket stands in. To remove it in the end takes the right to remove files there.
+    /// The folder of the socket. Removing the socket at the end takes the right to remove files there.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// How many listen.
+    /// The number of listeners.
     #[must_use]
     pub fn heard(&self) -> Arc<AtomicUsize> {
         lock(&self.listeners).heard.clone()
     }
 
-    /// Where they come in. There is one.
+    /// The door, once.
     pub fn door(&mut self) -> Option<Door> {
         self.door.take()
     }
@@ -133,7 +133,7 @@ impl Sink for Offer {
         lines.iter().try_for_each(|line| listeners.tell(line))?;
         listeners.send();
         if listeners.is_behind() {
-            // If it has not even heard the last word, it will look anyway.
+            // If the last wake-up has not even been read, it will look anyway.
             let _ = (&self.life).write(&[0]);
         }
         Ok(())
@@ -189,7 +189,7 @@ impl Door {
         Ok(!is_over)
     }
 
-    /// Takes what woke us. Whether the offer is gone.
+    /// Reads wake-ups. Returns whether the offer has gone.
     fn is_over(&self) -> bool {
         let read = (&self.life).read(&mut [0; 64]);
         matches!(read, Ok(0))
@@ -204,7 +204,7 @@ impl Door {
                     joined();
                 }
             }
-            // There may be no descriptor left, and waiting connections go on waiting.
+            // The process may be out of descriptors; then connections keep waiting.
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => thread::sleep(PAUSE),
             Err(_) => {}
         }

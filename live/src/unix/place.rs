@@ -1,4 +1,4 @@
-//! The folders that the sockets stand in: of our user alone, and reached through no link.
+//! The folders of the sockets: accessible to our user only, and reached without links.
 
 use std::env;
 use std::fs::DirBuilder;
@@ -10,18 +10,18 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::geteuid;
 
-/// The name of the folder where all around it is our user's, and what it begins with elsewhere.
+/// The name of the folder inside a private folder, and its prefix elsewhere.
 const FOLDER: &str = "acp-chain";
 
-/// What the name of a socket ends with, and until somebody listens at it.
+/// The ending of a socket's name, and of its name until somebody listens at it.
 pub const SOCKET: &str = ".sock";
 pub const NEW: &str = ".new";
 
-/// How long the path of a socket may be, in bytes: systems have room for 104 or 108, the last of them for a zero.
+/// The maximum length of a socket's path, in bytes: systems have room for 104 or 108, including a final zero.
 const LONGEST: usize = 103;
 
-/// Where sockets may stand, the best place first. An editor may not have had the variables that a terminal has, so
-/// whoever looks, looks in all of them.
+/// The possible folders of sockets, the best first. An editor may lack variables that a terminal has, so searches look
+/// in all of them.
 pub fn places() -> Vec<PathBuf> {
     let user = geteuid().as_raw();
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
@@ -40,7 +40,7 @@ pub fn places() -> Vec<PathBuf> {
     places
 }
 
-/// Makes a folder if it is not there, for our user alone.
+/// Creates a folder if necessary, for our user only.
 pub fn make(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -48,7 +48,7 @@ pub fn make(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// An error if a folder is not our user's alone, or a link.
+/// An error if a folder is not our user's only, or a link.
 pub fn check(folder: &Path) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let about = rustix::fs::fstat(rustix::fs::open(folder, flags, Mode::empty())?)?;
@@ -62,7 +62,7 @@ pub fn check(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// The path of a socket, if a socket can have it.
+/// The path of a socket, if it is short enough.
 pub fn socket(folder: &Path, name: &str, end: &str) -> io::Result<PathBuf> {
     let path = folder.join(format!("{name}{end}"));
     match path.as_os_str().as_bytes().len() <= LONGEST {

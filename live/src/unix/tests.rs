@@ -1,4 +1,4 @@
-//! A chain and those who listen to it, in one process.
+//! A chain and its listeners, in one process.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
@@ -15,7 +15,7 @@ use super::listeners::MOST;
 use super::offer::Offer;
 use super::place;
 
-/// A chain that runs, whose door says when somebody has joined.
+/// A running chain, whose door reports when somebody has joined.
 struct Chain {
     offer: Offer,
     heard: Arc<AtomicUsize>,
@@ -160,7 +160,7 @@ fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
     }
     assert!(slow.next().unwrap().unwrap().contains("version"));
     let mut got = 0;
-    // The rest comes by the door; room again is told with the next line.
+    // The rest is sent by the door; the next line notices the room.
     let dropped = loop {
         let line = slow.next().unwrap().unwrap();
         let line: Line = serde_json::from_str(&line).unwrap();
@@ -186,7 +186,7 @@ fn who_hangs_up_is_heard_no_more_and_too_many_are_turned_away() {
     let turned_away = BufReader::new(found.connect().unwrap()).lines();
     assert_eq!(turned_away.count(), 0);
     all.clear();
-    // The door sees them go by itself.
+    // The door notices by itself that they go.
     while chain.heard.load(Ordering::Relaxed) > 0 {
         thread::yield_now();
     }
@@ -200,7 +200,7 @@ fn what_the_dead_left_behind_is_cleared_away_and_what_is_not_ours_stays() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     place::make(&folder).unwrap();
-    // No process has so high a number.
+    // No process id is that high.
     for name in ["999999999-dead.sock", "999999999-dead.new", "1-other"] {
         drop(UnixListener::bind(folder.join(name)).unwrap());
     }
@@ -214,7 +214,7 @@ fn what_the_dead_left_behind_is_cleared_away_and_what_is_not_ours_stays() {
         .collect();
     left.sort();
     assert_eq!(left, ["1-other", "999999998-alive.sock"]);
-    // Its number is another's now.
+    // Its process id has been reused.
     let reused = folder.join(format!("{}-dead.sock", std::process::id()));
     drop(UnixListener::bind(&reused).unwrap());
     let found = in_folder(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Where each kind of file has the metadata.
+//! The places of the metadata in each kind of file.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub const NAMES: [&str; 4] = [
     "pyproject.toml",
 ];
 
-/// What a file is.
+/// The format of a file.
 pub enum Format {
     Own,
     Cargo,
@@ -58,7 +58,7 @@ struct CargoPackage {
     metadata: Option<CargoMetadata>,
 }
 
-/// What a member may inherit from its workspace.
+/// A value that a member may inherit from its workspace.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Inherited<T> {
@@ -152,7 +152,7 @@ struct PythonTool {
 }
 
 impl Format {
-    /// By the name of the file; any other name counts as one of ours.
+    /// The format for a file name; any unknown name counts as our own format.
     pub fn of(path: &Path) -> Self {
         match path.file_name().and_then(|name| name.to_str()) {
             Some("Cargo.toml") => Self::Cargo,
@@ -162,7 +162,7 @@ impl Format {
         }
     }
 
-    /// The metadata of a file; none if it has no table of ours.
+    /// The metadata of a file; `None` if it has no table of ours.
     pub fn read(&self, path: &Path) -> Result<Option<Fields>, MetadataError> {
         let text = read(path)?;
         let toml = |error| toml_error(path, &text, &error);
@@ -233,7 +233,7 @@ fn pick<T>(own: Option<Inherited<T>>, shared: Option<T>) -> Option<T> {
 }
 
 impl CargoShared {
-    /// What the workspace of a manifest says.
+    /// The settings of a manifest's workspace.
     fn above(path: &Path) -> Result<Self, MetadataError> {
         let path = std::path::absolute(path).unwrap_or_else(|_| path.into());
         for folder in path.ancestors().skip(1) {

@@ -1,17 +1,17 @@
-//! What is said of what cannot be used, word by word: the snapshots are read by people.
+//! The messages about unusable files, word for word: people read the snapshots.
 
 use std::fmt::Write as _;
 
 use super::*;
 
-/// What is wrong with a project of these files, whose folder is `.`.
+/// The error of a project with these files, in the folder `.`.
 fn told(files: &[(&str, &str)]) -> String {
     let folder = project(files);
     let error = Project::read(folder.path()).unwrap_err().to_string();
     error.replace(folder.path().to_str().unwrap(), ".")
 }
 
-/// Each of these, and what is said of it.
+/// Each case, and its message.
 fn page<'c>(cases: impl IntoIterator<Item = (&'c str, String)>) -> String {
     let mut page = String::new();
     for (given, told) in cases {
@@ -106,7 +106,7 @@ fn what_says_what_cannot_be_is_no_extension() {
         let without = write::without_sections(&whole).unwrap();
         with_section(&without, SECTION, b"{}")
     };
-    // What lies deeper is not its own.
+    // Nested sections are not its own.
     let nested = component(r#"(component (component (@custom "version" "1")))"#);
     let components = [
         ("(an empty file)", wrong(b"")),

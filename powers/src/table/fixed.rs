@@ -5,21 +5,21 @@ use crate::{Kinds, Peer, Updates};
 /// Messages, and the places in them that no power covers.
 #[derive(Debug)]
 pub struct Fixed {
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
-    /// Their methods; none stands for every method.
+    /// Their methods; empty for every method.
     pub methods: &'static [&'static str],
-    /// Who sends them; both, if none is named.
+    /// Their sender; both, if none is named.
     pub sender: Option<Peer>,
-    /// What they are.
+    /// Their kinds.
     pub kinds: Kinds,
-    /// Of `session/update`, which updates.
+    /// The updates, for `session/update`.
     pub updates: Updates,
-    /// The places; none if the whole method is the host's.
+    /// The places; empty if the whole method is the host's.
     pub places: &'static [&'static str],
 }
 
-/// Of messages of any method.
+/// For messages of any method.
 const fn of_all(reason: &'static str, places: &'static [&'static str]) -> Fixed {
     of(reason, &[], Kinds::ALL, places)
 }

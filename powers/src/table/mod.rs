@@ -97,7 +97,7 @@ const fn send(sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
     cover(Actions::SEND, sender, kinds, methods)
 }
 
-/// What may be done with updates of some sort.
+/// Actions on some updates.
 const fn updates(actions: Actions, updates: Updates, places: Texts) -> Cover {
     Cover {
         updates,

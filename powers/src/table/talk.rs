@@ -116,7 +116,7 @@ pub(super) const POWERS: &[Power] = &[
                 ],
             ),
             errors(Agent, PROMPT),
-            // Of a turn that failed, in version 2.
+            // For a failed turn, in version 2.
             updates(
                 Actions::CHANGE,
                 Updates::Of(&["state_update"]),

@@ -1,36 +1,36 @@
-//! Finds where needles may begin: an automaton (Aho and Corasick's) of their first few characters.
+//! Finds where needles may begin: an automaton (Aho–Corasick) of their first few characters.
 //!
-//! All text passes through its table, and waiting for memory would be most of that, so the table is small: it
-//! has as many characters of each needle as there is room for, and a row has a column for the last five bits
-//! of a character. Characters that share them, as a letter and its capital do, and `p` and `0`, are taken for
-//! each other. So what is found may be a needle, and what is not found is none.
+//! All text passes through its table, and most of the time would go into waiting for memory, so the table is small: it
+//! has as many characters of each needle as there is room for, and a row has a column for the last five bits of a
+//! character. Characters that share those, such as a letter and its capital, or `p` and `0`, are treated as equal. So a
+//! hit may be a needle, and a miss never is.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
 
-/// How many columns a row has.
+/// The number of columns of a row.
 const WIDTH: usize = 32;
 
-/// How many rows there are for states that have found something, and how many for those that have not.
+/// The number of rows for states with a hit, and of those without.
 const ROWS: usize = 1024;
 
-/// Where the row of a state begins in the table. In the second half of it, something has been found.
+/// The beginning of a state's row in the table. States in the second half have a hit.
 pub(super) type State = usize;
 
-/// From this state on something has been found.
+/// The first state with a hit.
 const FOUND: State = ROWS * WIDTH;
 
 pub(super) struct Beginnings {
     next: Box<[u16; 2 * FOUND]>,
-    /// What may be a needle, by row.
+    /// The possible needles of each row.
     ends: Vec<Vec<Beginning>>,
     /// How many characters of needles each state has read, by row.
     depths: Vec<usize>,
-    /// How many characters of each are in the table.
+    /// How many characters of each needle are in the table.
     length: usize,
 }
 
-/// What may be a needle.
+/// A possible needle.
 #[derive(Clone, Copy)]
 pub(super) struct Beginning {
     pub needle: usize,
@@ -38,19 +38,19 @@ pub(super) struct Beginning {
     pub length: usize,
 }
 
-/// What needles begin with, as the automaton reads it: the shortest first, and else in order.
+/// The beginnings of needles, as the automaton reads them: the shortest first, and otherwise in order.
 struct Nodes<'n> {
     read: Vec<&'n [u8]>,
-    /// The longest other node that each ends with. It comes before it.
+    /// The longest other node that is a suffix of each. It comes before it.
     falls: Vec<usize>,
-    /// What may be a needle where each is at its end.
+    /// The possible needles at the end of each.
     ends: Vec<Vec<Beginning>>,
     /// How many characters of needles they have.
     length: usize,
 }
 
 impl Beginnings {
-    /// Of these needles.
+    /// The automaton of these needles.
     pub fn of(needles: &[&str]) -> Self {
         let needles: Vec<Vec<u8>> = needles
             .iter()
@@ -59,7 +59,7 @@ impl Beginnings {
         Nodes::of(&needles).table()
     }
 
-    /// Whether a needle may begin as this text does, as far as both go.
+    /// Whether a needle may begin like this text, as far as both go.
     pub fn may_begin(&self, text: &[u8]) -> bool {
         let text = &text[..text.len().min(self.length)];
         let next = |state, byte: &u8| self.next(state, column(*byte));
@@ -67,40 +67,40 @@ impl Beginnings {
         self.depths[state / WIDTH] == text.len()
     }
 
-    /// The same state, as one that is sure to be within the table.
+    /// The same state, masked so that it is certainly within the table.
     #[inline]
     pub fn known(state: State) -> State {
         state % (2 * FOUND)
     }
 
-    /// The columns of the characters that a text begins with, as many as there is room for.
+    /// The columns of a text's first characters, as many as there is room for.
     pub fn read(text: &[u8], columns: &mut [u8]) {
         for (place, byte) in columns.iter_mut().zip(text) {
             *place = column(*byte);
         }
     }
 
-    /// The state behind the character of this column.
+    /// The state after the character of this column.
     #[inline]
     pub fn next(&self, state: State, column: u8) -> State {
         // Within the row, and so within the table.
         self.next[(state | usize::from(column)) % (2 * FOUND)].into()
     }
 
-    /// Whether something was found on the way to this state, or to one of several that are made one with `|`.
+    /// Whether this state has a hit, or one of several states combined with `|`.
     #[inline]
     pub fn has_found(states: State) -> bool {
         states >= FOUND
     }
 
-    /// What ends here, or begins here and is longer.
+    /// The needles that end here, or begin here and are longer.
     pub fn at(&self, state: State) -> &[Beginning] {
         &self.ends[state / WIDTH]
     }
 }
 
 impl<'n> Nodes<'n> {
-    /// Of as many characters of these needles as there is room for.
+    /// The nodes of as many characters of these needles as there is room for.
     fn of(needles: &'n [Vec<u8>]) -> Self {
         let root: &[u8] = &[];
         let mut nodes = Self {
@@ -110,13 +110,13 @@ impl<'n> Nodes<'n> {
             length: 0,
         };
         let mut number = BTreeMap::from([(root, 0)]);
-        // How many of them a needle ends with.
+        // The number of nodes at which a needle ends.
         let mut found = 0;
         loop {
             let (length, shorter) = (nodes.length + 1, nodes.read.len());
             let read: BTreeSet<&[u8]> =
                 needles.iter().filter_map(|all| all.get(..length)).collect();
-            // Each of these may be a needle: one that is longer is cut off here.
+            // Each of these may be a needle: longer ones are cut off here.
             let fit = found + read.len() <= ROWS && shorter - found <= ROWS;
             if read.is_empty() || !fit {
                 break;
@@ -140,7 +140,7 @@ impl<'n> Nodes<'n> {
         nodes
     }
 
-    /// Adds the needles whose lengths are such as may be needles behind so many of their characters.
+    /// Adds the needles with these lengths as possible ones after this many of their characters.
     fn add_ends(
         &mut self,
         needles: &[Vec<u8>],
@@ -170,7 +170,7 @@ impl<'n> Nodes<'n> {
             depths: vec![0; 2 * ROWS],
             length: self.length,
         };
-        // In their order, those of one node stand together.
+        // In order, those of one node are adjacent.
         let mut longer = self.read.iter().enumerate().skip(1).peekable();
         for (at, read) in self.read.iter().enumerate() {
             let [row, fall] = [rows[at], rows[self.falls[at]]];
@@ -191,7 +191,7 @@ impl<'n> Nodes<'n> {
     }
 }
 
-/// What the automaton reads a character as.
+/// The column of a character.
 #[inline]
 pub(super) fn column(byte: u8) -> u8 {
     byte % 32
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// The needles that stand in a text, with the place where each may have begun.
+    /// The needles found in a text, with the place where each may have begun.
     fn found(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
         let beginnings = Beginnings::of(needles);
         let (mut state, mut found) = (State::default(), BTreeSet::new());
@@ -216,7 +216,7 @@ mod tests {
         found
     }
 
-    /// Where the needles stand.
+    /// The actual places of the needles.
     fn standing(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
         let small = text.to_ascii_lowercase();
         let mut standing = BTreeSet::new();

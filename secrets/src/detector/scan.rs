@@ -1,4 +1,4 @@
-//! One look at a text.
+//! One pass over a text.
 
 use std::ops::Range;
 
@@ -8,41 +8,41 @@ use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
 
-/// How much of the text is looked through for needles before they are taken up.
+/// How much of the text is searched for needles before they are processed.
 const SEGMENT: usize = 6 * BLOCK;
 
-/// How many automata look for needles side by side, each in so many bytes, and how many steps each of them
-/// goes before it is asked whether it has found something.
+/// How many automata search for needles concurrently, the length of the part of each, and how many steps each goes
+/// between checks for hits.
 const LANES: usize = 6;
 const LANE: usize = 128;
 const STEPS: usize = 2;
 const BLOCK: usize = LANES * LANE;
 
-/// No needle is longer.
+/// The maximum length of a needle.
 const NEEDLE: usize = 12;
 
-/// How often each of them is asked: it reads as far behind its own part as a needle may reach that begins in it.
+/// How often each of them is checked: it reads as far beyond its own part as a needle that begins there may reach.
 const STOPS: usize = (LANE + NEEDLE) / STEPS;
 
-/// What each of them reads.
+/// The input of each of them.
 type Columns = [[[u8; STEPS]; STOPS]; LANES];
 
-/// What was found, and how far the text is decided.
+/// The findings, and how far the text is decided.
 pub(super) struct Scan {
-    /// What is to be taken out, in order and apart from each other.
+    /// The parts to remove, in order and disjoint.
     spans: Vec<Span>,
-    /// Up to here the text can go out. No span is cut by it.
+    /// The text before this place can be sent. No span crosses it.
     pub(super) decided: usize,
-    /// What is left of it there.
+    /// The remaining effort at that place.
     pub(super) effort: Effort,
 }
 
 #[derive(Clone, Debug)]
 struct Span {
     range: Range<usize>,
-    /// None if it goes on from what was taken out before.
+    /// `None` if it continues an earlier removal.
     name: Option<&'static str>,
-    /// Where the match began that it comes from, and the effort that was left then.
+    /// The beginning of its match, and the remaining effort at that place.
     begin: usize,
     effort: Effort,
 }
@@ -50,7 +50,7 @@ struct Span {
 /// A place where a match of a rule may begin.
 type Hit = (usize, usize);
 
-/// What becomes of the matches that begin at one place.
+/// The fate of the matches that begin at one place.
 enum Outcome {
     Decided,
     Undecided,
@@ -149,7 +149,7 @@ impl Scan {
             };
             self.effort.spend(spent, rule.needles.is_empty());
         }
-        // The longest has the name.
+        // The longest determines the name.
         found.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
         for (secret, name) in found {
             let cost = secret.len();
@@ -167,7 +167,7 @@ impl Scan {
             .is_some_and(|span| span.range.contains(&place))
     }
 
-    /// Takes out a part, and makes one of all that it overlaps. False if it was out already.
+    /// Removes a part, merged with all parts that it overlaps. Returns false if it was already removed.
     fn add(
         &mut self,
         range: Range<usize>,
@@ -204,8 +204,8 @@ impl Scan {
         true
     }
 
-    /// The text is decided up to this place, or as much less as the matches need that begin before
-    /// it and whose secrets are behind it.
+    /// The text is decided up to this place, or less if there are matches that begin before it and whose secrets are
+    /// after it.
     fn decide(mut self, place: usize) -> Self {
         self.decided = place;
         while let Some(span) = self.spans.pop_if(|span| span.range.start >= self.decided) {
@@ -226,7 +226,7 @@ impl Scan {
         self.spans.is_empty()
     }
 
-    /// What was found, counted from this place.
+    /// The findings, relative to this place.
     pub(super) fn secrets(&self, from: usize) -> Vec<Secret> {
         let secret = |span: &Span| Secret {
             range: span.range.start - from..span.range.end - from,
@@ -235,7 +235,7 @@ impl Scan {
         self.spans.iter().map(secret).collect()
     }
 
-    /// The decided part of the text without what was found.
+    /// The decided part of the text, with markers.
     pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
         let mut out = String::with_capacity(self.decided - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
@@ -264,7 +264,7 @@ impl Scan {
 }
 
 impl Search {
-    /// The first place at the end of the text where a match may begin whose needle is not all there.
+    /// The first place at the end of the text where a match may begin whose needle is incomplete.
     fn limit(&self, text: &[u8], from: usize) -> usize {
         let earliest = from.max(text.len().saturating_sub(NEEDLE));
         let begins = |place: &usize| {
@@ -284,15 +284,15 @@ impl Search {
         places.find(begins).unwrap_or(text.len())
     }
 
-    /// The places in this part of a text where a match may begin that has a needle. Not in order, and some
-    /// of them twice: the automaton takes one byte after the other, so several of them run side by side.
+    /// The places in this part of a text where a match with a needle may begin. Not in order, and some of them twice:
+    /// each automaton reads one byte after the other, so several of them run concurrently.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         let Some(last) = text.len().checked_sub(BLOCK + NEEDLE) else {
             return self.walk(text, part, hits);
         };
         let mut columns: Columns = [[[0; STEPS]; STOPS]; LANES];
         for start in part.clone().step_by(BLOCK) {
-            // The last one has some of the bytes before it, to be as long as the others.
+            // The last one reads some of the bytes before it, to be as long as the others.
             let start = start.min(last);
             let lanes = (start..).step_by(LANE);
             for (lane, columns) in lanes.clone().zip(&mut columns) {
@@ -313,11 +313,11 @@ impl Search {
         }
     }
 
-    /// Runs on until one of the automata finds something in its next steps. False if all are at their end.
-    /// Alone in a function, so that all it needs has its place in a register.
+    /// Advances until one of the automata has a hit in its next steps. Returns false if all are at their end. It is a
+    /// function of its own so that all of its variables fit into registers.
     #[inline(never)]
     fn run(&self, columns: &Columns, states: &mut [State; LANES], at: &mut usize) -> bool {
-        // The compiler has to see that none is behind the table.
+        // This shows the compiler that none is out of bounds.
         let mut now = states.map(Beginnings::known);
         let mut next = *at;
         let mut has_found = false;
@@ -341,7 +341,7 @@ impl Search {
         has_found
     }
 
-    /// The same of a text that is too short for several automata.
+    /// The same for a text that is too short for several automata.
     fn walk(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         let mut state = State::default();
         let end = text.len().min(part.end + NEEDLE);
@@ -353,7 +353,7 @@ impl Search {
         }
     }
 
-    /// The places in this part of a text where a match may begin, by what has been read up to this byte.
+    /// The places in this part of a text where a match may begin, given the state at this byte.
     fn hits_of(
         &self,
         state: State,
@@ -380,7 +380,7 @@ impl Search {
 }
 
 impl Detector {
-    /// The places where one may begin that has none.
+    /// The places where a match without a needle may begin.
     fn hits_anywhere(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         for (kind, beginnings) in &self.anywhere {
             // Not within a character.
@@ -391,7 +391,7 @@ impl Detector {
         }
     }
 
-    /// Where in a match the secret is, if it is one.
+    /// The range of the secret in a match, if it is one.
     fn secret(
         &self,
         kind: &Kind,
@@ -418,7 +418,7 @@ impl Detector {
             let secret = judged(&bytes[found.clone()], behind)?;
             secret.map(|secret| found.start + secret.start..found.start + secret.end)
         } else {
-            // As the rule reads it, with the place where each character ends.
+            // The text as the rule reads it, with the end of each character.
             let (mut read, mut ends, mut at) = (Vec::new(), vec![found.start], found.start);
             while at < found.end
                 && let Next::Byte(byte, next) = text::next(bytes, at, End::Here)
@@ -436,7 +436,7 @@ impl Detector {
     }
 }
 
-/// Whether no letter or digit stands before this place.
+/// Whether no letter or digit precedes this place.
 fn is_apart(text: &[u8], place: usize) -> bool {
     !text::before(text, place).is_some_and(|byte| byte.is_ascii_alphanumeric())
 }

@@ -24,13 +24,13 @@ fn redacted(text: &str) -> String {
     redacted_by(&detector(), text)
 }
 
-/// What is decided of a text by a piece of it.
+/// The text decided by a piece.
 fn next(detector: &Detector, tail: &mut Tail, piece: &str, end: End) -> String {
     let next = detector.next(tail, piece, end).expect("in memory");
     next.unwrap_or_else(|| piece.to_owned())
 }
 
-/// What a text comes to in pieces of these lengths.
+/// The result of a text in pieces of these lengths.
 fn in_pieces(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     let (mut tail, mut out) = (Tail::default(), String::new());
     let mut rest = text;
@@ -48,7 +48,7 @@ fn in_pieces(detector: &Detector, text: &str, lengths: &[usize]) -> String {
 /// A text that matches a rule, made from its regexes, and the secret in it.
 fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
     let mut sample = |regex: &str| {
-        // What looks around cannot be made, and what is made is of ASCII.
+        // Lookarounds cannot be generated, and the generated text is ASCII.
         let regex = regex
             .replace(r"\b", "")
             .replace("|$)", ")")
@@ -57,7 +57,7 @@ fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
         let regex = regex.replace(r"\s", "[ \n]").replace(r"\x80-\xff", "");
         let strategy = string_regex(&regex).unwrap_or_else(|error| panic!("{regex}: {error}"));
         let text = strategy.new_tree(runner).expect("a text").current();
-        // To others than of ASCII, case leads too.
+        // Case folding also leads to characters outside ASCII.
         let text = text.replace('ſ', "s").replace('\u{212a}', "k");
         text.replace(|character: char| !character.is_ascii(), "x")
     };
@@ -74,7 +74,7 @@ fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
     (format!("{lead}{secret}{after}"), secret)
 }
 
-/// Examples of a rule that it takes for secrets.
+/// Examples of a rule that it considers secrets.
 fn examples(rule: &Rule<'static>, count: usize) -> Vec<(String, String)> {
     let detector = Detector::new([*rule]).expect("right");
     let mut runner = TestRunner::deterministic();
@@ -105,7 +105,7 @@ fn every_rule_finds_what_it_describes() {
     }
 }
 
-/// Put together at run time, so that no scanner of this source takes them for real ones.
+/// Concatenated at run time, so that no scanner takes them in this source for real ones.
 fn secrets() -> Vec<(&'static str, String)> {
     let long = "a1B2c3D4e5f6G7h8J9".repeat(6);
     vec![
@@ -221,7 +221,7 @@ fn a_private_key_is_found_with_what_stands_before_its_lines() {
             !out.contains("MIIE") && out.ends_with(" and that is it"),
             "{line:?}: {out}"
         );
-        // One that is cut off.
+        // A truncated one.
         let out = redacted(&text[..text.len() - 80]);
         assert!(!out.contains("MIIE"), "{line:?}: {out}");
     }
@@ -298,7 +298,7 @@ fn what_is_kept_back_is_bounded() {
     assert!(out.starts_with("[redacted: private-key]"), "{out}");
 }
 
-/// Texts on which rules fail again and again.
+/// Texts on which rules fail repeatedly.
 const HOSTILE: &[&str] = &[
     "eyJ-",
     "eyJ_",
@@ -391,7 +391,7 @@ fn texts() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }
 
-/// A few rules, and a text with what some of them describe.
+/// A few rules, and a text that some of them match.
 fn rules_and_text() -> impl Strategy<Value = (Vec<Rule<'static>>, String)> {
     let all: Vec<Rule<'static>> = rules::defaults().copied().collect();
     subsequence(all, 6).prop_flat_map(|rules| {

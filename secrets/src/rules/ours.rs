@@ -1,9 +1,9 @@
-//! What the catalogue has not, or not so that it would serve in a conversation.
+//! Rules that the catalogue lacks, or that are unsuitable there for conversations.
 
 use super::{After, NONE, Rule};
 
 pub(super) static RULES: &[Rule] = &[
-    // The catalogue asks for the end of the block, and takes anything up to there.
+    // The catalogue requires the end of the block, and accepts anything up to there.
     Rule {
         name: "private-key",
         needles: &["-----begin"],
@@ -11,7 +11,7 @@ pub(super) static RULES: &[Rule] = &[
         after: After::Anything,
         ..NONE
     },
-    // There it only makes a finding of its id, and any forty characters behind `key` are one.
+    // In the catalogue it only supplements a finding of the id, and any forty characters after `key` match.
     Rule {
         name: "aws-secret-access-key",
         needles: &["aws", "secret"],
@@ -30,7 +30,7 @@ pub(super) static RULES: &[Rule] = &[
         entropy: 3.0,
         ..NONE
     },
-    // As many vendors of models form theirs.
+    // The format of many model vendors.
     Rule {
         name: "sk-api-key",
         needles: &["sk-"],
@@ -50,7 +50,7 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// Not one of the defaults, for it finds much that is none: whatever is assigned to a name that sounds like a secret.
+/// Not one of the defaults, since it has many false positives: any value assigned to a name that sounds like a secret.
 pub static ASSIGNMENT: Rule = Rule {
     name: "assignment",
     needles: &["api_key", "apikey", "passwd", "password", "secret", "token"],
@@ -61,8 +61,8 @@ pub static ASSIGNMENT: Rule = Rule {
     ..NONE
 };
 
-/// A whole block, or as much of one as there is: header lines and Base64, with the line ends, line
-/// numbers, quotes and prefixes that a block gets in source code, listings, diffs and quotations.
+/// A whole block, or a part of one: header lines and Base64, with the line ends, line numbers, quotes and prefixes that
+/// a block gets in source code, listings, diffs and quotations.
 const PRIVATE_KEY: &str = concat!(
     r"(?i:-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----)",
     r#"(?:[A-Za-z0-9+/=:,;\s\\"'|>#*\x80-\xff-]*?[A-Za-z0-9+/=]{16}"#,

@@ -1,5 +1,5 @@
-//! Where the words of an agent's command are in a configuration, and edits that put others before them, or remove them
-//! again. The words of the agent's own command stay as they are written.
+//! The places of an agent's command words in a configuration, and edits that put other words before them, or remove
+//! those again. The words of the agent's own command stay as written.
 
 use std::ops::Range;
 
@@ -7,27 +7,27 @@ use super::Runs;
 use crate::launch::{Ours, is_acp_chain, ours};
 use crate::shell::{shell_word, shell_words};
 
-/// What stands instead of parts of a text.
+/// Replacements for parts of a text.
 pub type Edits = Vec<(Range<usize>, String)>;
 
-/// A text of the configuration: where it stands, quotes included, and what it says.
+/// A string of the configuration: its place, including quotes, and its value.
 pub struct Word {
     pub at: Range<usize>,
     pub says: String,
 }
 
-/// Where the words of a command stand.
+/// The places of a command's words.
 pub enum Command {
     /// In a list: the command and its arguments.
     List { open: usize, words: Vec<Word> },
     /// In a text, and a list with the arguments.
     Split {
-        /// Where its key begins.
+        /// The place of its key.
         key: usize,
         program: Word,
         arguments: Arguments,
     },
-    /// In a text, as in a shell.
+    /// In a single string, as in a shell.
     Line(Word),
 }
 
@@ -36,7 +36,7 @@ pub enum Arguments {
     None,
     /// It has no value.
     Null(Range<usize>),
-    /// Behind this bracket.
+    /// After this bracket.
     List { open: usize, words: Vec<Word> },
 }
 
@@ -75,7 +75,7 @@ impl Command {
         }
     }
 
-    /// With these words before it, instead of so many at its beginning.
+    /// With these words before it, replacing this many at its beginning.
     pub fn wrapped(&self, text: &str, count: usize, prefix: &[String]) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {
@@ -113,7 +113,7 @@ impl Command {
         }
     }
 
-    /// Without so many words at its beginning.
+    /// Without this many words at its beginning.
     pub fn bare(&self, text: &str, count: usize) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],
@@ -127,7 +127,7 @@ impl Command {
                 let Arguments::List { words, .. } = arguments else {
                     return Vec::new();
                 };
-                // The agent's own command stands among the arguments, as it was written.
+                // The agent's own command is among the arguments, as it was written.
                 let agent = text[words[count - 1].at.clone()].to_owned();
                 vec![(program.at.clone(), agent), without(text, words, count)]
             }
@@ -135,7 +135,7 @@ impl Command {
     }
 }
 
-/// Puts words into a list instead of its first, laid out as these are. Some stay, if there were any.
+/// Puts words before a list's own, replacing the first ones, in the list's layout.
 fn before(
     text: &str,
     open: usize,
@@ -154,7 +154,7 @@ fn before(
     }
 }
 
-/// Takes words off the front of a list, with the comma behind the last of them.
+/// Removes words from the beginning of a list, with the comma after the last of them.
 fn without(text: &str, words: &[Word], count: usize) -> (Range<usize>, String) {
     let start = words[0].at.start;
     let end = match words.get(count) {
@@ -171,7 +171,7 @@ fn without(text: &str, words: &[Word], count: usize) -> (Range<usize>, String) {
     (start..end, String::new())
 }
 
-/// What separates something from what stands before it: a line break with the indentation, or a space.
+/// The text before an item: a line break with the indentation, or a space.
 pub fn gap(text: &str, start: usize) -> &str {
     let before = &text[..start];
     let blank = before.len() - before.trim_end_matches([' ', '\t']).len();
@@ -182,7 +182,7 @@ pub fn gap(text: &str, start: usize) -> &str {
     }
 }
 
-/// A text as JSON has it.
+/// A text in JSON.
 pub fn json(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

@@ -11,11 +11,11 @@ use super::command::{Edits, gap, json};
 use super::find::{parse, start};
 use super::{Dialect, Malformed, edited};
 
-/// What is one step further in, where nothing else says so.
+/// One step of indentation, by default.
 const STEP: &str = "  ";
 
 /// Adds an agent that is launched with these words: under each existing key, as each belongs to another extension of
-/// the editor, or else under the first.
+/// the editor, or else under the first one.
 pub fn put(
     text: &str,
     dialect: Dialect,
@@ -60,7 +60,7 @@ pub fn put(
     Ok(format!("{mark}{}", edited(text, edits)))
 }
 
-/// Removes the agent whose name begins here.
+/// Removes the agent whose name begins at this place.
 pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed> {
     let (mark, text) = text.split_at(start(text));
     let parsed = parse(text)?;
@@ -80,7 +80,7 @@ pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed
     Ok(format!("{mark}{}", edited(text, edits.collect())))
 }
 
-/// What holds agents, and where its key begins.
+/// The values that contain agents, and the places of their keys.
 fn under<'a, 't>(
     top: &'a Object<'t>,
     dialect: Dialect,
@@ -93,14 +93,14 @@ fn under<'a, 't>(
     })
 }
 
-/// How something is laid out that stands behind this gap.
+/// The layout of an item after this gap.
 struct Layout<'s> {
     gap: String,
     step: &'s str,
 }
 
 impl Layout<'_> {
-    /// The same for what is in it.
+    /// The layout of its contents.
     fn inner(&self) -> Self {
         let gap = match self.gap.contains('\n') {
             true => format!("{}{}", self.gap, self.step),
@@ -109,14 +109,14 @@ impl Layout<'_> {
         Self { gap, ..*self }
     }
 
-    /// An object with this agent alone.
+    /// An object with only this agent.
     fn agents(&self, dialect: Dialect, name: &str, words: &[String]) -> String {
         let inner = self.inner();
         let agent = inner.agent(dialect, words);
         object(&[(name, agent)], &inner.gap, &self.gap)
     }
 
-    /// What launches an agent.
+    /// The command of an agent.
     fn agent(&self, dialect: Dialect, words: &[String]) -> String {
         let list = |words: &[String]| {
             let words: Vec<_> = words.iter().map(|word| json(word)).collect();
@@ -139,7 +139,7 @@ impl Layout<'_> {
     }
 }
 
-/// An object, with this before each property, and before its end.
+/// An object, with these texts before each property, and before its end.
 fn object(properties: &[(&str, String)], gap: &str, end: &str) -> String {
     let properties = properties
         .iter()
@@ -148,16 +148,16 @@ fn object(properties: &[(&str, String)], gap: &str, end: &str) -> String {
     format!("{{{}{end}}}", properties.join(","))
 }
 
-/// A text, and where things stand in it.
+/// A text, and the layout around its items.
 struct Place<'p> {
     text: &'p str,
     tokens: Vec<TokenAndRange<'p>>,
-    /// How its lines end.
+    /// Its line ending.
     line: &'p str,
 }
 
 impl Place<'_> {
-    /// What stands before the properties of an object, if one is on a line of its own.
+    /// The text before an object's properties, if one is on a line of its own.
     fn gap(&self, object: &Object) -> Option<String> {
         let gaps = object.properties.iter();
         let mut gaps = gaps.map(|property| gap(self.text, property.start()));
@@ -189,7 +189,7 @@ impl Place<'_> {
         let close = object.end() - 1;
         let Some(last) = object.properties.last() else {
             let inside = &self.text[object.start() + 1..close];
-            // A comment may go on to the end of its line.
+            // A comment may extend to the end of its line.
             let around = match inside.trim().is_empty() || around.contains('\n') {
                 true => around,
                 false => self.line,
@@ -219,7 +219,7 @@ impl Place<'_> {
         }
     }
 
-    /// Behind the comments that begin on the line of a place.
+    /// The place after the comments that begin on this place's line.
     fn behind_comments(&self, mut at: usize, close: usize) -> usize {
         for token in &self.tokens {
             let is_comment = matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_));

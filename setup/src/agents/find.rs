@@ -14,18 +14,18 @@ use super::{Dialect, Malformed};
 /// An agent of a configuration.
 pub struct Found {
     pub name: String,
-    /// Where its name begins.
+    /// The place of its name.
     pub at: usize,
-    /// What launches it, or why that cannot be told.
+    /// Its command, or why that is unknown.
     pub command: Result<Command, &'static str>,
 }
 
-/// Some editors begin their files with a byte order mark: where the rest begins.
+/// The place after the byte order mark with which some editors begin their files.
 pub fn start(text: &str) -> usize {
     text.len() - text.strip_prefix('\u{feff}').unwrap_or(text).len()
 }
 
-/// Reads a configuration, from [`start`] on. Commas and comments are among the tokens.
+/// Parses a configuration, from [`start`] on. Commas and comments are among the tokens.
 pub fn parse(text: &str) -> Result<ParseResult<'_>, Malformed> {
     let options = ParseOptions {
         allow_comments: true,
@@ -84,7 +84,7 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
     Ok(found)
 }
 
-/// Finds things in a text that was parsed from this place on.
+/// Searches a text that was parsed from this place on.
 struct Reader<'t> {
     text: &'t str,
     start: usize,
@@ -101,7 +101,7 @@ impl Reader<'_> {
         Malformed { line, wrong }
     }
 
-    /// The property of this name, of which there may be one.
+    /// The property of this name; there may be only one.
     fn property<'a, 't>(
         &self,
         object: &'a Object<'t>,
@@ -125,7 +125,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The texts of a list, if it has nothing else.
+    /// The strings of a list, if it contains nothing else.
     fn words(&self, list: &Array) -> Option<Vec<Word>> {
         let words = list.elements.iter().map(|element| match element {
             Value::StringLit(text) => Some(self.word(text)),
@@ -134,7 +134,7 @@ impl Reader<'_> {
         words.collect()
     }
 
-    /// What launches an agent, or why that cannot be told.
+    /// The command of an agent, or why that is unknown.
     fn command(
         &self,
         agent: &Object,

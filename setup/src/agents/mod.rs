@@ -1,5 +1,5 @@
-//! Agents in a configuration of JSON, with comments and trailing commas or without: what launches them, and edits
-//! of that. An edit replaces a few places in the text; the rest is never rewritten.
+//! Agents in a JSON configuration, perhaps with comments and trailing commas: their commands, and edits of those. An
+//! edit replaces a few places in the text; the rest is never rewritten.
 
 mod command;
 mod entry;
@@ -13,11 +13,11 @@ use crate::shell::shell_word;
 /// How a kind of configuration lists agents.
 #[derive(Clone, Copy, Debug)]
 pub struct Dialect {
-    /// The keys at its top that hold agents by their names.
+    /// The top-level keys that contain agents, by name.
     pub keys: &'static [&'static str],
-    /// A `command` without `args` is a whole command line, as a shell has it; all words can be one `argv`.
+    /// A `command` without `args` is a whole command line, as in a shell; all words may also be one `argv`.
     pub lines: bool,
-    /// The `type` of an agent that has a command.
+    /// The `type` of an agent with a command.
     pub kind: Option<&'static str>,
 }
 
@@ -26,33 +26,33 @@ pub struct Dialect {
 pub struct Agent {
     /// Its name.
     pub name: String,
-    /// What the editor launches.
+    /// The command that the editor launches.
     pub runs: Runs,
-    /// The same, word by word; none if it does not say.
+    /// The words of that; `None` if unknown.
     pub words: Vec<String>,
 }
 
-/// What an editor launches for an agent.
+/// An agent's command in an editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// acp-chain, in the words that `acp-chain setup` writes.
+    /// acp-chain, as written by `acp-chain setup`.
     Chain,
     /// acp-chain, in the user's own words.
     ByHand,
-    /// This.
+    /// Another command.
     Other(String),
-    /// It does not say, or not so that it could be changed.
+    /// Unknown, or impossible to change.
     Unfit(&'static str),
 }
 
-/// What is wrong with a text, and in which line.
+/// An error in a text, and its line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Malformed {
     pub line: usize,
     pub wrong: String,
 }
 
-/// The agents of a configuration, in their order.
+/// The agents of a configuration, in order.
 pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     let found = find(text, dialect)?;
     let agents = found.into_iter().map(|found| {
@@ -66,7 +66,7 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     Ok(agents.collect())
 }
 
-/// Makes these agents launch like this, whatever chain they had before.
+/// Makes these agents launch like this, replacing any earlier chain.
 pub fn wrap(
     text: &str,
     dialect: Dialect,
@@ -85,7 +85,7 @@ pub fn wrap(
     })
 }
 
-/// Removes acp-chain again, if it is launched before a command in the words that [`wrap`] writes.
+/// Removes acp-chain again, if it precedes a command in the form that [`wrap`] writes.
 pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
     each(text, dialect, names, |text, command| {
         match command.ours()? {
@@ -107,7 +107,7 @@ pub fn put(
     })
 }
 
-/// Removes agents that are launched in the words that [`put`] writes.
+/// Removes agents that are launched in the form that [`put`] writes.
 pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
     let is_ours = |command: &Command| matches!(command.ours(), Some(Ours::Name(_)));
     let is_it =
@@ -115,7 +115,7 @@ pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Ma
     let found = find(text, dialect)?.into_iter().filter(is_it);
     let mut places: Vec<_> = found.map(|found| found.at).collect();
     places.sort_unstable();
-    // From the last one on, so that the places of the others stay.
+    // The last one first, so that the places of the others stay.
     let mut places = places.into_iter().rev();
     places.try_fold(text.to_owned(), |text, at| entry::take(&text, dialect, at))
 }
@@ -131,7 +131,7 @@ pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
         || !named.any(|found| matches!(found.command, Ok(Command::Split { .. })))
 }
 
-/// Edits the command of each agent of these names. Under different keys, different agents may have one name.
+/// Edits the command of each agent with these names. Agents under different keys may have the same name.
 fn each(
     text: &str,
     dialect: Dialect,

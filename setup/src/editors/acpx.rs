@@ -1,4 +1,4 @@
-//! acpx, a client on the command line. An agent is an `argv`, or a `command`, which without `args` is a whole line.
+//! acpx, a command-line client. An agent is an `argv`, or a `command`, which without `args` is a whole line.
 
 use super::{Editor, Kind};
 use crate::agents::Dialect;

@@ -1,4 +1,4 @@
-//! Emacs, with acp.el, over which agent-shell launches its agents too. Ours is at the end of the init file, and
+//! Emacs, with acp.el, which agent-shell also uses to launch its agents. Our code is at the end of the init file, and
 //! advises the one function that takes an agent's command.
 
 use super::{Code, Editor, Kind};
@@ -9,7 +9,7 @@ pub(super) const EMACS: Editor = Editor {
     name: "emacs",
     title: "Emacs (agent-shell, acp.el)",
     kind: Kind::Code(Code {
-        // Where there is Doom, the init file is Doom's own.
+        // With Doom, the init file is Doom's.
         files: |places| {
             let home = |path: &str| places.home.join(path);
             let mut files = places.in_settings("doom/config.el");
@@ -42,12 +42,12 @@ fn text(launch: &Launch, programs: &[String]) -> String {
         .replace("@PROGRAMS@", &list(programs))
 }
 
-/// A text as Lisp has it.
+/// A text in Lisp.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }
 
-/// Whether what is added at the end of this would stand by itself.
+/// Whether code appended to this text would be independent of it.
 fn check(text: &str) -> Result<(), Malformed> {
     let (mut open, mut line) = (Vec::new(), 1);
     let mut last = '\n';

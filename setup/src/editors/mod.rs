@@ -1,5 +1,5 @@
-//! The editors, one table: where each keeps its configuration, and how that launches agents. What is special about
-//! one is in its file.
+//! The editors, in one table: where each keeps its configuration, and how that launches agents. Specifics of an editor
+//! are in its file.
 
 mod acpx;
 mod emacs;
@@ -18,51 +18,51 @@ use crate::places::Folders;
 /// An editor that launches agents.
 #[derive(Debug)]
 pub struct Editor {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
     /// Its display name.
     pub title: &'static str,
-    /// What is special about its configuration.
+    /// The kind of its configuration.
     pub(crate) kind: Kind,
 }
 
-/// How an editor is configured.
+/// The ways to configure editors.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// By agents in a file of JSON, which may be in one of several places.
+    /// Agents in a JSON file, which may be in one of several places.
     Agents {
         files: fn(&Folders) -> Vec<PathBuf>,
         dialect: Dialect,
     },
-    /// By code, to which ours is added.
+    /// Code, to which ours is added.
     Code(Code),
-    /// On its command line: there is nothing to change.
+    /// The command line: there is nothing to change.
     Typed {
         program: &'static str,
-        /// What to type for an agent that is installed, or for any.
+        /// The words to type for an installed agent, or for any.
         line: fn(&Launch, Option<&str>) -> String,
     },
 }
 
-/// Says what is wrong with a text.
+/// Checks a text for errors.
 type Check = fn(&str) -> Result<(), Malformed>;
 
-/// What is added to a configuration written in code.
+/// Code added to a configuration.
 #[derive(Debug)]
 pub(crate) struct Code {
-    /// Where it may be added, the place that the editor prefers first.
+    /// The files to which it may be added, the editor's preferred one first.
     pub files: fn(&Folders) -> Vec<PathBuf>,
-    /// Whether the file is all ours, in a folder from which the editor reads every file.
+    /// Whether the file is entirely ours, in a folder from which the editor reads every file.
     pub is_own: bool,
-    /// What begins a comment.
+    /// The beginning of a comment.
     pub comment: &'static str,
     /// Intercepts the agents with these programs, or all if none are named.
     pub text: fn(&Launch, &[String]) -> String,
-    /// What is wrong with a file to which nothing can be added.
+    /// Rejects files to which nothing can be added.
     pub check: Option<Check>,
 }
 
-/// All of them, in the order in which people are shown them.
+/// All of them, in display order.
 pub const EDITORS: [Editor; 7] = [
     zed::ZED,
     jetbrains::JETBRAINS,
@@ -89,12 +89,12 @@ impl Editor {
         }
     }
 
-    /// The configurations that there are.
+    /// The existing configurations.
     #[must_use]
     pub fn found(&self, places: &Folders) -> Vec<PathBuf> {
         let mut found: Vec<PathBuf> = Vec::new();
         for file in self.files(places) {
-            // A file of our own is made in a folder that the editor has.
+            // Our own file is created in a folder that the editor has.
             let there = match &self.kind {
                 Kind::Code(code) if code.is_own => file.ancestors().nth(2),
                 _ => Some(&*file),
@@ -107,14 +107,13 @@ impl Editor {
             }
         }
         match &self.kind {
-            // The first one is the only one that is read.
+            // Only the first one is read.
             Kind::Code(code) if !code.is_own => found.into_iter().take(1).collect(),
             _ => found,
         }
     }
 
-    /// Where its configuration would be if it had none: in the only folder that is there, or at the only place that
-    /// there is.
+    /// The place of a new configuration: in the only existing folder, or at the only possible place.
     pub(crate) fn place(&self, places: &Folders) -> Option<PathBuf> {
         let mut files = self.files(places);
         if files.len() > 1 {
@@ -130,7 +129,7 @@ impl Editor {
         matches!(self.kind, Kind::Code(_))
     }
 
-    /// The program whose command line is its configuration, if it is so and there is one.
+    /// The program with its configuration on the command line, for such editors, if it exists.
     #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         match &self.kind {

@@ -1,5 +1,5 @@
-//! Neovim, with `CodeCompanion` or avante. Both are configured by code anywhere, and often when they are first used, so
-//! ours is a file beside it: it changes the one function of each that takes an agent's command, when that is loaded.
+//! Neovim, with `CodeCompanion` or avante. Both are configured by code anywhere, and often when first used, so our code
+//! is a separate file: it changes the one function of each that takes an agent's command, when that is loaded.
 
 use super::{Code, Editor, Kind};
 use crate::launch::Launch;
@@ -26,7 +26,7 @@ fn text(launch: &Launch, programs: &[String]) -> String {
         .replace("@PROGRAMS@", &list(programs))
 }
 
-/// A text as Lua has it.
+/// A text in Lua.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', r"\\").replace('"', "\\\""))
 }

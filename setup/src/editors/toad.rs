@@ -1,4 +1,4 @@
-//! Toad. Its agents come with it, and others are typed: no file of its user's has any.
+//! Toad. Its agents are built in, and others are typed: no file of the user contains any.
 
 use super::{Editor, Kind};
 use crate::launch::Launch;

@@ -1,4 +1,4 @@
-//! VS Code and what is made of it. Its extensions for ACP have agents under keys of their own.
+//! VS Code and its derivatives. Its extensions for ACP have agents under keys of their own.
 
 use super::{Editor, Kind};
 use crate::agents::Dialect;
@@ -15,7 +15,7 @@ pub(super) const VSCODE: Editor = Editor {
             files.to_vec()
         },
         dialect: Dialect {
-            // Of the extensions ACP Client, and ACP Plugin with its older names.
+            // From the extensions ACP Client, and ACP Plugin with its older names.
             keys: &[
                 "acp.agents",
                 "agent_servers",

@@ -1,8 +1,8 @@
-//! Chrome's trace format: a process for each connection, with a track for each part of the chain.
+//! Chrome's trace format: a process per connection, with a track per part of the chain.
 //!
-//! Spans of one part that overlap are on several tracks of that part, for the format has them nested. A message is
-//! joined over its hops by its number, or, where it has none, by what proxies decided about the messages that came to
-//! them, the first first.
+//! Overlapping spans of one part are on several tracks of that part, since the format requires nesting. A message is
+//! joined over its hops by its number, or, if it has none, by proxies' decisions about the messages that they received,
+//! in order.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -15,13 +15,13 @@ use serde_json::{Map, Value, json};
 use super::Clock;
 use crate::{Decision, Kind, Line, Role};
 
-/// How many spans of a part may overlap, and all have their track.
+/// How many overlapping spans of a part get tracks.
 const TRACKS: usize = 64;
 
-/// How far apart the tracks of parts are in their numbers.
+/// The distance between the track numbers of two parts.
 const APART: usize = 1000;
 
-/// What one event of the format has.
+/// The members of an event.
 #[derive(Serialize)]
 struct Event<'e> {
     name: &'e str,
@@ -34,20 +34,20 @@ struct Event<'e> {
     tid: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
-    /// What a flow ends at is the span around it.
+    /// A flow ends at the enclosing span.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
     args: &'e Value,
 }
 
-/// Something that took its time, on a track of a part.
+/// A period of time on a track of a part.
 struct Span {
     part: usize,
     name: String,
     what: &'static str,
     from: u64,
     to: u64,
-    /// The flow that it is on.
+    /// Its flow.
     flow: Option<usize>,
     args: Value,
 }
@@ -57,11 +57,11 @@ struct Connection {
     title: String,
     parts: IndexSet<String>,
     spans: Vec<Span>,
-    /// Requests without an answer, by their number: who asked on each hop, the first first, with a span that is not over.
+    /// Unanswered requests, by their number: the requesters on each hop, in order, with their open spans.
     open: HashMap<u64, Vec<(String, usize)>>,
     /// Flows of requests and their answers.
     flows: HashMap<(u64, bool), usize>,
-    /// Flows of notifications that came to a part, and of those that it lets go on.
+    /// Flows of notifications that a part has received, and of those that it has passed on.
     arrived: HashMap<Text, VecDeque<usize>>,
     leaving: HashMap<Text, VecDeque<usize>>,
     last: u64,
@@ -131,7 +131,7 @@ impl Connection {
                 _ => "chain",
             };
             self.title = format!("{role} {}", line.connection);
-            // The order of the chain is that of the tracks.
+            // The tracks are in the order of the chain.
             let proxies = line.proxies.into_iter().flatten();
             let parts = ["client".to_owned()].into_iter().chain(proxies);
             self.parts.extend(parts);
@@ -182,7 +182,7 @@ impl Connection {
         let args = args(line);
         let method = line.method.clone().unwrap_or_default();
         if let (Some(number), Kind::Request) = (line.request, kind)
-            // What the host makes something else of crosses once more.
+            // A message that the host replaces crosses once more.
             && self.ask(number, from)
         {
             self.spans.push(Span {
@@ -206,14 +206,14 @@ impl Connection {
             },
             what: "waiting",
             from: now.saturating_sub(line.waited.unwrap_or_default()),
-            // A flow needs a span of some length.
+            // A flow needs a span of nonzero length.
             to: now.saturating_add(u64::from(line.waited.unwrap_or_default() == 0)),
             flow: Some(flow),
             args,
         });
     }
 
-    /// Whether this part asks for the first time. Then its span comes next.
+    /// Whether this part requests for the first time. Then its span comes next.
     fn ask(&mut self, number: u64, from: &str) -> bool {
         let asked = self.open.entry(number).or_default();
         let is_new = asked.iter().all(|(part, _)| part != from);
@@ -223,7 +223,7 @@ impl Connection {
         is_new
     }
 
-    /// A part has its answer, and with that who asked first, so have all: it may have passed them by.
+    /// A part gets its answer. When the first requester gets it, so have all: the answer may have passed them by.
     fn answer(&mut self, number: u64, to: &str, now: u64) {
         let Some(asked) = self.open.get_mut(&number) else {
             return;
@@ -280,10 +280,10 @@ impl Connection {
             span.to = self.last.max(span.from);
             span.args["unanswered"] = true.into();
         }
-        // A longer one is around those that begin with it.
+        // A longer one encloses those that begin with it.
         self.spans.sort_by_key(|span| (span.from, Reverse(span.to)));
         events.name("process_name", pid, 0, &json!({ "name": self.title }))?;
-        // The agent stands at the end of the chain, whenever it comes.
+        // The agent is at the end of the chain, whenever it appears.
         if let Some(agent) = self.parts.get_index_of("agent") {
             let order = json!({ "sort_index": APART * APART });
             events.name("thread_sort_index", pid, tid(agent, 0), &order)?;
@@ -358,8 +358,8 @@ fn tid(part: usize, track: usize) -> usize {
     (part + 1) * APART + track
 }
 
-/// The first track of a part on which a span is alone, or within others. By their ends, those that are around the next
-/// one are on each.
+/// The first track of a part on which a span is alone, or nested in others. Each track has the ends of the spans that
+/// enclose the next one.
 fn place(tracks: &mut [Vec<u64>], span: &Span) -> usize {
     for (number, open) in tracks.iter_mut().enumerate() {
         while open
@@ -373,7 +373,7 @@ fn place(tracks: &mut [Vec<u64>], span: &Span) -> usize {
     tracks.len().min(TRACKS - 1)
 }
 
-/// What is shown of a line beside its span; bodies stay in the trace.
+/// The details of a span's line; bodies stay in the trace.
 fn args(line: &Line) -> Value {
     let mut args = Map::new();
     let mut put = |name: &str, value: Option<Value>| {

@@ -1,7 +1,7 @@
-//! The trace of the reference conductor: an event a line, of a message that crosses.
+//! The trace of the reference conductor: an event per line, for a message that crosses.
 //!
-//! It has no more of a run than its messages. What it has not: when a proxy decided, and what; how long that took;
-//! which connection a message is of. Chains within the chain are left out, for their ends have the same names.
+//! It has only a run's messages. It lacks: proxies' decisions and their times; how long they took; the connection of a
+//! message. Chains within the chain are left out, since their ends have the same names.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ use serde_json::value::RawValue;
 use super::{Clock, seconds};
 use crate::{Kind, Line, Role};
 
-/// What every line of such a trace is of, in ours.
+/// The connection of all lines read from such a trace.
 const CONNECTION: &str = "conductor";
 
-/// What carries MCP within ACP.
+/// The method that carries MCP within ACP.
 const MCP: &str = "mcp/message";
 
-/// Who the host is, which the reference conductor does not show.
+/// The host, which the reference conductor does not show.
 const HOST: &str = "acp-chain";
 
-/// An event. Which members it has depends on its type.
+/// An event. Its type determines its members.
 #[derive(Deserialize, Serialize)]
 struct Event {
     r#type: Kind,
@@ -63,7 +63,7 @@ struct Carried {
     params: Option<Box<RawValue>>,
 }
 
-/// The answer to one.
+/// The answer to an MCP message.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Outcome {
@@ -101,7 +101,7 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
             }
         };
         let names = match line.crossed() {
-            // What it makes something else of crosses once more.
+            // A message that the host replaces crosses once more.
             Some((_, HOST, _)) | None => continue,
             Some((from, to, _)) => [component(from), component(to)],
         };
@@ -125,7 +125,7 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
         protocol: None,
         from,
         to,
-        // The same on all hops; whoever asked tells them apart.
+        // The same on all hops; the requester tells them apart.
         id: line
             .request
             .and_then(|number| RawValue::from_string(number.to_string()).ok()),
@@ -176,16 +176,16 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
     Some(event)
 }
 
-/// Makes events that are read into lines.
+/// Converts events into lines.
 ///
-/// Each hop of a request has an id of its own there. A request that leaves a proxy is taken for the first that came to
-/// it, in the same method and session, and did not leave it yet.
+/// Each hop of a request has its own id there. A request that leaves a proxy is matched with the first of the same
+/// method and session that came to the proxy and has not left it yet.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     requests: u64,
-    /// By who asked, and its id.
+    /// By requester and id.
     asked: HashMap<(String, String), Asked>,
-    /// By the proxy that they came to, with the method and the session: the requests that did not leave it yet.
+    /// The requests that have not left a proxy yet, by proxy, method and session.
     arrived: HashMap<(String, String, Option<String>), VecDeque<u64>>,
 }
 
@@ -203,7 +203,7 @@ impl Incoming {
         let time = Duration::try_from_secs_f64(event.ts).ok();
         let time = time.and_then(|time| UNIX_EPOCH.checked_add(time));
         let mut line = Line {
-            // It says how long after its beginning something happened, and not when it began.
+            // Times are relative to the beginning, which is unknown.
             time: time.map_or_else(String::new, |time| {
                 humantime::format_rfc3339_micros(time).to_string()
             }),
@@ -266,7 +266,7 @@ impl Incoming {
     }
 }
 
-/// A part of the chain, as we name it.
+/// Our name of a part of the chain.
 fn part(component: &str) -> String {
     match component {
         "Client" => "client".to_owned(),
@@ -281,7 +281,7 @@ fn part(component: &str) -> String {
     }
 }
 
-/// The session that parameters name.
+/// The session named in the parameters.
 fn session(params: Option<&RawValue>) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {

@@ -1,4 +1,5 @@
-//! An HTTP Archive in which a connection is a web socket: what the client says and gets are its frames.
+//! An HTTP Archive in which a connection is a web socket: the messages that the client sends and receives are its
+//! frames.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -21,11 +22,11 @@ struct Connection {
     begun: u64,
     last: u64,
     frames: Vec<Frame>,
-    /// The requests and answers that are there: the trace has some twice, since the host made something else of them.
+    /// The requests and answers seen so far: the trace has some twice, since the host replaced them.
     seen: HashSet<(bool, Kind, u64, Option<String>)>,
 }
 
-/// A message of the client's.
+/// A message of the client.
 #[derive(Serialize)]
 struct Frame {
     r#type: &'static str,
@@ -34,7 +35,7 @@ struct Frame {
     data: String,
 }
 
-/// What a message was on the wire, but for its white space and the order of its members.
+/// A message as on the wire, except for white space and the order of members.
 #[derive(Serialize)]
 struct Message<'m> {
     jsonrpc: &'static str,
@@ -117,7 +118,7 @@ fn entry(name: &str, connection: &Connection) -> serde_json::Value {
     let begun = std::time::UNIX_EPOCH
         .checked_add(std::time::Duration::from_micros(connection.begun))
         .map(|time| humantime::format_rfc3339_micros(time).to_string());
-    // What is random letters where we wrote it may be anything.
+    // Where we write random letters, the input may have anything.
     let letters = |c: &char| c.is_ascii_alphanumeric();
     let path: String = name.chars().filter(letters).collect();
     json!({

@@ -1,12 +1,12 @@
-//! A trace in formats that other programs open.
+//! Traces in formats of other programs.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `conductor` | what the reference conductor writes with `--trace`, which is read as well |
+//! | `conductor` | the format of the reference conductor's `--trace`, which can be read as well |
 //! | `chrome` | Chrome's trace format, for Perfetto |
 //! | `har` | an HTTP Archive with frames of web sockets, for the network view of browsers |
 //!
-//! What always holds: nothing is made up, and lines that a format cannot express are left out.
+//! Invariant: nothing is made up, and lines that a format cannot express are left out.
 
 mod chrome;
 pub(crate) mod conductor;
@@ -21,7 +21,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::Line;
 
-/// What a trace can be made into.
+/// An export format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
     /// The trace of the reference conductor, `agent-client-protocol-conductor`.
@@ -32,21 +32,21 @@ pub enum Format {
     Har,
 }
 
-/// Why a trace is not there in another format.
+/// Why a trace cannot be exported.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
-    /// It cannot be written where it goes.
+    /// Writing fails.
     #[error("the trace cannot be written: {0}")]
     Unwritable(#[from] io::Error),
-    /// There is no such format.
+    /// The format is unknown.
     #[error("there is no format `{0}`; there are {names}", names = names())]
     Unknown(String),
 }
 
-/// Writes what these lines say in a format.
+/// Writes a trace in a format.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If it cannot be written.
 pub fn export(
     format: Format,
     lines: impl IntoIterator<Item = Line>,
@@ -64,7 +64,7 @@ impl Format {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Conductor, Self::Chrome, Self::Har];
 
-    /// How it is named.
+    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,12 +95,12 @@ fn names() -> String {
     Format::ALL.map(Format::name).join(", ")
 }
 
-/// Tells the times of lines. A line without one that can be read has that of the line before it.
+/// Reads the times of lines. A line without a readable time has that of the previous line.
 #[derive(Default)]
 struct Clock(u64);
 
 impl Clock {
-    /// In microseconds since 1970.
+    /// Microseconds since 1970.
     fn of(&mut self, line: &Line) -> u64 {
         if let Ok(time) = humantime::parse_rfc3339_weak(&line.time) {
             self.0 = micros(time);
@@ -114,7 +114,7 @@ fn micros(time: SystemTime) -> u64 {
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Microseconds as the seconds that a format wants.
+/// Microseconds as seconds, for formats with those.
 #[expect(clippy::cast_precision_loss, reason = "exact for some hundred years")]
 fn seconds(micros: u64) -> f64 {
     micros as f64 / 1e6

@@ -29,7 +29,7 @@ fn an_empty_trace_is_an_empty_document() {
     }
 }
 
-/// A connection with all that converters have to tell apart.
+/// A connection with everything that converters must tell apart.
 const TRACE: &str = r#"{"time":"2026-01-02T03:04:05.000000Z","connection":"abc","version":1,"program":"acp-chain 0.1.0","role":"agent","proxies":["one","two"],"masked":true}
 {"time":"2026-01-02T03:04:05.001000Z","connection":"abc","from":"client","to":"acp-chain","kind":"request","id":"a","request":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]},"size":90}
 {"time":"2026-01-02T03:04:05.002000Z","connection":"abc","from":"client","to":"one","kind":"request","id":"a","request":1,"method":"session/new","params":{"cwd":"/"},"size":80,"waited":500}
@@ -55,7 +55,7 @@ fn each_format_says_what_the_trace_does() {
 
 #[test]
 fn what_the_reference_conductor_wrote_is_read_as_ours() {
-    // As version 5.0.0 does with `--trace` and one proxy.
+    // As written by version 5.0.0 with `--trace` and one proxy.
     let theirs = r#"{"type":"request","ts":0.001,"protocol":"acp","from":"Client","to":"Proxy(0)","id":"x1","method":"session/prompt","params":{"sessionId":"s"}}
 {"type":"request","ts":0.002,"protocol":"acp","from":"Proxy(0)","to":"Agent","id":"y1","method":"session/prompt","params":{"sessionId":"s"}}
 {"type":"notification","ts":0.003,"protocol":"acp","from":"Agent","to":"Proxy(0)","method":"session/update","params":{"sessionId":"s"}}

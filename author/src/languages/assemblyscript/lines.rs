@@ -1,4 +1,4 @@
-//! Line tables out of a source map, which is all that `asc` tells of lines: the host reads DWARF.
+//! Makes line tables from a source map, the only line information of `asc`: the host reads DWARF.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Error;
 use crate::languages::javascript::places::fields;
 
-/// The table for a module whose code begins there in its file: addresses count from there.
+/// The table for a module whose code begins at this offset in its file: addresses are relative to it.
 pub fn of(map: &[u8], code: u64) -> Result<Vec<u8>, Error> {
     let wrong = |wrong: &dyn std::fmt::Display| {
         Error::Component(format!("the source map of asc cannot be used: {wrong}"))
@@ -63,7 +63,7 @@ pub fn of(map: &[u8], code: u64) -> Result<Vec<u8>, Error> {
     Ok(section.0.into_vec())
 }
 
-/// From which byte of the module on, what is there comes from which source and line; what comes from none has the line 0.
+/// The source and line of the code from each byte on; the line is 0 for code without a source.
 fn places(mappings: &str) -> Vec<(u64, i64, u64)> {
     let (mut offset, mut source, mut line) = (0, 0, 1);
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! What `asc` made, with the names of the interface and with line tables.
+//! The module from `asc`, with the names of the interface and with line tables.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use super::{identifier, lines};
 use crate::Error;
 use crate::component::OURS;
 
-/// Where browsers would find the source map.
+/// The section in which browsers look for the source map.
 const MAP: &str = "sourceMappingURL";
 
-/// The module, finished: its functions are exported as the ABI wants, and its lines are in it as DWARF.
+/// The finished module: its functions are exported as the ABI requires, and its lines are in it as DWARF.
 pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result<Vec<u8>, Error> {
     let wrong = |wrong: wasmparser::BinaryReaderError| Error::Component(wrong.to_string());
     let mut module = Module::new();
@@ -59,7 +59,7 @@ pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result
     Ok(module.finish())
 }
 
-/// The exports, each function of an interface under its name there, and again for what comes after it.
+/// The exports: each function of an interface under its name there, and again for its post-return function.
 fn renamed(exports: &[wasmparser::Export], functions: &[(String, String)]) -> ExportSection {
     let mut section = ExportSection::new();
     let index = |name: &str| {

@@ -1,7 +1,7 @@
-//! Where the parts of a bundle come from, so that what is thrown is told with its place in the author's sources.
+//! The origins of a bundle's parts, so that errors are reported with their places in the author's sources.
 //!
-//! A source map says far more, and would take the engine a second to read where large packages are bundled. What is
-//! of the SDK or of a package of npm has no place here.
+//! A source map has far more, and would take the engine a second to parse if large packages are bundled. Code of the
+//! SDK or of npm packages has no place here.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::read_json;
 use crate::Error;
 
-/// Writes them into the first line of a bundle, by the source map beside it. Sources are named as they are in `root`.
+/// Writes them into the first line of a bundle, from the source map beside it. Source paths are relative to `root`.
 pub fn embed(bundle: &Path, root: &Path, sdk: &Path) -> Result<(), Error> {
     let map = read_json(&bundle.with_added_extension("map"))?;
     let folder = bundle.parent().unwrap_or(root);
@@ -23,12 +23,12 @@ pub fn embed(bundle: &Path, root: &Path, sdk: &Path) -> Result<(), Error> {
     let places = places(mappings, &sources);
     let places = json!({ "sources": sources, "places": places });
     let code = fs::read_to_string(bundle).map_err(Error::disk(bundle))?;
-    // What the SDK reads is called so there.
+    // The SDK expects this name.
     let code = format!("const acpChainPlaces = {places};\n{code}");
     fs::write(bundle, code).map_err(Error::disk(bundle))
 }
 
-/// What an author calls a source; nothing, if it is not one of theirs.
+/// The author's name of a source; `None` if it is not the author's.
 fn name(source: &Path, root: &Path, sdk: &Path) -> Option<String> {
     let real = |path: &Path| path.canonicalize().ok();
     let source = real(source)?;
@@ -38,8 +38,7 @@ fn name(source: &Path, root: &Path, sdk: &Path) -> Option<String> {
     (!is_foreign).then(|| shown.display().to_string().replace('\\', "/"))
 }
 
-/// From which line and column of the bundle on, what is there comes from which source and line: in fours. What comes
-/// from elsewhere has the source -1.
+/// The source and line of the code from each line and column of the bundle on, in fours. Other code has the source -1.
 fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
     let mut places = Vec::new();
     let (mut source, mut line) = (0, 0);
@@ -68,8 +67,8 @@ fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
     places
 }
 
-/// The numbers of a segment, each in digits of base 64 with six bits: whether more digits follow, and five bits from
-/// the lowest on, the lowest of all being the sign.
+/// The numbers of a segment, in base-64 digits of six bits each: a continuation bit, and five bits, the lowest first,
+/// where the lowest of all is the sign.
 pub fn fields(segment: &str) -> Vec<i64> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = segment.bytes();
@@ -86,7 +85,7 @@ pub fn fields(segment: &str) -> Vec<i64> {
             });
             (value, shift) = (0, 0);
         }
-        // No line and no column is that large.
+        // No line or column number is that large.
         if shift > 50 {
             return fields;
         }

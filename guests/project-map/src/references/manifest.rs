@@ -1,4 +1,4 @@
-//! What the manifests of Cargo, npm and Go refer to.
+//! References in the manifests of Cargo, npm and Go.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use super::Reference;
 use crate::language::Language;
 use crate::project::beside;
 
-/// `members`, the `path` of targets and dependencies, and where targets commonly are. Globs are left
-/// out: there is no list of files that they could be held against.
+/// `members`, the `path` of targets and dependencies, and the common places of targets. Globs are left out: there is no
+/// list of files to match them with.
 pub(super) fn cargo(folder: &str, text: &str) -> Vec<Reference> {
     let mut found: Vec<_> = ["src/lib.rs", "src/main.rs", "build.rs"]
         .map(|name| Reference::guess(vec![beside(folder, name)]))
@@ -38,13 +38,13 @@ fn crate_in(folder: &str, path: &str) -> Reference {
     Reference::sure(path, vec![beside(folder, &format!("{path}/Cargo.toml"))])
 }
 
-/// The texts in double quotes.
+/// The strings in double quotes.
 fn texts(line: &str) -> impl Iterator<Item = &str> {
     line.split('"').skip(1).step_by(2)
 }
 
-/// `main`, `module`, `types`, `bin`, `exports` and `workspaces`. What is only there after a build is a
-/// guess like everything here.
+/// `main`, `module`, `types`, `bin`, `exports` and `workspaces`. Files that exist only after a build are guesses like
+/// everything here.
 pub(super) fn npm(folder: &str, text: &str) -> Vec<Reference> {
     let Ok(manifest) = serde_json::from_str::<Value>(text) else {
         return Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn npm(folder: &str, text: &str) -> Vec<Reference> {
         .collect()
 }
 
-/// All texts in a value.
+/// All strings in a value.
 fn strings(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::String(text) => into.push(text.clone()),
@@ -81,7 +81,7 @@ fn strings(value: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// The modules that `replace` and `use` find in a directory, and where the main package commonly is.
+/// The modules that `replace` and `use` find in a directory, and the common places of the main package.
 pub(super) fn go(folder: &str, text: &str) -> Vec<Reference> {
     let mut found = vec![Reference::guess(vec![beside(folder, "main.go")])];
     for line in text.lines() {

@@ -1,14 +1,14 @@
-//! What stands for secrets in a text.
+//! The markers of secrets in a text.
 
 use acp_chain_secrets::MARKER;
 use std::ops::Range;
 
 use memchr::memmem;
 
-/// No name of a rule is longer that stands in a marker.
+/// The maximum length of a rule's name in a marker.
 const LONGEST_NAME: usize = 256;
 
-/// Where in a text the markers are, whoever wrote them.
+/// The ranges of the markers in a text, whoever wrote them.
 pub(super) fn markers(text: &str) -> impl Iterator<Item = Range<usize>> {
     memmem::find_iter(text.as_bytes(), MARKER).filter_map(|start| {
         let name = &text.as_bytes()[start + MARKER.len()..];

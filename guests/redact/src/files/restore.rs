@@ -1,9 +1,9 @@
-//! Which secret stands behind each marker of a text that is to be written.
+//! Finds the secret of each marker in a text that is to be written.
 //!
-//! The text is compared with the file as the agent has it, line by line. A line that is there stands for
-//! what it stood for. Of lines that are alike but for their secrets that is clear only if nothing but
-//! one stretch of the file was changed, and none of them is in it. In a line that is not there, a marker is
-//! clear if all of its name stand for one secret, or if it is the only one of its name in what was changed.
+//! The text is compared with the file as the agent got it, line by line. A line that exists in the file keeps its
+//! secrets. Among lines that are alike except for their secrets, these are clear only if just one stretch of the file
+//! was changed, and none of the lines is in it. In a new line, a marker is clear if all markers of its name stand for
+//! one secret, or if it is the only one of its name in the changed part.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,10 +12,10 @@ use std::ops::Range;
 use super::File;
 use super::markers::{markers, name};
 
-/// A marker behind which no secret can be put.
+/// A marker without a clear secret.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unclear {
-    /// Where it stands, counted from 1.
+    /// Its line, counted from 1.
     pub(crate) line: usize,
     marker: String,
     /// The file has such a secret, or several.
@@ -47,14 +47,13 @@ impl fmt::Display for Unclear {
     }
 }
 
-/// A line, and which of all markers stand in it.
+/// A line, and which markers are in it.
 struct Line<'t> {
     text: &'t str,
     markers: Range<usize>,
 }
 
-/// What stands behind the markers of a text, in order: a secret, or the marker itself where the agent
-/// has not got it from here.
+/// The secrets of a text's markers, in order: a secret, or the marker itself if the agent did not get it from here.
 pub(super) fn secrets(
     known: Option<&File>,
     text: &str,
@@ -95,30 +94,30 @@ pub(super) fn with(text: &str, secrets: &[String]) -> String {
 }
 
 impl File {
-    /// The markers of its text with what stands behind them.
+    /// The markers of its text with their secrets.
     fn pairs(&self) -> impl Iterator<Item = (&str, &String)> {
         let markers = markers(&self.text).map(|place| &self.text[place]);
         markers.zip(&self.secrets)
     }
 
-    /// The markers behind which there is a secret.
+    /// The markers with a secret.
     fn hidden(&self) -> impl Iterator<Item = &str> {
         let hidden = self.pairs().filter(|(marker, secret)| marker != secret);
         hidden.map(|(marker, _)| marker)
     }
 }
 
-/// A file as the agent has it, and the text that it writes.
+/// A file as the agent got it, and the text that the agent writes.
 struct Compared<'c> {
     old: Vec<Line<'c>>,
     new: Vec<Line<'c>>,
     /// The markers of the text.
     markers: Vec<&'c str>,
-    /// How many lines are the same at the beginning of both.
+    /// The number of equal lines at the beginning of both.
     same: usize,
-    /// Of a line in the file, its markers; none where lines that are alike have different secrets.
+    /// The markers of a line in the file; `None` if lines that are alike have different secrets.
     known: BTreeMap<&'c str, Option<Range<usize>>>,
-    /// Whether one of those that are alike is in what was changed.
+    /// Whether one of those that are alike is in the changed part.
     unclear: bool,
     names: BTreeMap<&'c str, Named>,
 }
@@ -128,7 +127,7 @@ struct Compared<'c> {
 struct Named {
     /// One of the file's, if all of them stand for the same secret.
     one: Option<usize>,
-    /// How many there are in what was changed, of the file's and of the text's.
+    /// Their number in the changed part, in the file and in the text.
     changed: (usize, usize),
     /// One of the file's there.
     last: usize,
@@ -166,7 +165,7 @@ impl<'c> Compared<'c> {
         }
     }
 
-    /// For each marker of the text one of the file, if it is clear.
+    /// For each marker of the text the corresponding one of the file, if it is clear.
     fn secrets(&self) -> Vec<Option<usize>> {
         let lines = self.new.iter().enumerate();
         let lines = lines.filter(|(_, line)| !line.markers.is_empty());
@@ -187,7 +186,7 @@ impl<'c> Compared<'c> {
         own.clone().map(Some).collect()
     }
 
-    /// What a marker stands for whose line is new.
+    /// The secret's marker for a marker in a new line.
     fn of_name(&self, marker: usize) -> Option<usize> {
         let named = self.names.get(self.markers[marker])?;
         let only = (named.changed == (1, 1)).then_some(named.last);
@@ -195,7 +194,7 @@ impl<'c> Compared<'c> {
     }
 }
 
-/// The markers of each name, with those in the lines of the file and of the text that were changed.
+/// The markers of each name, with those in the changed lines of the file and of the text.
 fn names<'c>(
     file: &'c File,
     written: &[&'c str],
@@ -236,7 +235,7 @@ fn lines(text: &str) -> Vec<Line<'_>> {
             count += 1;
         }
         lines.push(Line {
-            // A file may get other ends of lines.
+            // A file may get other line endings.
             text: whole.trim_end_matches(['\n', '\r']),
             markers: first..count,
         });

@@ -7,7 +7,7 @@ fn detector() -> Detector {
     Detector::new([pattern("acme", "acme-[0-9]{4}").expect("right")]).expect("right")
 }
 
-/// The agent reads a file; what it gets.
+/// The agent reads a file; returns what it gets.
 fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
     let redacted = detector()
         .redact(content, &mut Effort::default())
@@ -18,7 +18,7 @@ fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
     redacted.map_or_else(|| content.to_owned(), |redacted| redacted.text)
 }
 
-/// The agent writes a file; what is written.
+/// The agent writes a file; returns what is written.
 fn write(files: &Files, path: &str, text: &str) -> Result<String, Unclear> {
     let restored = files.on_write("s", path, text, |name| name == "acme")?;
     Ok(restored.unwrap_or_else(|| text.to_owned()))
@@ -95,7 +95,7 @@ fn no_other_file_gets_a_secret() {
 fn what_is_not_clear_is_refused_and_says_where() {
     let same = "k: acme-1111\nk: acme-2222\n";
     for (content, text, line) in [
-        // Which of the two was taken out?
+        // Which of the two was removed?
         (same, "k: [redacted: acme]\n", 1),
         (
             same,
@@ -131,7 +131,7 @@ fn a_marker_that_was_in_the_file_stays_one() {
     let content = "doc: [redacted: acme]\nkey: acme-1111\nsee [redacted: other]\n";
     let text = read(&files, "/p/a", content, false);
     assert_eq!(write(&files, "/p/a", &text).as_deref(), Ok(content));
-    // The agent's own words are nobody's secret.
+    // The agent's own words are not secrets.
     let files = Files::default();
     let own = "doc: [redacted: other], [redacted: , [redacted: a\nb]\n";
     assert_eq!(write(&files, "/p/b", own).as_deref(), Ok(own));
@@ -161,7 +161,7 @@ fn what_is_kept_is_bounded() {
     assert!(write(&files, "/p/long", "[redacted: acme]").is_err());
 }
 
-/// Files with two secrets and a text that looks like a marker, in lines of which many are alike.
+/// Files with two secrets and a text that looks like a marker, in lines that are often alike.
 fn content() -> impl Strategy<Value = String> {
     let line = prop_oneof![
         Just("a"),
@@ -207,8 +207,8 @@ proptest! {
         }
     }
 
-    /// A line is only ever given the secret that stood behind that very line, or behind every marker of
-    /// the name, or behind the only one that was changed.
+    /// A line only ever gets the secret of that very line, or that of every marker of the name, or the only one that
+    /// was changed.
     #[test]
     fn lines_that_are_kept_keep_their_secrets(
         content in content(), kept in proptest::collection::vec(any::<bool>(), 8),

@@ -1,4 +1,4 @@
-//! What a new instance knows, once the old one broke.
+//! The knowledge of a new instance, after the old one broke.
 
 use super::*;
 

@@ -14,7 +14,7 @@ fn what_was_added_is_found_wherever_it_stands() {
         (format!("hi{added}"), "hi"),
         (format!("hi\n\n{added}\nbye"), "hi\n\n\nbye"),
         (format!("{added}{added}"), ""),
-        // As an agent may keep it.
+        // As an agent may store it.
         (added.replace('\n', "\r\n"), ""),
         (added.split_whitespace().collect::<Vec<_>>().join(" "), ""),
     ] {
@@ -38,7 +38,7 @@ fn what_the_user_wrote_is_never_cut() {
         &uri("another"),
     ] {
         assert_eq!(left(text), text);
-        // Nor does it hide what was added.
+        // Nor does it hide the addition.
         assert_eq!(left(&format!("{text}{added}")), text);
     }
 }

@@ -1,11 +1,11 @@
-//! The rules do not come back as the user's own words.
+//! The rules are not shown as the user's own words.
 
 use proptest::prelude::*;
 
 use super::super::mark::uri;
 use super::*;
 
-/// A host in which the agent replays the session `s`, and the number of what asked for it.
+/// A host in which the agent replays the session `s`, and the number of the request.
 fn loading() -> (Host, MessageId) {
     let mut host = host(json!({}));
     let params = json!({ "sessionId": "s", "cwd": "/proj" });
@@ -28,7 +28,7 @@ fn text(text: &str) -> Value {
     json!({ "type": "text", "text": text })
 }
 
-/// What the user is shown, without chunks of white space.
+/// What the user is shown, without white-space chunks.
 fn shown(host: &mut Host) -> Vec<String> {
     let sent = host.sent();
     let texts = sent
@@ -175,7 +175,7 @@ proptest! {
             .iter()
             .filter_map(|sent| sent.get::<String>("/update/content/text"))
             .collect();
-        // A chunk of white space around the rules goes with them.
+        // White-space chunks around the rules are removed with them.
         let visible = |text: &str| text.split_whitespace().collect::<String>();
         prop_assert_eq!(visible(&told), visible(&format!("{words}{behind}")));
     }

@@ -7,7 +7,7 @@ use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The account of whoever causes something to be kept, in bytes. Cloning it shares it.
+/// The account of the cause of something kept, in bytes. Cloning it shares it.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Shared>);
 

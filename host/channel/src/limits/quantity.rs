@@ -1,10 +1,10 @@
-//! What limits count, and how people write it.
+//! The quantities of limits, and their spelling.
 
 use std::time::Duration;
 
 use bytesize::ByteSize;
 
-/// What a limit counts.
+/// The quantity of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Bytes.
@@ -32,7 +32,7 @@ pub fn about(bytes: u64) -> String {
 }
 
 impl Quantity {
-    /// How people write a value.
+    /// The spelling of a value.
     #[must_use]
     pub fn show(self, value: u64) -> String {
         match self {
@@ -47,7 +47,7 @@ impl Quantity {
         }
     }
 
-    /// The value that a text means. The error says what to write instead.
+    /// Parses a value. The error has the correct spelling.
     pub fn read(self, text: &str) -> Result<u64, String> {
         match self {
             Self::Size => match text.parse::<ByteSize>() {
@@ -68,7 +68,7 @@ impl Quantity {
         }
     }
 
-    /// What a value looks like, in words.
+    /// An example of a value, in words.
     #[must_use]
     pub fn example(self) -> &'static str {
         match self {

@@ -26,7 +26,7 @@ type Slice<'a> = EndianSlice<'a, LittleEndian>;
 /// A table with a longer header, above all names of files, is skipped: a byte there costs a hundred.
 const HEADER: usize = 64 << 10;
 
-/// How much of the name of a file, or of a directory, is shown, in bytes.
+/// How many bytes of the name of a file, or of a directory, are shown.
 const NAME: usize = 200;
 
 /// The size of an address if the table does not say it.
@@ -36,10 +36,10 @@ const ADDRESS: u8 = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Lines(Arc<[Module]>);
 
-/// Those of one of its modules.
+/// The line tables of one of its modules.
 #[derive(Debug, Default)]
 struct Module {
-    /// Where its code is in the file: addresses count from there.
+    /// The range of its code in the file: addresses count from there.
     code: Range<u64>,
     tables: Vec<u8>,
     /// Names that the tables refer to (`.debug_line_str`).
@@ -47,7 +47,7 @@ struct Module {
 }
 
 impl Lines {
-    /// Finds them in a component. Those over the limit, and those after something malformed, do not count.
+    /// Finds the tables in a component. Those over the limit, and those after something malformed, do not count.
     pub fn find(component: impl Read + Seek) -> Self {
         let mut modules = Vec::new();
         let _ = sections::find(component, &mut modules);
@@ -96,7 +96,7 @@ impl Module {
         Ok(())
     }
 
-    /// Notes each address where it first occurs.
+    /// Records each address at its first occurrence.
     fn run(
         &self,
         program: IncompleteLineProgram<Slice>,
@@ -106,7 +106,7 @@ impl Module {
             return Ok(());
         }
         let mut rows = program.rows();
-        // The address where a line of a file begins.
+        // The address at which a line of a file begins.
         let mut last: Option<(u64, u64, u64)> = None;
         while let Some((header, row)) = rows.next_row()? {
             let next = row.address();
@@ -149,7 +149,7 @@ impl Module {
     }
 }
 
-/// How long a table is, and its header (DWARF 4 and 5, §6.2.4).
+/// The length of a table, and that of its header (DWARF 4 and 5, §6.2.4).
 fn lengths(table: &[u8]) -> gimli::Result<(usize, usize)> {
     let mut input = EndianSlice::new(table, LittleEndian);
     let (length, format) = input.read_initial_length()?;
@@ -160,7 +160,7 @@ fn lengths(table: &[u8]) -> gimli::Result<(usize, usize)> {
     Ok((all, input.read_length(format)?))
 }
 
-/// Whether there are names of files among the lines: no compiler does that, and they would take memory.
+/// Whether the line program defines files: no compiler does that, and they would take memory.
 fn makes_files(header: &LineProgramHeader<Slice>) -> gimli::Result<bool> {
     let mut instructions = header.instructions();
     while let Some(instruction) = instructions.next_instruction(header)? {

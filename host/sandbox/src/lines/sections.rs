@@ -12,7 +12,7 @@ const MODULES: usize = 64;
 /// The magic number and the version.
 const PREAMBLE: u64 = 8;
 
-/// The longest name of a section that matters.
+/// The maximum length of a relevant section's name.
 const LONGEST: u64 = 15;
 
 /// Finds the code of modules, and their line tables.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::Lines;
 use acp_chain_channel::limits::LINE_TABLES;
 
-/// Where the code of [`component`]'s module begins.
+/// The offset of the code of [`component`]'s module.
 const CODE: usize = 28;
 
 /// A table in DWARF 4: lines 7 and 9 of `src/lib.rs`, from the addresses 3 and 5 on, up to 8.

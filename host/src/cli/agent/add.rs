@@ -1,4 +1,4 @@
-//! `acp-chain agent add`: installs an agent of a registry, or records the user's own command.
+//! `acp-chain agent add`: installs an agent from a registry, or records the user's own command.
 
 use std::ffi::OsString;
 use std::process::ExitCode;

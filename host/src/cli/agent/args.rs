@@ -30,7 +30,7 @@ impl AgentArgs {
         self.name.is_none() && self.words.is_empty() && self.connect.is_none()
     }
 
-    /// The name of the installed agent that is meant, if one is.
+    /// The name of the installed agent, if one is named.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -52,8 +52,7 @@ impl AgentArgs {
         Ok(Some(command))
     }
 
-    /// Removes an unknown name, with everything after it: arguments that an editor has added for an agent that is named
-    /// elsewhere.
+    /// Removes an unknown name, with everything after it: arguments that an editor added for an agent named elsewhere.
     pub fn take_unknown(&mut self) -> Vec<OsString> {
         match self.name.take_if(|name| is_unknown(name)) {
             Some(name) => [name.into()]
@@ -71,14 +70,14 @@ pub fn is_unknown(name: &str) -> bool {
     matches!(found, Ok(Err(Error::NotInstalled { .. })))
 }
 
-/// How the agent of this name is launched.
+/// The command line of the agent of this name.
 pub fn installed(name: &str) -> Result<CommandLine, String> {
     let record = place::store()?.find(name);
     let record = record.and_then(|record| record.check().map(|()| record));
     Ok(launched(&record.map_err(place::shown)?))
 }
 
-/// How an installed agent is launched.
+/// The command line of an installed agent.
 pub fn launched(record: &Record) -> CommandLine {
     let mut words = record.words().map(OsString::from);
     let env = record.env.iter();

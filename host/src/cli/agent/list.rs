@@ -1,4 +1,4 @@
-//! `acp-chain agent list`: the agents that are installed, or those of the registry.
+//! `acp-chain agent list`: the installed agents, or those of the registry.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Commands about agents that are installed by name: one file each, and what they share.
+//! Commands about agents installed by name: one file each, and their common parts.
 
 mod add;
 mod args;
@@ -26,19 +26,19 @@ pub enum Agent {
     Remove(remove::Remove),
 }
 
-/// The names of the agents that are installed.
+/// The names of the installed agents.
 pub fn names() -> Result<Vec<String>, String> {
     place::store()?.names().map_err(place::shown)
 }
 
-/// An agent that is installed, and cannot be launched.
+/// An installed agent that cannot be launched.
 pub struct Unusable {
     pub why: String,
     /// The command that repairs it.
     pub remedy: String,
 }
 
-/// How each agent that is installed is launched. Where there is no folder for them, there are none.
+/// The command line of each installed agent. Without a folder for them, there are none.
 pub fn all() -> Vec<Result<CommandLine, Unusable>> {
     let Ok(store) = place::store() else {
         return Vec::new();

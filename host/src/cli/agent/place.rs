@@ -1,4 +1,4 @@
-//! Where agents are kept, and where they come from.
+//! The store of agents, and their registries.
 
 use std::io::Write;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct Fetcher {
 }
 
 impl From {
-    /// Reads the registry, for an agent that came from one already.
+    /// Reads the registry, for an agent that may already have come from one.
     pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry, String> {
         let user = crate::cli::user().map_err(|error| error.to_string())?;
         let config = folders::config_file();
@@ -72,7 +72,7 @@ impl Web for Fetcher {
     }
 }
 
-/// The agents that are installed. The folder is its user's alone.
+/// The installed agents. Only the user can write to the folder.
 pub fn store() -> Result<Store, String> {
     let folder = folders::agents()
         .ok_or("there is no folder for agents; let XDG_DATA_HOME name a folder of yours")?;
@@ -99,7 +99,7 @@ pub fn shown(error: Error) -> String {
     text
 }
 
-/// Prints what an agent is, where it comes from, and what would be launched.
+/// Prints an agent's description, its source, and its command line.
 pub fn show(entry: &Entry, staged: &Staged) {
     let record = &staged.record;
     let text = |text: &str| quote(text, MAX_QUOTE);
@@ -132,7 +132,7 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
 }
 
-/// What is launched, as it would be written.
+/// The command line, as it would be typed.
 pub fn command(record: &Record) -> String {
     let words: Vec<_> = record.words().map(String::as_str).collect();
     quote(&words.join(" "), MAX_QUOTE)

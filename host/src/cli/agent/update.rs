@@ -76,7 +76,7 @@ impl Update {
     ) -> Result<(), String> {
         let name = &before.name;
         let entry = registry.named(name).map_err(shown)?;
-        // Made of the same as before, while that is there.
+        // The same kind as before, while it is offered.
         let same = registry.offer(&entry, Some(before.kind));
         let offer = same.or_else(|_| registry.offer(&entry, None));
         let install = Install {

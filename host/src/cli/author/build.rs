@@ -1,4 +1,4 @@
-//! `acp-chain build`: makes the extension of a project.
+//! `acp-chain build`: builds the extension of a project.
 
 use std::env;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Builds, each in a separate process: `acp-chain build --draft`. It ends with us, and everything that it started with
-//! it.
+//! Builds, each in a separate process: `acp-chain build --draft`. A build ends with us, along with everything that it
+//! started.
 
 use std::path::Path;
 use std::pin::pin;
@@ -19,13 +19,13 @@ const MOST: usize = 256 << 10;
 /// How long to wait for the rest of a finished build's output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What starts builds of one project.
+/// Starts builds of one project.
 pub struct Builds {
     program: Startable,
 }
 
 impl Builds {
-    /// Of the project in this folder, by this program.
+    /// For the project in this folder, with this program.
     pub fn new(program: &Path, project: &Path) -> Result<Self, String> {
         let command = CommandLine {
             program: program.into(),
@@ -54,7 +54,7 @@ impl Builds {
         let keep = Box::new(move |bytes: &[u8]| {
             let kept = &bytes[..bytes.len().min(left)];
             left -= kept.len();
-            // The build may have been given up.
+            // The build may have been cancelled.
             let _ = words.send(kept.to_vec());
         });
         let started = self.program.start(keep);
@@ -100,9 +100,9 @@ impl Builds {
     }
 }
 
-/// All that a process says, as far as it is kept.
+/// Reads the output of a process, up to the limit.
 async fn read(mut output: impl AsyncRead + Unpin, said: &mut Vec<u8>) {
-    // What cannot be read was not said.
+    // Unreadable output is ignored.
     let _ = (&mut output).take(MOST as u64).read_to_end(said).await;
     let _ = copy(&mut output, &mut sink()).await;
 }

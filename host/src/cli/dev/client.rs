@@ -8,11 +8,11 @@ use tokio::sync::watch;
 /// How much of its output is buffered, in bytes. When the buffer is full, the client is not read further.
 const AHEAD: usize = 64 * 1024;
 
-/// When the client leaves.
+/// Completes when the client leaves.
 pub struct Leaving(Option<watch::Receiver<()>>);
 
 impl Leaving {
-    /// That of one whose leaving nobody need notice.
+    /// For a client that need not be watched.
     pub fn unnoticed() -> Self {
         Self(None)
     }
@@ -26,13 +26,13 @@ impl Leaving {
     }
 }
 
-/// What the client says.
+/// The client's output.
 pub fn read_ahead(mut input: impl AsyncRead + Send + Unpin + 'static) -> (DuplexStream, Leaving) {
     let (mut ours, theirs) = duplex(AHEAD);
     let (is_here, here) = watch::channel(());
     tokio::spawn(async move {
         let _is_here = is_here;
-        // What cannot be read has ended.
+        // An unreadable stream has ended.
         let _ = copy(&mut input, &mut ours).await;
     });
     (theirs, Leaving(Some(here)))

@@ -1,7 +1,6 @@
 //! The developer's loop: changes are built, and the result is swapped into the chain.
 //!
-//! What always holds: a version that cannot be built, loaded or started changes nothing in the chain, and each is
-//! tried once.
+//! Invariant: a version that cannot be built, loaded or started changes nothing in the chain, and each is tried once.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -24,25 +23,25 @@ use crate::untrusted::Untrusted;
 /// A build that takes longer is announced while it runs.
 const LONG: Duration = Duration::from_secs(2);
 
-/// How the last build ended: with this version, or for this reason with none.
+/// The result of the last build: a version, or an error.
 pub type Built = Option<Result<Digest, String>>;
 
-/// What the loop works with.
+/// The parts of the loop.
 pub struct Cycle {
     pub developed: Developed,
     pub builds: Builds,
     pub sources: Sources,
     pub host: Arc<Host>,
-    /// Where the chain takes newer versions.
+    /// Accepts newer versions for the chain.
     pub swaps: mpsc::Sender<Swap>,
-    /// Told how each build ended.
+    /// Reports the result of each build.
     pub built: watch::Sender<Built>,
-    /// The version with which the chain has begun, once it has.
+    /// The version with which the chain started, once it has.
     pub begun: watch::Receiver<Option<Digest>>,
 }
 
 impl Cycle {
-    /// Builds, and builds again whenever the sources say something else.
+    /// Builds, and rebuilds whenever the sources have changed.
     pub async fn run(mut self) -> Infallible {
         let (mut known, mut tried) = (None, None);
         loop {

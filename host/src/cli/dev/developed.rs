@@ -18,24 +18,24 @@ use crate::manifest::{Manifest, ProxyEntry, ProxyKind, User};
 use crate::sandbox::{Directories, Guest};
 use crate::untrusted::Untrusted;
 
-/// What is developed.
+/// The project under development.
 #[derive(Clone, Debug)]
 pub struct Developed {
     /// The project's folder.
     pub folder: PathBuf,
-    /// Where its component is once it is built.
+    /// The path of its built component.
     pub component: PathBuf,
-    /// The chain, unless it is just the component with what it asks for.
+    /// The chain's manifest; by default, the chain is just the component with what it asks for.
     pub manifest: Option<PathBuf>,
-    /// What the command line names, to which no proxy may write.
+    /// The files named on the command line, to which no proxy may write.
     pub named: Named,
 }
 
-/// A chain, as it is written now.
+/// A chain, as currently written.
 pub struct Read {
     pub user: User,
     pub manifest: Manifest,
-    /// Of its proxies, in its order.
+    /// The directories of its proxies, in order.
     pub directories: Vec<Directories>,
 }
 
@@ -43,7 +43,7 @@ pub struct Read {
 pub type Swapped = oneshot::Receiver<Result<(), Failure>>;
 
 impl Developed {
-    /// The project in a folder, and the chain that was named for it.
+    /// The project in a folder, and the chain named for it.
     pub fn find(folder: &Path, manifest: Option<&Path>, named: Named) -> Result<Self, String> {
         let shown = |path: &Path| Untrusted::new(path.display()).to_string();
         let absolute = |path: &Path| {
@@ -60,7 +60,7 @@ impl Developed {
         })
     }
 
-    /// The chain, as it is written now. None of its proxies may write to files that are relied on, or that are built.
+    /// The chain, as currently written. None of its proxies may write to files that are relied on or built.
     pub fn chain(&self) -> Result<Read, String> {
         cli::folders::check_owners()?;
         let user = cli::user().map_err(|error| error.to_string())?;
@@ -84,7 +84,7 @@ impl Developed {
         })
     }
 
-    /// An error if a proxy may write to the project: what it writes there is built, with all of the user's rights.
+    /// An error if a proxy may write to the project: its files are built, with all of the user's rights.
     fn check_sources(
         &self,
         manifest: &Manifest,
@@ -110,7 +110,7 @@ impl Developed {
         Err(manifest.about(entry, &wrong))
     }
 
-    /// Where in a chain the project's component stands.
+    /// The position of the project's component in a chain.
     fn place(&self, manifest: &Manifest) -> Result<usize, String> {
         let component = self.component.canonicalize().ok();
         let is_meant = |entry: &ProxyEntry| match &entry.kind {

@@ -69,17 +69,17 @@ pub struct Dev {
     agent: AgentArgs,
 }
 
-/// What the chain begins with.
+/// The start of the chain.
 struct Beginning {
     developed: Developed,
-    /// The agent; none if it is one of ours.
+    /// The agent; `None` for a built-in one.
     agent: Option<CommandLine>,
     program: PathBuf,
     engine: Engine,
     built: watch::Receiver<Built>,
     begun: watch::Sender<Option<Digest>>,
     client: Leaving,
-    /// The host's end of an agent of ours.
+    /// The host's end of a built-in agent.
     to_agent: Option<DuplexStream>,
 }
 
@@ -185,7 +185,7 @@ impl Dev {
     }
 }
 
-/// What stands at the ends if no agent is named.
+/// The ends of the chain if no agent is named.
 fn ends(
     developed: &Developed,
     picture: Picture,
@@ -207,7 +207,7 @@ fn ends(
 }
 
 impl Beginning {
-    /// The chain, as soon as there is something to begin with.
+    /// The chain, as soon as there is a first version.
     async fn chain(&mut self, role: Role) -> Result<Chain, Failed> {
         if role != Role::Agent {
             return Err(failed(

@@ -1,5 +1,5 @@
-//! Notices changes of a project's sources: by notifications of the system, and then by content. Rewriting a file
-//! unchanged is no change, and neither is anything that a build makes.
+//! Detects changes of a project's sources: by notifications of the system, and then by content. Rewriting a file
+//! unchanged is no change, and neither is anything that a build writes.
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -22,10 +22,10 @@ use crate::untrusted::Untrusted;
 /// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(20);
 
-/// How often that may start over, for a program that writes all the time.
+/// How often that wait may be repeated, in case a program writes all the time.
 const MOST_WAITS: usize = 50;
 
-/// What builds and their tools write, beside what has a name that begins with a dot.
+/// The output of builds and their tools, besides hidden files.
 const MADE: [&str; 5] = [
     acp_chain_author::BUILD,
     "target",
@@ -34,7 +34,7 @@ const MADE: [&str; 5] = [
     "Cargo.lock",
 ];
 
-/// How much of a file is read, in bytes, and how many there may be.
+/// The maximum number of bytes read from a file, and the maximum number of files.
 const MOST_BYTES: u64 = 16 << 20;
 const MOST_FILES: usize = 10_000;
 
@@ -44,22 +44,22 @@ pub struct Sources {
     happened: mpsc::Receiver<()>,
 }
 
-/// Where they are.
+/// The places of the sources.
 struct Tree {
     folder: PathBuf,
     /// A file elsewhere that belongs to them.
     beside: Option<PathBuf>,
-    /// What we write ourselves.
+    /// Files that we write ourselves.
     written: Vec<PathBuf>,
     watcher: RecommendedWatcher,
     /// The watched folders. A recreated one must be watched again.
     watched: HashMap<PathBuf, Option<Identity>>,
-    /// Whether somebody was told that not all are watched.
+    /// Whether the developer was told that not all folders are watched.
     has_told: bool,
 }
 
 impl Sources {
-    /// Begins to watch. What is `written` by us is not a source, wherever it is.
+    /// Starts to watch. The files that we write, `written`, are not sources.
     pub fn watch(folder: &Path, beside: Option<&Path>, written: &[&Path]) -> Result<Self, String> {
         let (happens, happened) = mpsc::channel(1);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
@@ -97,7 +97,7 @@ impl Sources {
     }
 
     /// A digest of their content, unless no thread can read them. All current folders are watched from here on. The
-    /// chain goes on meanwhile.
+    /// chain continues meanwhile.
     pub async fn digest(&self) -> Option<Digest> {
         let tree = self.tree.clone();
         let digest = apart(move || {
@@ -139,7 +139,7 @@ impl Tree {
         let mut all = Vec::new();
         for file in files {
             all.extend(file.as_os_str().as_encoded_bytes());
-            // One that is gone by now says nothing.
+            // A file that has gone by now is ignored.
             let read = File::open(&file).and_then(|file| Digest::read(file.take(MOST_BYTES)));
             let read = read.map_or_else(|_| String::new(), |read| read.hex());
             all.extend(read.into_bytes());
@@ -148,7 +148,7 @@ impl Tree {
         Digest::of(&all)
     }
 
-    /// The file that a link leads to, if it does; it is watched where it is. Links to folders are not followed.
+    /// The target of a symbolic link, if it is a file; it is watched in its place. Links to folders are not followed.
     fn behind(&mut self, link: &Path) -> Option<PathBuf> {
         let file = link.canonicalize().ok().filter(|file| file.is_file())?;
         self.add(file.parent()?.to_owned());
@@ -170,7 +170,7 @@ impl Tree {
         self.watched.insert(folder, identity);
     }
 
-    /// Once is enough: it will be so with most of the others, and at each save.
+    /// Told only once: most others will fail the same way, at each save.
     fn tell(&mut self, what: &str) {
         if !std::mem::replace(&mut self.has_told, true) {
             tell(what);

@@ -1,6 +1,6 @@
 //! Messages to the developer, on standard error and in the log.
 //!
-//! An editor may read nothing of standard error, or close it; the chain never waits for that.
+//! An editor may not read standard error, or close it; the chain never waits for that.
 
 use std::io::{Write, stderr};
 use std::sync::LazyLock;

@@ -29,7 +29,7 @@ const LINES: usize = 8;
 /// The version of the protocol that acp-chain speaks.
 const PROTOCOL: u64 = 1;
 
-/// An agent that is asked.
+/// An agent to be asked.
 struct Asked {
     command: CommandLine,
     runtime: Option<Runtime>,
@@ -81,8 +81,8 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     }
 }
 
-/// The commands of the agents to ask if none is named, each once: the manifest's, the installed ones, and those that
-/// editors launch through acp-chain. Also what is wrong with those that cannot be asked.
+/// The commands of the agents to ask by default, each once: the manifest's, the installed ones, and those that editors
+/// launch through acp-chain. Also findings about those that cannot be asked.
 fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
     let mut wrong = Vec::new();
@@ -113,7 +113,7 @@ fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
     Manifest::read(path, &user, &installed).ok()?.agent
 }
 
-/// Asks all at once.
+/// Asks all agents concurrently.
 async fn ask_all(asked: &[Asked], patience: Duration) -> Result<Vec<Reply>, String> {
     let program = std::env::current_exe()
         .map_err(|error| format!("this program cannot be found: {error}"))?;
@@ -145,7 +145,7 @@ async fn reply(program: Startable, version: Option<Startable>, patience: Duratio
 }
 
 impl Asked {
-    /// What tells the version of its runtime, if that matters.
+    /// Prints the version of its runtime, if that matters.
     fn asks_version(&self) -> Option<&CommandLine> {
         let runtime = self.runtime.as_ref()?;
         runtime
@@ -246,7 +246,7 @@ impl Asked {
         }
     }
 
-    /// What is wrong with what runs it.
+    /// The problem with its runtime, if there is one.
     fn of_runtime(&self, version: Option<&semver::Version>, is_answered: bool) -> Option<Finding> {
         let runtime = self.runtime.as_ref()?;
         let (name, script) = (quote(&runtime.name, MAX_QUOTE), runtime.script.display());
@@ -290,7 +290,7 @@ impl Asked {
     }
 }
 
-/// The end of what an agent wrote.
+/// The end of an agent's output.
 fn last_lines(words: &str) -> impl Iterator<Item = &str> {
     let lines: Vec<_> = words
         .lines()

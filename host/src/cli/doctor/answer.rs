@@ -1,5 +1,5 @@
-//! Starts an agent, and sends it `initialize`, nothing else. Whatever it does, it and everything that it started are
-//! gone afterwards.
+//! Starts an agent, and sends it `initialize`, nothing else. In any case, it and everything that it started are gone
+//! afterwards.
 
 use std::time::{Duration, Instant};
 
@@ -21,15 +21,15 @@ pub enum Answer {
     Result(Value, Duration),
     /// It answered with an error.
     Error(Value),
-    /// It ended before, so.
+    /// It ended before, in this way.
     Ended(String),
-    /// It said nothing for so long as it had.
+    /// It did not answer in time.
     Silent,
     /// It could not be started.
     NotStarted(SpawnError),
 }
 
-/// What was heard of an agent.
+/// The outcome of asking an agent.
 #[derive(Debug)]
 pub struct Heard {
     pub answer: Answer,
@@ -39,7 +39,7 @@ pub struct Heard {
     pub is_noisy: bool,
 }
 
-/// Asks.
+/// Asks the agent.
 pub async fn ask(program: Startable, patience: Duration) -> Heard {
     let begun = Instant::now();
     let (mut process, mut input, output) = match Process::start(&program, None) {
@@ -60,7 +60,7 @@ pub async fn ask(program: Startable, patience: Duration) -> Heard {
     });
     let mut is_noisy = false;
     let asked = async {
-        // One that does not read may have ended, which its output tells.
+        // An agent that does not read may have ended, which its output shows.
         let _ = input.write_all(format!("{request}\n").as_bytes()).await;
         answer(output, &mut is_noisy).await
     };
@@ -84,7 +84,7 @@ pub async fn ask(program: Startable, patience: Duration) -> Heard {
     }
 }
 
-/// The answer to the request; none if the output ends before.
+/// The answer to the request; `None` if the output ends before.
 async fn answer(output: impl AsyncRead + Unpin, is_noisy: &mut bool) -> Option<Value> {
     let mut output = BufReader::new(output);
     loop {

@@ -14,10 +14,10 @@ use crate::extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use crate::manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
 use crate::untrusted::Untrusted;
 
-/// What WebAssembly begins with.
+/// The first bytes of WebAssembly.
 const MAGIC: [u8; 4] = *b"\0asm";
 
-/// A chain, and what it is read by.
+/// A chain, and the settings to read it with.
 struct Chain<'d> {
     doctor: &'d Doctor,
     path: PathBuf,
@@ -47,7 +47,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let path = doctor.manifest.clone().or_else(folders::config_file);
     let path = path.unwrap_or_default();
     let path = std::path::absolute(&path).unwrap_or(path);
-    // Without a home, there is no user's file, and no lock beside it.
+    // Without a home, the user has neither a file nor a lock beside it.
     let lock = match path.is_absolute() {
         true => Lock::read(&Lock::beside(&path)),
         false => Ok(Lock::default()),
@@ -88,7 +88,7 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     Ok(findings)
 }
 
-/// What is said of a manifest in which something is wrong.
+/// The finding about a manifest with an error.
 fn wrong(error: &ManifestError) -> Finding {
     let finding = Finding::problem(error);
     match error {
@@ -108,7 +108,7 @@ impl Chain<'_> {
         Untrusted::new(self.path.display())
     }
 
-    /// What gets the locked components of this chain.
+    /// The command that fetches the locked components of this chain.
     fn install(&self) -> String {
         format!("acp-chain install{}", self.doctor.about_chain())
     }
@@ -197,7 +197,7 @@ impl Chain<'_> {
         }
     }
 
-    /// Where a manifest and its lock do not fit together.
+    /// The mismatches of a manifest and its lock.
     fn apart(&self, each: &[Single]) -> Vec<Finding> {
         let about = self.doctor.about_chain();
         let is_used = |name: &str| {
@@ -228,7 +228,7 @@ impl Chain<'_> {
         findings
     }
 
-    /// What can only be told of all of it: its directories, and what proxies could write to.
+    /// Checks the chain as a whole: its directories, and whether proxies could write to relied-on files.
     fn whole(&self) -> Result<(), String> {
         let manifest = match &self.doctor.manifest {
             Some(path) => Manifest::read(path, &self.user, &self.installed),
@@ -240,7 +240,7 @@ impl Chain<'_> {
     }
 }
 
-/// What is wrong with the file of a component that says nothing that can be used, if it is in the store.
+/// The error about the file of a component without a usable package, if it is in the store.
 fn damaged(not: &NotInstalled) -> Option<StoreError> {
     let NotInstalled::Package { location, .. } = not else {
         return None;
@@ -251,7 +251,7 @@ fn damaged(not: &NotInstalled) -> Option<StoreError> {
     }
 }
 
-/// The size of a component's file. An error if it is none. It is not compiled.
+/// The size of a component's file. An error if it is not a component. It is not compiled.
 fn check_file(path: &Path) -> Result<u64, String> {
     let about = fs::metadata(path).map_err(|error| error.to_string())?;
     if !about.is_file() {

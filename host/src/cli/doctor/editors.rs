@@ -1,4 +1,4 @@
-//! The editors that are found, and what each launches.
+//! The editors found, and what each launches.
 
 use std::path::Path;
 
@@ -91,7 +91,7 @@ fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
     }
 }
 
-/// What is behind acp-chain.
+/// The agent behind acp-chain.
 fn behind(at: &str, name: &str, agent: &Agent) -> Finding {
     let args = launched::behind(agent);
     match args.as_ref().and_then(|args| args.name()) {

@@ -1,4 +1,4 @@
-//! Findings: each is one thing, its state, and the fix. All output is escaped for terminals, wherever it comes from.
+//! Findings: each has a subject, its state, and the fix. All output is escaped for terminals, wherever it comes from.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 pub enum State {
     /// As it should be.
     Fine,
-    /// It works, and its user should know this.
+    /// It works, but the user should know this.
     Note,
     /// Something does not work.
     Problem,
@@ -24,16 +24,16 @@ pub enum State {
 pub enum Remedy {
     /// This, in a shell.
     Command(String),
-    /// What no command does.
+    /// Something that no command does.
     Step(String),
 }
 
-/// One thing that was found.
+/// A finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     pub state: State,
     pub says: String,
-    /// What programs said of it, line by line.
+    /// The output of programs, line by line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,20 +62,20 @@ impl Finding {
         }
     }
 
-    /// The same, with what programs said.
+    /// The same, with the output of programs.
     pub fn with_lines<'l>(mut self, lines: impl IntoIterator<Item = &'l str>) -> Self {
         let lines = lines.into_iter().map(|line| quote(line, MAX_QUOTE));
         self.lines = lines.collect();
         self
     }
 
-    /// The same, with the command that mends it.
+    /// The same, with the command that fixes it.
     pub fn run(mut self, command: impl Display) -> Self {
         self.remedy = Some(Remedy::Command(Untrusted::new(command).to_string()));
         self
     }
 
-    /// The same, with what is to be done.
+    /// The same, with a step that fixes it.
     pub fn step(mut self, step: impl Display) -> Self {
         self.remedy = Some(Remedy::Step(Untrusted::new(step).to_string()));
         self

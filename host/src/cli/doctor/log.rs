@@ -1,4 +1,4 @@
-//! The log, and in it the last failure of each proxy.
+//! The log, and the last failure of each proxy in it.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,10 +17,10 @@ const TAIL: u64 = 4 << 20;
 /// How many failures are shown, the newest first.
 const MOST: usize = 10;
 
-/// What a failure is about that is none of a proxy.
+/// The subject of failures that are not a proxy's.
 const CHAIN: &str = "the chain";
 
-/// What went wrong, and when.
+/// A failure, and its time.
 #[derive(Debug, PartialEq, Eq)]
 struct Failed {
     time: String,
@@ -54,7 +54,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     if !path.is_file() {
         return findings;
     }
-    // The one before may have what this one has not.
+    // The older log may have failures that this one lacks.
     let old = tail(&path.with_extension("log.old")).unwrap_or_default();
     match tail(&path) {
         Ok(text) => findings.extend(failures(&(old + &text))),
@@ -112,7 +112,7 @@ fn last(text: &str) -> BTreeMap<String, Failed> {
     last
 }
 
-/// When a line was written, and what it says, if it tells of a failure.
+/// The time of a line, and its text, if it reports a failure.
 fn failure(line: &str) -> Option<(&str, &str)> {
     let (time, rest) = line.split_once(' ')?;
     let (level, rest) = rest.trim_start().split_once(' ')?;

@@ -5,16 +5,16 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `finding` | what was found |
-//! | `program` | this program, and the folders that it keeps things in |
+//! | `finding` | findings |
+//! | `program` | this program, and its folders |
 //! | `configuration` | the user's config.toml |
 //! | `project` | the project of the current folder, and whether it is trusted |
 //! | `chain` | the proxies |
 //! | `store` | installed extensions, and compiled code |
 //! | `agent` | the agents: whether they start and answer |
-//! | `answer` | how one agent is started and asked |
-//! | `runtime` | what runs an agent that is a script |
-//! | `editors` | what editors launch |
+//! | `answer` | starts and asks one agent |
+//! | `runtime` | interpreters of agents that are scripts |
+//! | `editors` | the agents that editors launch |
 //! | `log` | the log, and the last failure of each proxy in it |
 
 mod agent;
@@ -50,7 +50,7 @@ const VERSION: u32 = 1;
 /// How long an area may take beyond the time of agents. For an agent, its interpreter is asked too.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// What is looked at, in this order.
+/// The areas, in order.
 const AREAS: [(&str, Look); 8] = [
     ("program", program::look),
     ("configuration", configuration::look),
@@ -145,7 +145,7 @@ impl Doctor {
         }
     }
 
-    /// Looks at all areas at once.
+    /// Examines all areas concurrently.
     fn examine(self) -> Vec<(&'static str, Vec<Finding>)> {
         let doctor = Arc::new(self);
         let longest = LONGEST + 2 * doctor.patience();
@@ -175,10 +175,10 @@ impl Doctor {
         areas.collect()
     }
 
-    /// Looks at an area on a thread of its own, which may hang or break.
+    /// Examines an area on a thread of its own, which may hang or break.
     fn begin(self: Arc<Self>, look: Look) -> Receiver<Vec<Finding>> {
         let (tell, found) = channel();
-        // If there can be no thread, that is reported.
+        // If the thread cannot be started, that is reported.
         let _ = thread::Builder::new().spawn(move || tell.send(look(&self)));
         found
     }
@@ -188,7 +188,7 @@ impl Doctor {
         Duration::from_secs(self.timeout)
     }
 
-    /// The end of a command about extensions that is to be about the same chain.
+    /// The end of an extension command that selects the same chain.
     fn about_chain(&self) -> String {
         match &self.manifest {
             Some(path) => format!(" --manifest {}", shell::word(path)),

@@ -1,4 +1,4 @@
-//! This program, and the folders that it keeps things in.
+//! This program, and its folders.
 
 use std::env;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn program() -> Finding {
     }
 }
 
-/// What is said of a home that there is not, or not for sure.
+/// The finding about a home that is missing, or uncertain.
 fn home() -> Option<Finding> {
     let folder = BaseDirs::new();
     let Some(folder) = folder.filter(|_| folders::config_file().is_some()) else {

@@ -100,20 +100,20 @@ fn known() -> Result<(User, Installed), String> {
     Ok((user, installed))
 }
 
-/// Why a project that is trusted does not run.
+/// Why a trusted project does not run.
 struct Broken {
     error: String,
-    /// Whether it is for something that is locked and not here.
+    /// Whether something locked is missing.
     is_missing: bool,
 }
 
-/// A project that is trusted, checked as far as it can be without running it.
+/// A trusted project, checked as far as possible without running it.
 fn opened(root: &Path, user: &User, installed: &Installed) -> Result<Opened, Broken> {
     let broken = |is_missing| move |error: String| Broken { error, is_missing };
     let content = Content::read(root, &installed.carried, Keep::Components);
     let content = content.map_err(|error| broken(false)(error.to_string()))?;
     check_installed(&content, installed).map_err(broken(true))?;
-    // What is wrong with the user's own chain is told where that is looked at.
+    // Errors in the user's own chain are reported there.
     let own = Manifest::of_user(user, installed).ok();
     let named = own.map_or_else(Named::default, |own| Named::default().and(&own));
     Opened::new(content, user, installed, &named).map_err(broken(false))

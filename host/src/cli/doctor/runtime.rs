@@ -1,5 +1,5 @@
-//! Interpreters of agents that are scripts: whether they are there, and as new as the agent's `package.json` asks. Only
-//! common cases are known; others are not reported.
+//! Interpreters of agents that are scripts: whether they exist, and are as new as the agent's `package.json` requires.
+//! Only common cases are known; others are not reported.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,32 +14,32 @@ use tokio::time::timeout;
 use crate::cli::relied_on::{file_of, first_line};
 use crate::native::{CommandLine, Process, Startable};
 
-/// No `package.json` is longer, in bytes.
+/// The maximum length of a `package.json`, in bytes.
 const LONGEST: u64 = 1 << 20;
 
-/// How many folders upwards a `package.json` is looked for.
+/// How many folders upwards to search for a `package.json`.
 const FOLDERS: usize = 8;
 
-/// What runs a script.
+/// The interpreter of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// What the script, or the command line, calls it.
+    /// Its name in the script, or on the command line.
     pub name: String,
     /// The script.
     pub script: PathBuf,
-    /// How it is started, if it is there.
+    /// Its command line, if it is found.
     pub command: Option<CommandLine>,
-    /// Which versions of Node the script's package is for, if it says so.
+    /// The versions of Node that the script's package requires, if it says so.
     pub wanted: Option<String>,
 }
 
-/// What runs an agent, if that is a script.
+/// The interpreter of an agent, if the agent is a script.
 pub fn of(agent: &CommandLine) -> Option<Runtime> {
     let file = file_of(agent)?;
     let (words, script) = match first_line(&file) {
         Some(line) => (line.split_whitespace().map(str::to_owned).collect(), file),
         None => {
-            // A runtime that is named on the command line, with its script.
+            // A runtime named on the command line, with its script.
             let program = agent.program.to_str()?.to_owned();
             is_node(&program).then_some(())?;
             let mut files = agent.args.iter().map(PathBuf::from);
@@ -72,7 +72,7 @@ fn is_node(program: &str) -> bool {
     stem.is_some_and(|stem| stem == "node" || stem == "nodejs")
 }
 
-/// Which versions of Node the package of a script is for.
+/// The versions of Node that a script's package requires.
 fn wanted(script: &Path) -> Option<String> {
     let script = script.canonicalize().ok()?;
     let folders = script.ancestors().skip(1).take(FOLDERS);
@@ -89,7 +89,7 @@ fn wanted(script: &Path) -> Option<String> {
     package["engines"]["node"].as_str().map(str::to_owned)
 }
 
-/// What a runtime says that its version is, within this time.
+/// The version of a runtime, asked for within this time.
 pub async fn version(program: Startable, patience: Duration) -> Option<Version> {
     let (mut process, input, output) = Process::start(&program, None).ok()?;
     drop(input);
@@ -100,7 +100,7 @@ pub async fn version(program: Startable, patience: Duration) -> Option<Version> 
     Version::parse(said.trim().trim_start_matches('v')).ok()
 }
 
-/// Whether npm would accept a version for this requirement. None if the requirement is not understood.
+/// Whether npm would accept a version for this requirement. `None` if the requirement is not understood.
 pub fn fits(version: &Version, wanted: &str) -> Option<bool> {
     let any = wanted.split("||").map(|range| {
         // npm puts spaces where cargo has commas, and between an operator and its version.
@@ -111,7 +111,7 @@ pub fn fits(version: &Version, wanted: &str) -> Option<bool> {
             .fold(text, |text, operator| {
                 text.replace(&format!("{operator},"), operator)
             });
-        // A bare version is that very one for npm, and any that are compatible for cargo.
+        // For npm, a bare version means exactly that one; for cargo, any compatible one.
         let text = match text.starts_with(|c: char| c.is_ascii_digit()) {
             true => format!("={text}"),
             false => text,

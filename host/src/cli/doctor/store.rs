@@ -11,7 +11,7 @@ use crate::cli::project::shell;
 use crate::extension::{Store, StoreError, Stored};
 use crate::untrusted::Untrusted;
 
-/// How many bytes of components are read; the rest is counted only.
+/// How many bytes of components are read; the rest is only counted.
 const MOST: u64 = 256 << 20;
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
@@ -76,7 +76,7 @@ fn damaged(store: &Store, stored: &Stored, error: &StoreError) -> Finding {
     }
 }
 
-/// What was compiled. What is wrong with it is compiled again, and no problem.
+/// The compiled code. Damaged code is recompiled, and no problem.
 fn code(cache: &Path) -> Finding {
     let shown = Untrusted::new(cache.display());
     let entries = match fs::read_dir(cache) {
@@ -93,7 +93,7 @@ fn code(cache: &Path) -> Finding {
     let (count, bytes) = files.fold((0u64, 0), |(count, bytes), about| {
         (count + 1, bytes + about.len())
     });
-    // One is the key.
+    // One file is the key.
     let count = count.saturating_sub(1);
     Finding::fine(format!(
         "compiled components: {count}, {} MB, in {shown}",

@@ -1,4 +1,4 @@
-//! What an extension is, in plain words, for users who decide about it.
+//! The description of an extension, in plain words, for users who decide about it.
 
 use acp_chain_package::Package;
 use acp_chain_powers::Power;
@@ -9,14 +9,14 @@ use crate::extension::Digest;
 use crate::limits::about;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// Prints all of it.
+/// Prints the description.
 pub fn print(package: &Package, digest: Digest, size: u64) {
     for line in lines(package, digest, size) {
         say!("{line}");
     }
 }
 
-/// All of it, one line each.
+/// The description, one line each.
 pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     let mut lines = what(package, digest, size);
     lines.push("It asks for".to_owned());
@@ -26,7 +26,7 @@ pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     lines
 }
 
-/// What it says that it is, one line each.
+/// Its own statements about itself, one line each.
 pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     let text = |text: &str| quote(text, MAX_QUOTE);
     let mut lines = vec![format!("{} {}", package.name, package.version)];
@@ -85,7 +85,7 @@ fn asks(package: &Package) -> Vec<String> {
     }
 }
 
-/// A reason that its author gives.
+/// A reason given by its author.
 pub fn author(reason: &str) -> String {
     format!("its author says: {}", quote(reason, MAX_QUOTE))
 }
@@ -100,7 +100,7 @@ pub fn cannot(imports: &[String]) -> &'static str {
     }
 }
 
-/// All of it, for programs.
+/// The description, for programs.
 pub fn json(package: &Package, digest: Digest, size: u64) -> Value {
     let mut facts = json!({
         "name": package.name,

@@ -11,7 +11,7 @@ use crate::extension::signature::signer;
 use crate::extension::{Digest, Fetched, Location, Lock, Locked, Signer, Source, is_name};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The extensions that come with the program, whose names nobody else may have.
+/// The built-in extensions, whose names nobody else may use.
 const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
 
 #[derive(Debug, clap::Args)]
@@ -75,7 +75,7 @@ impl Add {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Adds a built-in extension to a manifest. Those are not locked: they are what the program has.
+    /// Adds a built-in extension to a manifest. Those are not locked: they are part of the program.
     fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
         if self.id.is_some() || self.signer.is_some() {
             return Err("`--id` and `--signer` are not for built-in extensions".to_owned());
@@ -111,7 +111,7 @@ impl Add {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// What it is to be called.
+    /// Its name in the manifest.
     fn name(&self, candidate: &Candidate) -> Result<String, String> {
         let claimed = &candidate.package.name;
         let (name, from) = match &self.id {
@@ -136,12 +136,12 @@ impl Add {
     }
 }
 
-/// An error if there is another one of this name.
+/// An error if another extension has this name.
 fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<(), String> {
     let (lock, edit) = (place.lock()?, place.edit()?);
     let is_used = edit.uses().any(|used| used == name);
     match lock.get(name) {
-        // It was stopped before the manifest was changed.
+        // An earlier attempt was stopped before the manifest was changed.
         Some(locked) if locked.agreed.digest == candidate.release.digest && !is_used => Ok(()),
         Some(locked) => Err(format!(
             "`{name}` is installed already, from {}; `acp-chain update {name} --from SOURCE` puts another \
@@ -156,7 +156,7 @@ fn check_new(place: &Place, name: &str, candidate: &Candidate) -> Result<(), Str
     }
 }
 
-/// What is said where the user has not said yes.
+/// Reports that the user has not agreed.
 fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
     match answer {
         Answer::Unasked => Err(format!(
@@ -170,7 +170,7 @@ fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
     }
 }
 
-/// A file as the lock has it: from the manifest's folder on, if it is in there.
+/// A file as in the lock: relative to the manifest's folder, if it is beneath that.
 pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
     let Source::File(path) = source else {
         return Ok(source);

@@ -1,4 +1,4 @@
-//! An extension that was fetched and checked, before it is allowed anything.
+//! An extension that was fetched and checked, before it is granted anything.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -18,7 +18,7 @@ use crate::manifest::{User, check_asks};
 use crate::sandbox::{Component, Engine};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// What gets and checks extensions.
+/// Fetches and checks extensions.
 pub struct Checks {
     pub user: User,
     pub fetcher: Fetcher,
@@ -35,7 +35,7 @@ pub struct Candidate {
 }
 
 impl Checks {
-    /// Reads what the user decided. Nothing is downloaded where `offline` is set.
+    /// Reads the user's settings. Nothing is downloaded if `offline` is set.
     pub fn new(offline: bool) -> Result<Self, String> {
         let web = (!offline).then(|| Web::new(Patience::default()));
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -53,8 +53,8 @@ impl Checks {
         })
     }
 
-    /// Gets what a source has now, and checks it. Paths begin at the place's folder; `signer` looks at the
-    /// signatures.
+    /// Fetches and checks the current content of a source. Paths are relative to the place's folder; `signer` examines
+    /// the signatures.
     pub fn get(
         &self,
         place: &Place,
@@ -96,12 +96,12 @@ impl Checks {
         })
     }
 
-    /// Gets what a source has now, and nothing more.
+    /// Fetches the current content of a source, without checks.
     pub fn fetch(&self, place: &Place, source: &Source) -> Result<Fetched, String> {
         self.read(&source.clone().from_folder(place.folder()))
     }
 
-    /// The same, where paths begin where we were started.
+    /// The same, with paths relative to the working directory.
     pub fn read(&self, source: &Source) -> Result<Fetched, String> {
         let download = self.progress.download(&shown(source));
         let seen = |there, whole| download.set(there, whole);
@@ -109,13 +109,13 @@ impl Checks {
         fetched.map_err(|error| error.to_string())
     }
 
-    /// Puts an extension into a registry.
+    /// Uploads an extension to a registry.
     pub fn publish(&self, to: &Reference, artifact: &Artifact) -> Result<Published, String> {
         let published = self.runtime.block_on(self.fetcher.publish(to, artifact));
         published.map_err(|error| error.to_string())
     }
 
-    /// Compiles a component, so that no start has to. What the host does not give, it refuses.
+    /// Compiles a component, so that no start has to. Components with unknown imports are refused.
     pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
         let digest = Digest::of(component).to_string();
         let compile = || Component::compile_kept(&self.engine, &digest, component);
@@ -135,8 +135,8 @@ impl Checks {
         revoked.check(digest).map_err(|revoked| revoked.to_string())
     }
 
-    /// Fetches the list of revocations, if the user names one. Without it nothing is installed: whoever withholds it
-    /// may have a reason.
+    /// Fetches the list of revocations, if the user names one. Without it nothing is installed: somebody may withhold
+    /// it on purpose.
     pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());
@@ -170,14 +170,14 @@ fn powers(package: &Package) -> Vec<String> {
     asked.map(|asked| asked.power.clone()).collect()
 }
 
-/// What a package asks for by the names of methods.
+/// The methods that a package asks for by name.
 fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
     let asked = package.asks.methods.iter();
     let asked = asked.map(|(name, asked)| (name.clone(), asked.actions.clone()));
     asked.collect()
 }
 
-/// The limits that a package asks for, as manifests write them.
+/// The limits that a package asks for, as in manifests.
 fn limits(package: &Package) -> BTreeMap<String, String> {
     let asked = package.asks.limits.iter();
     let text = |value: &Value| {

@@ -1,4 +1,4 @@
-//! What an extension is and wants, shown to the user, who then says yes or no.
+//! Shows an extension and what it asks for to the user, who then agrees or not.
 
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
@@ -18,17 +18,17 @@ pub struct Consent {
     pub accept_powers: Option<Digest>,
 }
 
-/// What the user has said.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     Yes,
     No,
-    /// Nobody is there to ask.
+    /// There is nobody to ask.
     Unasked,
 }
 
 impl Consent {
-    /// Whether what was just shown may be done. `is_more` is what `--yes` is not enough for.
+    /// Whether the user agrees to what was just shown. `is_more` means that `--yes` is not enough.
     pub fn ask(self, question: &str, digest: &Digest, is_more: bool) -> Result<Answer, String> {
         match self.accept_powers {
             Some(accepted) if accepted == *digest => return Ok(Answer::Yes),
@@ -61,7 +61,7 @@ pub fn ask(question: &str) -> Answer {
     }
 }
 
-/// Prints what an extension is, where it comes from, and what it wants.
+/// Prints an extension's description, its source, and what it asks for.
 pub fn show(candidate: &Candidate) {
     let release = &candidate.release;
     about::print(&candidate.package, release.digest, release.size);
@@ -80,7 +80,7 @@ pub fn show(candidate: &Candidate) {
     say!("It imports {imports}");
 }
 
-/// Who signed a release, for people.
+/// The signer of a release, for people.
 pub fn signer(release: &Release) -> String {
     match &release.signer {
         Some(signer) => signer.to_string(),

@@ -1,4 +1,4 @@
-//! `acp-chain info`: what an extension is, and what it asks for.
+//! `acp-chain info`: the description of an extension, and what it asks for.
 
 use std::fmt::Display;
 use std::io::Cursor;

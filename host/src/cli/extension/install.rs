@@ -1,4 +1,4 @@
-//! `acp-chain install`: fetches exactly what is locked, and compiles it.
+//! `acp-chain install`: fetches exactly the locked extensions, and compiles them.
 
 use std::process::ExitCode;
 
@@ -62,7 +62,7 @@ impl Install {
     }
 }
 
-/// Gets one release, if it is not there; says how.
+/// Fetches one release, if it is missing; returns what was done.
 fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str, String> {
     checks.check_revoked(place, &release.digest)?;
     if let Ok(component) = place.store.read(&release.digest) {
@@ -87,7 +87,7 @@ fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str
     Ok("installed")
 }
 
-/// The source of just this release, whatever its tag names by now.
+/// The source of exactly this release, wherever its tag points now.
 fn pinned(release: &Release) -> Source {
     match (&release.source, release.manifest) {
         (Source::Registry(reference), Some(manifest)) => Source::Registry(Reference {

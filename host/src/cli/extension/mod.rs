@@ -1,4 +1,4 @@
-//! Commands about extensions: one file each, and what they share.
+//! Commands about extensions: one file each, and their common parts.
 
 pub mod add;
 pub mod bundle;

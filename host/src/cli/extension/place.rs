@@ -1,5 +1,4 @@
-//! What the commands about extensions work on: a manifest, or the user's own file, with the lock beside
-//! it, and the store.
+//! The files of extension commands: a manifest, or the user's own file, with its lock, and the store.
 
 use std::path::{Path, PathBuf};
 
@@ -15,16 +14,16 @@ pub struct Named {
     manifest: Option<PathBuf>,
 }
 
-/// Where everything is.
+/// The files of a command.
 pub struct Place {
     /// The manifest, by its absolute path.
     pub manifest: PathBuf,
-    /// What is installed.
+    /// The installed extensions.
     pub store: Store,
 }
 
 impl Named {
-    /// Finds it. An error if there is no place for it, or somebody else could change it.
+    /// Finds them. An error if there is no place for them, or somebody else could change them.
     pub fn place(self) -> Result<Place, String> {
         folders::check_owners()?;
         let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \
@@ -41,17 +40,17 @@ impl Named {
 }
 
 impl Place {
-    /// The folder that paths in the lock begin at.
+    /// The folder to which paths in the lock are relative.
     pub fn folder(&self) -> &Path {
         self.manifest.parent().unwrap_or(Path::new("/"))
     }
 
-    /// What is locked now.
+    /// The current lock.
     pub fn lock(&self) -> Result<Lock, String> {
         Lock::read(&Lock::beside(&self.manifest)).map_err(|error| error.to_string())
     }
 
-    /// The manifest as it is now.
+    /// The current manifest.
     pub fn edit(&self) -> Result<Edit, String> {
         Edit::read(&self.manifest).map_err(|error| error.to_string())
     }

@@ -68,7 +68,7 @@ impl Publish {
     }
 }
 
-/// What is known of a package, by the names of the OCI annotations.
+/// The OCI annotations of a package, by name.
 fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> {
     let about = &package.about;
     let version = Some(package.version.to_string());
@@ -88,7 +88,7 @@ fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> 
     said.collect()
 }
 
-/// Lets `minisign` sign a file. It asks for the password itself.
+/// Has `minisign` sign a file. It asks for the password itself.
 fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
     let shown = |path: &Path| quote(&path.display().to_string(), MAX_QUOTE);
     let public = key.with_extension("pub");
@@ -112,7 +112,7 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
         .arg(&signature)
         .arg("-t")
         .arg(known.comment());
-    // Our standard output is for what was published.
+    // Our standard output is for the result.
     minisign.stdout(std::io::stderr());
     let status = minisign.status().map_err(|error| {
         format!("`minisign` cannot be started: {error}; install it to sign what you publish")
@@ -123,7 +123,7 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
         ));
     }
     let text = std::fs::read_to_string(&signature).map_err(|error| error.to_string())?;
-    // We check that the two keys belong together, before anybody else finds out.
+    // Check that the two keys match, before anybody else finds out.
     let checked = signer(component, std::slice::from_ref(&text), Some(&known));
     checked.map_err(|error| format!("{} and {}: {error}", shown(key), shown(&public)))?;
     Ok(text)

@@ -1,6 +1,6 @@
 //! `acp-chain update`: checks sources for newer versions.
 //!
-//! An update never widens what was agreed to by itself: one that asks for more stays pending, and the old one keeps
+//! An update never widens the user's consent by itself: one that asks for more stays pending, and the old one keeps
 //! running, until the user agrees to that very component.
 
 use std::process::ExitCode;
@@ -142,7 +142,7 @@ impl Update {
 fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
     let changing = place.store.change().map_err(|error| error.to_string())?;
     let mut lock = place.lock()?;
-    // The user was shown what is different from just this one.
+    // The user was shown the differences from exactly this one.
     let Some(mut locked) = lock
         .remove(&old.name)
         .filter(|now| now.agreed == old.agreed)

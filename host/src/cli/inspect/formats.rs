@@ -1,4 +1,4 @@
-//! What lines can be exported to, beside what the page itself makes.
+//! The export formats, besides those that the page makes itself.
 
 use acp_chain_inspect::Format;
 use acp_chain_otel::otlp_json;
@@ -46,7 +46,7 @@ pub fn all() -> Vec<Format> {
     ]
 }
 
-/// A format that is made of lines, one after the other.
+/// A format made from lines, one after the other.
 fn of_lines(
     name: &'static str,
     label: &'static str,

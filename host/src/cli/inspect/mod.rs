@@ -3,8 +3,8 @@
 //! | file | what it is |
 //! |---|---|
 //! | `recorded` | the lines of a file |
-//! | `running` | the lines of all chains that run |
-//! | `formats` | what lines can be exported to |
+//! | `running` | the lines of all running chains |
+//! | `formats` | export formats |
 
 mod formats;
 mod recorded;
@@ -20,7 +20,7 @@ use acp_chain_inspect::{Log, Server};
 use super::run::on_a_runtime;
 use crate::system::stop;
 
-/// What to exit with if there is nothing to show.
+/// The exit code if there is nothing to show.
 const UNREADABLE: u8 = 2;
 
 #[derive(Debug, clap::Args)]
@@ -96,7 +96,7 @@ impl Inspect {
     }
 }
 
-/// Opens a page that leads to the address. The address itself is on no command line, where others would see it.
+/// Opens a page that leads to the address. The address itself is on no command line, where others could see it.
 fn open_in_browser(address: &str) -> Result<tempfile::TempPath, String> {
     let mut builder = tempfile::Builder::new();
     let page = builder.prefix("acp-chain-").suffix(".html").tempfile();

@@ -8,8 +8,8 @@ use acp_chain_inspect::{Log, follow, open};
 
 use crate::untrusted::Untrusted;
 
-/// Opens a trace, and reads it from a thread, also while it grows. It is an error here if its first line is of none;
-/// what is wrong further on, the page and standard error say.
+/// Opens a trace, and reads it from a thread, even while it grows. It is an error here if its first line is not from a
+/// trace; later errors appear on the page and on standard error.
 pub fn begin(log: &Arc<Log>, trace: &Path) -> Result<(), String> {
     let shown = Untrusted::new(trace.display()).to_string();
     let opened = open(log, trace, &shown).map_err(|error| {

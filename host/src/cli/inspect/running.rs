@@ -1,4 +1,4 @@
-//! The lines of all chains that run, each heard by a thread of its own.
+//! The lines of all running chains, each read by a thread of its own.
 
 use std::collections::HashSet;
 use std::io::{BufReader, ErrorKind};
@@ -13,10 +13,10 @@ use bytes::Bytes;
 
 use crate::untrusted::Untrusted;
 
-/// How often somebody looks for chains that began.
+/// How often to look for new chains.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Hears the chains that run, and those that begin later.
+/// Listens to the running chains, and to those that start later.
 pub fn begin(log: &Arc<Log>) -> Result<(), String> {
     let cannot = |error| {
         format!(
@@ -47,14 +47,14 @@ pub fn begin(log: &Arc<Log>) -> Result<(), String> {
                 }
             }
             thread::sleep(PAUSE);
-            // A folder that cannot be read now may be later.
+            // An unreadable folder may become readable later.
             found = chains().unwrap_or_default();
         }
     });
     Ok(())
 }
 
-/// Takes in what a chain says, until it ends.
+/// Takes the lines of a chain, until it ends.
 fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
     let log = Arc::clone(log);
     let name = format!("process {}", chain.process);
@@ -68,7 +68,7 @@ fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
                     let text = Bytes::copy_from_slice(text.trim_ascii());
                     log.append(source, vec![Entry::kept(line, number, text)]);
                 }
-                // A chain that ends may leave what it had still to say.
+                // A chain that ends may leave a partial line.
                 Err(TraceError::Unreadable(_)) => break,
                 Err(error) => {
                     let told = format!("{name}: line {error}");

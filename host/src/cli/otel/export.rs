@@ -1,7 +1,7 @@
 //! `acp-chain export-otel`: reads the trace of the `acp-chain run` that starts it, and exports spans and metrics.
 //!
-//! It ends when the chain has, after a last attempt to reach the collector that takes a few seconds at most. Nobody
-//! waits for it.
+//! It ends when the chain has ended, after a last attempt to reach the collector, which takes a few seconds at most.
+//! Nobody waits for it.
 
 use std::io;
 use std::process::ExitCode;
@@ -25,11 +25,11 @@ pub fn main() -> ExitCode {
         }
     };
     let (done, is_done) = tokio::sync::oneshot::channel();
-    // What exports blocks, and is not to be on a runtime.
+    // Exporting blocks, and must not be on a runtime.
     thread::spawn(|| {
         let exported = export();
         let exported = exported.inspect_err(|error| tracing::error!("{error}"));
-        // An error that nobody waits for any more is in the log.
+        // If nobody waits any more, the error is in the log.
         let _ = done.send(exported.is_ok());
     });
     let is_fine = runtime.block_on(async {
@@ -44,8 +44,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Whoever stops the chain may stop all of its processes, and its last turn is still to be exported: we end with our
-/// input.
+/// The signal that stops the chain may reach all of its processes, and its last turn has still to be exported: we end
+/// with our input.
 async fn outlive() {
     loop {
         stop::requested().await;

@@ -1,5 +1,5 @@
-//! Hands lines over to the process that exports them. It may be stopped, slow or gone: so much waits for it, and what
-//! does not fit is counted.
+//! Hands lines over to the exporting process, which may be stopped, slow or gone: a bounded amount waits for it, and
+//! lines that do not fit are counted.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,10 +14,10 @@ use std::time::Duration;
 use acp_chain_otel::{Settings, needed};
 use acp_chain_trace::{Line, Sink};
 
-/// How much may wait to be handed over, in bytes.
+/// How many bytes may wait to be handed over.
 const WAITING: usize = 4 << 20;
 
-/// Of so many connections it is counted for each what did not fit, and of the others for all.
+/// For how many connections lost lines are counted separately; for the others they are counted together.
 const MISSED: usize = 4096;
 
 /// How long the end of a chain waits for that.
@@ -25,12 +25,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Hands over lines.
 pub struct Feed {
-    /// Until there is a thread: those that run before rights are given up would keep some.
+    /// The process, until the thread has it: threads that run before rights are given up would keep theirs.
     child: Option<Child>,
     queue: Sender<Entry>,
     entries: Option<Receiver<Entry>>,
     waiting: Arc<AtomicUsize>,
-    /// What did not fit, of each connection.
+    /// The number of lines that did not fit, by connection.
     dropped: BTreeMap<String, u64>,
     settings: Settings,
     is_gone: bool,
@@ -45,14 +45,14 @@ impl Feed {
     /// Starts the process.
     pub fn begin(log: Option<&Path>, settings: Settings) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // Nobody is to wait for our standard streams to be closed by it.
+        // Nobody must wait for it to close our standard streams.
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         match log {
             Some(log) => command.arg("--log-file").arg(log),
-            // Ours goes to standard error. Its own goes to the user's.
+            // Our log goes to standard error. Its own goes to the user's.
             None => command.env_remove("ACP_CHAIN_LOG"),
         };
         let child = command.arg("export-otel").spawn()?;
@@ -68,7 +68,7 @@ impl Feed {
         })
     }
 
-    /// Begins to hand over, once.
+    /// Starts the thread, once.
     fn start(&mut self) -> io::Result<()> {
         if let (Some(child), Some(entries)) = (self.child.take(), self.entries.take()) {
             let waiting = self.waiting.clone();
@@ -78,7 +78,7 @@ impl Feed {
         Ok(())
     }
 
-    /// What is written of lines.
+    /// The text of lines.
     fn text<'l>(&self, lines: impl Iterator<Item = &'l Line>) -> io::Result<Vec<u8>> {
         let mut text = Vec::new();
         for line in lines.filter_map(|line| needed(line, self.settings.content)) {
@@ -88,7 +88,7 @@ impl Feed {
         Ok(text)
     }
 
-    /// What did not fit, once.
+    /// Lines that report lost ones, once.
     fn missing(&mut self, time: &str) -> Vec<Line> {
         let dropped = std::mem::take(&mut self.dropped).into_iter();
         let missing = dropped.map(|(connection, count)| Line {
@@ -100,8 +100,8 @@ impl Feed {
         missing.collect()
     }
 
-    /// These do not fit. That connections begin and end goes on all the same, for half as much more: who misses an end
-    /// keeps what is over.
+    /// These lines do not fit. The beginnings and ends of connections are still handed over, up to half as much more:
+    /// without an end, the receiver would keep the connection.
     fn leave_out<'l>(&mut self, lines: &'l [Line], waiting: usize) -> Vec<&'l Line> {
         if self.dropped.is_empty() {
             tracing::warn!(
@@ -124,7 +124,7 @@ impl Feed {
 }
 
 impl Sink for Feed {
-    /// No error of it is the user's concern: the log has it.
+    /// No error is the user's concern: the log has it.
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         if self.is_gone {
             return Ok(());
@@ -164,7 +164,7 @@ impl Sink for Feed {
     }
 }
 
-/// Writes what comes, until nothing does, or nobody reads it.
+/// Writes entries until there are no more, or nobody reads them.
 fn hand_over(mut child: Child, entries: &Receiver<Entry>, waiting: &AtomicUsize) {
     let Some(mut input) = child.stdin.take() else {
         return;
@@ -186,6 +186,6 @@ fn hand_over(mut child: Child, entries: &Receiver<Entry>, waiting: &AtomicUsize)
         }
     }
     drop(input);
-    // It may take its time. Whoever ends before it need not wait for it.
+    // It may take its time. If we end before it, nobody waits for it.
     let _ = child.wait();
 }

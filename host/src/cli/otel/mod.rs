@@ -1,12 +1,12 @@
-//! OpenTelemetry: what a chain does, for the collectors of those who run it, if the environment asks for that.
+//! OpenTelemetry: a chain's activity, for its operators' collectors, if the environment asks for that.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `feed` | in the chain's process: hands over lines of its trace, and waits for nobody |
+//! | `feed` | in the chain's process: hands over lines of its trace, without waiting |
 //! | `export` | in a process of its own: makes spans and metrics of them, and exports these |
 //!
-//! A chain that runs may not connect to anything, and neither may any of its threads. So a process is started before
-//! that right is given up, and has none of the chain's own.
+//! A running chain may not connect to anything, and neither may any of its threads. So a process is started before that
+//! right is given up, and has none of the chain's data.
 
 mod export;
 mod feed;
@@ -23,8 +23,8 @@ use feed::Feed;
 use crate::cli::trace::Target;
 use crate::trace::{Masked, Trace};
 
-/// The trace of a process, which is exported, too, if the environment asks for that. Agents are told of the spans of their
-/// turns if the command line does.
+/// The trace of a process, which is also exported if the environment asks for that. Agents are told of the spans of
+/// their turns if the command line asks for that.
 pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Option<Trace> {
     let settings = Settings::from_env();
     for warning in &settings.warnings {
@@ -43,7 +43,7 @@ pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Op
         Ok(feed) => {
             let trace = trace.unwrap_or_default();
             let trace = match has_content {
-                // What is said leaves without the secrets in it, whatever a file of the trace has.
+                // Messages leave without their secrets, whatever a trace file has.
                 true => trace.to(Masked::new(feed)),
                 false => trace.to(feed),
             };

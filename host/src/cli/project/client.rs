@@ -24,7 +24,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// The name in the log of the process that finds projects.
 const LOCATOR: &str = "find-projects";
 
-/// The longest working directory that is looked at, in bytes. No system has longer ones.
+/// The maximum length of a working directory, in bytes. No system has longer ones.
 const PATH: usize = 32 * 1024;
 
 /// How many lookups may wait for an answer.
@@ -33,21 +33,21 @@ const MOST: usize = 256;
 /// How often the process that finds projects is started.
 const STARTS: u32 = 4;
 
-/// How projects are found and run: by two command lines of this program.
+/// How to find and run projects: with two command lines of this program.
 #[derive(Clone, Debug)]
 pub struct Finding {
     locator: CommandLine,
     chain: CommandLine,
-    /// What is in front of and behind the proxies of a project.
+    /// The files beside the proxies of a project, in front and behind.
     beside: Named,
 }
 
-/// What the command line says about projects.
+/// The command line's settings for projects.
 #[derive(Debug, Default)]
 pub struct Asked<'a> {
     /// The project of every session.
     pub project: Option<&'a Path>,
-    /// Where the log and the trace go.
+    /// The log and trace arguments.
     pub logging: &'a [OsString],
     pub traced: Option<&'a Traced>,
 }
@@ -61,7 +61,7 @@ pub struct Client {
     starts: u32,
     /// Lookups without an answer.
     open: HashSet<u64>,
-    /// What is to be said first.
+    /// Words to be returned first.
     words: VecDeque<Word>,
 }
 
@@ -74,12 +74,12 @@ struct Running {
     output: LineReader<Box<dyn AsyncRead + Send + Unpin>>,
     /// It ends with this.
     _process: Option<Process>,
-    /// What waits to be written to it.
+    /// Bytes to be written to it.
     unwritten: BytesMut,
 }
 
 impl Finding {
-    /// What `program`, which is this one, is to be started as.
+    /// Two command lines of `program`, which is this one.
     pub fn new(program: &Path, asked: &Asked, beside: Named) -> io::Result<Self> {
         let command = |name: &str, option: &str, path: Option<&Path>| {
             let mut args = asked.logging.to_vec();
@@ -105,12 +105,12 @@ impl Finding {
         })
     }
 
-    /// What is to be started, the finder first.
+    /// The commands to start, the finder first.
     pub fn commands(&self) -> [CommandLine; 2] {
         [self.locator.clone(), self.chain.clone()]
     }
 
-    /// With what may be started, in the order of [`commands`](Self::commands).
+    /// With the startable programs, in the order of [`commands`](Self::commands).
     pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
         let locate = move || start(&locator, LOCATOR);
         let run = move |id: &str| start(&chain, id);
@@ -165,7 +165,7 @@ impl Client {
         }
     }
 
-    /// Whether there is somebody to ask, who is started if not.
+    /// Whether the finder runs; starts it if not.
     fn is_running(&mut self) -> bool {
         if self.running.is_some() {
             return true;
@@ -204,7 +204,7 @@ impl Client {
         self.words.push_back(Word::Found(number, project));
     }
 
-    /// Nobody answers. The next lookup starts another one.
+    /// The finder has gone. The next lookup starts another one.
     fn lose(&mut self) {
         self.running = None;
         let what =
@@ -262,7 +262,7 @@ fn start(program: &Startable, name: &str) -> Result<ChildIo, Failure> {
 }
 
 impl Running {
-    /// Writes what waits, and reads what is said; none at its end. Cancel safe.
+    /// Writes waiting bytes, and reads the next reply; `None` at the end. Cancel safe.
     async fn next(&mut self) -> Option<Reply> {
         loop {
             if let Some(frame) = self.output.next_frame() {
@@ -299,7 +299,7 @@ impl Running {
     }
 }
 
-/// A stream in front of which something else is written.
+/// A stream with bytes to be written before all others.
 struct Preceded<W> {
     first: bytes::Bytes,
     rest: W,
@@ -346,10 +346,10 @@ mod tests {
     use super::*;
     use crate::extension::Digest;
 
-    /// The ends of all processes that are started.
+    /// The ends of all started processes.
     type Ends = UnboundedReceiver<BufReader<DuplexStream>>;
 
-    /// A process that the test plays.
+    /// A process played by the test.
     fn played() -> (
         impl Fn(&str) -> Result<ChildIo, Failure> + Send + Sync,
         Ends,
@@ -381,7 +381,7 @@ mod tests {
         line
     }
 
-    /// The next word, while the process at the other end of this answers with these lines.
+    /// The next word, while the process at the other end answers with these lines.
     async fn answered(
         client: &mut Client,
         end: &mut BufReader<DuplexStream>,
@@ -429,7 +429,7 @@ mod tests {
         };
         assert_eq!(native.name, "project work");
         let mut program = native.program.unwrap();
-        // Also when it is started once more.
+        // The same after a restart.
         for mut io in [program.io, (program.launch)().unwrap()] {
             io.input
                 .write_all(b"{\"method\":\"proxy/initialize\"}\n")
@@ -461,7 +461,7 @@ mod tests {
             notice: notice("it changed"),
             ..Reply::default()
         };
-        // An answer to nothing that was asked is none.
+        // An unrequested answer is ignored.
         let stray = Reply {
             number: Some(9),
             ..Reply::default()
@@ -502,7 +502,7 @@ mod tests {
                 "{word:?}"
             );
         }
-        // Enough is enough.
+        // There are too many.
         client.find(100, Path::new("/work"));
         assert!(matches!(client.next().await, Word::Found(100, None)));
         assert!(locators.try_recv().is_err());

@@ -1,7 +1,7 @@
 //! `acp-chain find-projects`: finds the projects of sessions for a running `acp-chain run`, which starts it.
 //!
-//! It has the rights of its user, since a session may be anywhere, and so runs nothing: it reads manifests, locks, and
-//! the user's decisions.
+//! It has the rights of its user, since a session may be anywhere, and so runs no code of projects: it reads manifests,
+//! locks, and the user's decisions.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ pub struct FindProjects {
     project: Option<PathBuf>,
 }
 
-/// Looks on this system's disks.
+/// Reads this system's disks.
 struct Disk {
     project: Option<PathBuf>,
     bounds: Bounds,
@@ -46,7 +46,7 @@ impl FindProjects {
         };
         let output = Mutex::new(io::stdout());
         let locator = Locator::new(disk, move |said: &Reply| {
-            // Whoever asked may be gone; then our input ends too.
+            // The requester may have gone; then our input ends too.
             let mut output = output
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -63,7 +63,7 @@ impl FindProjects {
     }
 }
 
-/// Answers until whoever asks is gone. Lookups that hang then are left behind.
+/// Answers until the requester has gone. Lookups that hang then are abandoned.
 fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String> {
     let misunderstood = || {
         "`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you".to_owned()
@@ -101,7 +101,7 @@ impl Look for Disk {
 
     fn begin(&self, root: &Path) {
         self.watch.add(root);
-        // Later decisions must be seen, though there are none yet.
+        // Later decisions must be noticed, even if there are none yet.
         if files::make_private(self.records.folder()).is_ok() {
             self.watch.add(self.records.folder());
         }

@@ -11,13 +11,13 @@ use super::wire::{Lookup, Reply, Trusted};
 use crate::extension::Digest;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many lookups may be under way.
+/// The maximum number of concurrent lookups.
 const MOST: usize = 32;
 
-/// How many projects' states are remembered.
+/// The maximum number of projects whose states are remembered.
 const KNOWN: usize = 256;
 
-/// How projects are found and looked at.
+/// Finds and examines projects.
 pub trait Look: Send + Sync {
     /// The root of the project of a working directory, if it has one.
     fn find(&self, cwd: &Path) -> Option<PathBuf>;
@@ -25,7 +25,7 @@ pub trait Look: Send + Sync {
     /// The state of the project with this root.
     fn state(&self, root: &Path) -> State;
 
-    /// The project with this root is asked about from now on.
+    /// Called before the first question about the project with this root.
     fn begin(&self, root: &Path);
 }
 
@@ -38,16 +38,16 @@ pub struct Locator {
     known: Arc<Mutex<HashMap<PathBuf, Known>>>,
 }
 
-/// What is known of a project.
+/// The known state of a project.
 #[derive(Default)]
 struct Known {
     /// Its last state.
     state: Option<State>,
-    /// What the user agreed to, and new sessions have. It outlives a change of the files.
+    /// What the user agreed to, and new sessions get. It outlives changes of the files.
     in_force: Option<Digest>,
 }
 
-/// A lookup under way, which makes room when it is dropped.
+/// A lookup in progress, which makes room when dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl Drop for UnderWay {
@@ -57,7 +57,7 @@ impl Drop for UnderWay {
 }
 
 impl Locator {
-    /// One that looks like this, and says what it finds.
+    /// A locator that uses this, and reports its results.
     pub fn new(look: impl Look + 'static, say: impl Fn(&Reply) + Send + Sync + 'static) -> Self {
         Self {
             look: Arc::new(look),
@@ -67,7 +67,7 @@ impl Locator {
         }
     }
 
-    /// Starts a lookup, which is always answered.
+    /// Starts a lookup. Each is answered.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
         let none = Reply {
@@ -105,7 +105,7 @@ impl Locator {
         }
     }
 
-    /// Does something in a thread of its own, unless too many are under way.
+    /// Does something in a thread of its own, unless too many are running.
     fn apart(&self, work: impl FnOnce() + Send + 'static) -> bool {
         if self.under_way.fetch_add(1, Ordering::Relaxed) >= MOST {
             self.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -123,7 +123,7 @@ impl Locator {
         let Some(root) = self.look.find(cwd) else {
             return Reply::default();
         };
-        // Before it is examined, so no change is missed.
+        // Before it is examined, so that no change is missed.
         if self.remembers(&root) {
             self.look.begin(&root);
         }
@@ -142,7 +142,7 @@ impl Locator {
 
     /// What new sessions get of a project, and the notice if its state has changed.
     fn stands(&self, root: &Path) -> (Option<Digest>, Option<String>) {
-        // It may take long, and others are not to wait for it.
+        // It may take long, and others must not wait for it.
         let state = self.look.state(root);
         if !self.remembers(root) {
             return match state {
@@ -165,7 +165,7 @@ impl Locator {
         (known.in_force, notice)
     }
 
-    /// Whether it is remembered how this project stood, or there is room for that.
+    /// Whether this project's state is remembered, or there is room for it.
     fn remembers(&self, root: &Path) -> bool {
         let all = self.known();
         all.contains_key(root) || all.len() < KNOWN
@@ -176,7 +176,7 @@ impl Locator {
     }
 }
 
-/// What people call a project: its folder.
+/// The display name of a project: its folder.
 fn name(root: &Path) -> String {
     let name = root.file_name().unwrap_or(root.as_os_str());
     quote(&name.to_string_lossy(), MAX_QUOTE)
@@ -188,7 +188,7 @@ mod tests {
 
     use super::*;
 
-    /// Every folder is a project. Those below `/hangs` never say so.
+    /// Every folder is a project. Those below `/hangs` never answer.
     struct Played(Mutex<Vec<State>>, Mutex<Receiver<()>>);
 
     impl Look for Played {
@@ -247,7 +247,7 @@ mod tests {
         let answer = said.recv().unwrap();
         assert_eq!(answer.number, Some(100));
         assert_eq!(answer.project.unwrap().name, "work");
-        // The thread of that one may not have ended yet: it hangs, or is told that there is no room.
+        // That thread may not have ended yet: it hangs, or reports that there is no room.
         locator.begin(lookup(200, "/hangs/too"));
         locator.begin(lookup(201, "/hangs/too"));
         let refused = said.recv().unwrap();
@@ -295,7 +295,7 @@ mod tests {
         let (in_force, notice) = ask();
         assert_eq!(in_force, None);
         assert!(notice.contains("is no longer trusted"), "{notice}");
-        // That is said once.
+        // That is reported once.
         assert_eq!(ask(), (None, String::new()));
     }
 

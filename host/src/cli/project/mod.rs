@@ -1,23 +1,23 @@
 //! Projects on the command line: trusting them, finding them, and running their proxies.
 //!
-//! The host that serves an editor reads nothing of a project. Two other processes do, which it starts through its
+//! The host that serves an editor reads nothing of a project. It starts two other processes for that through its
 //! supervisor: `find-projects` finds the projects of sessions, with all of the user's rights, and runs no code of
 //! theirs; `project-chain` has the components of one project, and gives up its rights before they run.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `shell` | paths, as a shell takes them |
-//! | `wire` | what the host and the two say to each other |
-//! | `state` | how a project stands just now, and what the user is told of it |
-//! | `opened` | what a project comes to: its manifest, and the directories of its proxies |
-//! | `locator` | finding projects, any number of them at once |
-//! | `watch` | telling when one has changed |
+//! | `shell` | paths as words of a shell |
+//! | `wire` | the protocol between the host and the two |
+//! | `state` | the current state of a project, and the notices about it |
+//! | `opened` | an opened project: its manifest, and the directories of its proxies |
+//! | `locator` | finding projects, any number of them concurrently |
+//! | `watch` | notifications of changes |
 //! | `find_projects` | the first process |
 //! | `project_chain` | the second |
 //! | `client` | the host's side of both |
-//! | `question` | what the user is shown of a project, and asked |
+//! | `question` | the question that the user is asked about a project |
 //! | `trust` | `acp-chain trust` |
-//! | `here` | `acp-chain check` without a manifest: what holds in a folder |
+//! | `here` | `acp-chain check` without a manifest: what applies in a folder |
 
 pub mod client;
 pub mod find_projects;
@@ -43,7 +43,7 @@ use super::folders;
 use crate::project::{Bounds, Found, Records, find};
 use crate::untrusted::Untrusted;
 
-/// Where the way up from a working directory ends.
+/// The folders at which a search upwards ends.
 pub fn bounds() -> Bounds {
     let home = BaseDirs::new();
     let settings = folders::config_file();
@@ -65,7 +65,7 @@ pub fn root(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// What the user said about projects.
+/// The user's decisions about projects.
 fn records() -> Result<Records, String> {
     let folder = folders::trust();
     folder.map(|folder| Records::open(&folder)).ok_or_else(|| {

@@ -7,16 +7,16 @@ use crate::project::{Agreed, Content};
 use crate::sandbox::Directories;
 use crate::untrusted::Untrusted;
 
-/// A project that was read, and is checked as far as it can be without running it.
+/// A project that has been read, and checked as far as possible without running it.
 pub struct Opened {
     pub content: Content,
     pub manifest: Manifest,
-    /// What its proxies are given, in its order.
+    /// The directories granted to its proxies, in order.
     pub directories: Vec<Directories>,
 }
 
 impl Opened {
-    /// Reads the rest of a project whose components were kept. What is `named` runs beside it.
+    /// Reads the rest of a project whose components were kept. The files in `named` are beside it.
     pub fn new(
         content: Content,
         user: &User,
@@ -34,7 +34,7 @@ impl Opened {
         let directories = crate::cli::open(&manifest)?;
         for (entry, directories) in manifest.proxies.iter().zip(&directories) {
             let mut opened = directories.iter();
-            // What was opened is where it is, whatever its path says.
+            // An opened directory keeps its place, whatever its path leads to later.
             let outside = opened.find(|opened| !opened.directory.path.starts_with(content.root()));
             if let Some(outside) = outside {
                 let wrong = format!(
@@ -53,7 +53,7 @@ impl Opened {
         })
     }
 
-    /// What its proxies are and may do.
+    /// Its proxies and their permissions.
     pub fn agreed(&self) -> Vec<Agreed> {
         Agreed::of(&self.manifest, &self.content)
     }

@@ -1,7 +1,7 @@
 //! `acp-chain project-chain`: runs the proxies of one project, as a proxy of the `acp-chain run` that starts it.
 //!
-//! It trusts nobody: it rereads the project and the user's decision, and runs it only if it is the expected one, and
-//! the user agreed to it. Before a component runs, it gives up its rights.
+//! It trusts nobody: it rereads the project and the user's decision, and runs the project only if it is the expected
+//! one, and the user agreed to it. Before a component runs, it gives up its rights.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,7 +72,7 @@ impl ProjectChain {
     }
 }
 
-/// What is to run, if the user agreed to it.
+/// The chain to run, if the user agreed to it.
 fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, Failed> {
     if role == Role::Agent {
         return Err(Failed {

@@ -1,4 +1,4 @@
-//! What users see of a project before they say yes: all of it the first time, later the differences.
+//! What users see of a project before they agree: all of it the first time, later the differences.
 
 use acp_chain_package::Package;
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub fn all(opened: &Opened) -> Vec<String> {
     lines
 }
 
-/// What is different from what was agreed to before.
+/// The differences from the earlier consent.
 pub fn difference(opened: &Opened, before: &[Agreed]) -> Vec<String> {
     let difference = Difference::between(before, &opened.agreed());
     if difference.is_none() {
@@ -137,7 +137,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
     lines
 }
 
-/// Where a component comes from. The lock's claims are those of the project's author.
+/// The source of a component. The lock's claims are those of the project's author.
 fn source(
     opened: &Opened,
     entry: &ProxyEntry,
@@ -194,7 +194,7 @@ fn identity(
     }
 }
 
-/// A power, and what its author says it is for.
+/// A power, and its author's reason for it.
 fn power_in_words(power: &acp_chain_powers::Power, package: Option<&Package>) -> Vec<String> {
     let asked = package.into_iter().flat_map(|package| &package.asks.powers);
     let mut reasons = asked.filter(|asked| asked.power == power.key);
@@ -204,7 +204,7 @@ fn power_in_words(power: &acp_chain_powers::Power, package: Option<&Package>) ->
     [words::in_words(power)].into_iter().chain(reason).collect()
 }
 
-/// Its configuration as written, beside the default.
+/// The written configuration, beside the default.
 fn configuration(component: &ComponentEntry, package: Option<&Package>) -> Vec<String> {
     let config: Value = serde_json::from_str(&component.config).unwrap_or_default();
     let schema = package.and_then(|package| package.asks.config.as_ref());

@@ -1,11 +1,11 @@
-//! Paths as they are typed into a shell.
+//! Paths as typed into a shell.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use crate::untrusted::Untrusted;
 
-/// A path as one word of a POSIX shell. Characters that would not be shown are escaped as bash and zsh read them.
+/// A path as one word of a POSIX shell. Unprintable characters are escaped for bash and zsh.
 pub fn word(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+=@%,:".contains(byte);

@@ -10,22 +10,22 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// The state of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
-    /// The user agreed to just this.
+    /// The user agreed to exactly this content.
     Trusted(Digest),
-    /// The user agreed to what it was.
+    /// The user agreed to other content.
     Changed,
-    /// The user has said nothing.
+    /// The user has not decided.
     Unknown,
-    /// The user wants nothing of it.
+    /// The user denied it.
     Denied,
-    /// It cannot be used as it is.
+    /// It cannot be used.
     Wrong(String),
     /// It no longer has a manifest.
     Gone,
 }
 
 impl State {
-    /// Looks at the project with this root.
+    /// Determines the state of the project with this root.
     pub fn of(root: &Path, records: &Records, carried: &Carried) -> Self {
         if root.join(MANIFEST).symlink_metadata().is_err() {
             return Self::Gone;
@@ -49,7 +49,7 @@ impl State {
             return Ok(Self::Trusted(key));
         }
         let user = crate::cli::user().map_err(|error| error.to_string())?;
-        // Only content signed by somebody whom the user trusts is examined.
+        // Only content signed by a trusted signer is examined.
         if is_signed(&content, &user.signers) {
             let installed = crate::cli::installed(&user)?;
             let kept = Content::read(root, carried, Keep::Components);
@@ -67,8 +67,8 @@ impl State {
         })
     }
 
-    /// What the user is told when a project stands so that stood otherwise, or was not known. `goes_on` is whether
-    /// new sessions have what the user agreed to before.
+    /// The notice for the user when a project's state has changed, or was unknown. `goes_on` says whether new sessions
+    /// still get what the user agreed to before.
     pub fn told(&self, before: Option<&Self>, root: &Path, goes_on: bool) -> Option<String> {
         let project = format!("the project {}", Untrusted::new(root.display()));
         let command = format!("`acp-chain trust {}`", shell::word(root));

@@ -1,4 +1,4 @@
-//! `acp-chain trust`: the user looks at a project, and says whether its proxies may run.
+//! `acp-chain trust`: the user examines a project, and decides whether its proxies may run.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -83,7 +83,7 @@ impl Trust {
         self.ask(&records, &root)
     }
 
-    /// The root of the project. One that is gone can be revoked all the same.
+    /// The root of the project. Even a project that has gone can be revoked.
     fn root(&self, records: &Records) -> Result<PathBuf, String> {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
         super::root(folder).or_else(|none| {
@@ -182,7 +182,7 @@ impl Trust {
             say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
-        // A project that cannot run is not trusted. The sandbox gets what was shown.
+        // A project that cannot run is not trusted. The sandbox gets exactly what was shown.
         load(&opened)?;
         let record = Record::now(root, TrustDecision::Trusted { key, agreed });
         records.write(&record).map_err(|error| error.to_string())?;
@@ -193,7 +193,7 @@ impl Trust {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Whether the user says yes to what was shown.
+    /// Whether the user agrees to what was shown.
     fn is_agreed(&self, root: &Path, key: Digest) -> Result<bool, String> {
         match self.digest {
             Some(agreed) if agreed == key => return Ok(true),
@@ -218,12 +218,12 @@ impl Trust {
     }
 }
 
-/// Whether the user agreed to these files, and to all that they come to.
+/// Whether the user agreed to these files, and to their present meaning.
 fn is_same(standing: &Standing, agreed: &[crate::project::Agreed]) -> bool {
     matches!(standing, Standing::Trusted(record) if record.lets(agreed))
 }
 
-/// An error if something is locked that is not here. Nothing is downloaded for a project that is not trusted.
+/// An error if something locked is missing. Nothing is downloaded for an untrusted project.
 pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), String> {
     let is_missing = |locked: &&crate::extension::Locked| {
         let digest = &locked.agreed.digest;

@@ -1,4 +1,4 @@
-//! Notices changes of a project, or of the user's decision about it: by notifications of the system, never by polling.
+//! Detects changes of a project, or of the user's decision about it: by notifications of the system, never by polling.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,13 +10,13 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 /// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// Watches folders, but nothing below them.
+/// Watches folders, but nothing deeper.
 pub struct Watch(Option<Mutex<RecommendedWatcher>>);
 
-/// What happens in them.
+/// Notifications from them.
 pub struct Happenings(Receiver<()>);
 
-/// Begins to watch, at first nothing.
+/// Starts to watch, without folders at first.
 pub fn begin() -> (Watch, Happenings) {
     let (happened, happenings) = channel();
     let watcher = notify::recommended_watcher(tell(happened));
@@ -36,7 +36,7 @@ fn tell(happened: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
 }
 
 impl Watch {
-    /// Watches a folder too.
+    /// Watches another folder.
     pub fn add(&self, folder: &Path) {
         let Some(watcher) = &self.0 else {
             return;
@@ -49,7 +49,7 @@ impl Watch {
 }
 
 impl Happenings {
-    /// Waits until something has happened, and then for a quiet while. False if nothing is watched any longer.
+    /// Waits for a notification, and then for a quiet while. Returns false if nothing is watched any longer.
     pub fn wait(&self) -> bool {
         let Ok(()) = self.0.recv() else {
             return false;

@@ -8,19 +8,19 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use crate::cli::relied_on::Named;
 use crate::extension::Digest;
 
-/// The longest line, in bytes.
+/// The maximum length of a line, in bytes.
 pub const LINE: usize = 1 << 20;
 
-/// What `find-projects` is asked.
+/// A request to `find-projects`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Lookup {
-    /// The answer has this number.
+    /// The number that the answer repeats.
     pub number: u64,
     /// The working directory of a session.
     pub cwd: OsString,
 }
 
-/// What it says: an answer if it has a number, and something for the user if it has a notice.
+/// A reply: an answer if it has a number, and a message for the user if it has a notice.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,33 +35,33 @@ pub struct Reply {
 /// A project that the user trusts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
-    /// What stands for its content.
+    /// The key of its content.
     pub key: Digest,
-    /// Where it is.
+    /// Its root.
     pub root: OsString,
     /// Its display name.
     pub name: String,
 }
 
-/// The first line that `project-chain` reads. What comes behind it is the protocol of proxies.
+/// The first line that `project-chain` reads. The rest is the protocol of proxies.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Begin {
-    /// Where the project is.
+    /// The root of the project.
     pub root: OsString,
-    /// What its content must be.
+    /// The expected key of its content.
     pub key: Digest,
-    /// What is in front of and behind it: no proxy may write to that.
+    /// The files beside it, in front and behind: no proxy may write to them.
     pub beside: Named,
 }
 
-/// Something as a line.
+/// A value as a line.
 pub fn line(what: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(what).unwrap_or_default();
     line.push(b'\n');
     line
 }
 
-/// Reads just the first line; none if it is too long, or not there.
+/// Reads just the first line; `None` if it is too long, or missing.
 pub async fn first_line(input: &mut (impl AsyncRead + Unpin)) -> Option<Vec<u8>> {
     let mut line = Vec::new();
     while line.len() < LINE {

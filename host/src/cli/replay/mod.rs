@@ -2,9 +2,9 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `recording` | what both ends said, out of a trace |
-//! | `player` | what is said next, and what is expected |
-//! | `same` | what counts as the same, whatever ids and times are |
+//! | `recording` | the messages of both ends, from a trace |
+//! | `player` | the next message, and the expected ones |
+//! | `same` | equality, up to ids and times |
 //! | `wire` | the other end: lines in, lines out |
 
 mod player;
@@ -27,10 +27,10 @@ use self::wire::{Came, Wire};
 use crate::channel::Peer;
 use crate::untrusted::Untrusted;
 
-/// How much of a message is told, in bytes.
+/// How many bytes of a message are shown.
 const TOLD: usize = 2000;
 
-/// What to exit with if nothing can be played.
+/// The exit code if nothing can be played.
 const UNREADABLE: u8 = 2;
 
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ impl Replay {
         })?;
         let mut player = Player::new(recording);
         let mut wire = Wire::open(&self.command)?;
-        // A person may sit at the other end of an agent.
+        // There may be a person at the other end of an agent.
         let patience = (side == Peer::Client).then(|| Duration::from_secs(self.patience));
         let difference = self.turns(&mut player, &mut wire, patience).err();
         wire.close();
@@ -126,7 +126,7 @@ impl Replay {
                 if let Some(speed) = self.speed {
                     thread::sleep(wait.div_f64(speed).saturating_sub(last.elapsed()));
                 }
-                // What it did not take, it did not answer either.
+                // A message that it did not take, it did not answer either.
                 let _ = wire.say(&message);
                 last = Instant::now();
             }

@@ -1,4 +1,4 @@
-//! What the side sends next, and what it expects.
+//! The next message of our side, and the expected ones.
 //!
 //! A message of the recording is sent once everything that the side received before it has come. Incoming messages are
 //! compared with the recording, in the order of their session.
@@ -12,31 +12,31 @@ use serde_json::{Map, Value, json};
 use super::recording::{INITIALIZE, Recording, Step, session, without_acp};
 use super::same::Ids;
 
-/// What withdraws a request.
+/// The method that cancels a request.
 const CANCEL: &str = "$/cancel_request";
 
-/// One that plays a side.
+/// Plays one side.
 #[derive(Debug)]
 pub struct Player {
     steps: Vec<Step>,
-    /// Which of them came, or were said.
+    /// Which steps were received or sent.
     is_done: Vec<bool>,
-    /// All before it is done.
+    /// All steps before it are done.
     next: usize,
     ids: Ids,
-    /// By the number in the recording, under which id a request of theirs came.
+    /// The ids of the other side's requests, by their number in the recording.
     theirs: HashMap<u64, Value>,
-    /// By the id that we gave it, which request of the recording ours is.
+    /// The requests of the recording, by the ids of ours.
     ours: HashMap<u64, u64>,
     given: HashMap<u64, u64>,
 }
 
-/// How the other side differs from the recording.
+/// A difference of the other side from the recording.
 #[derive(Debug)]
 pub struct Difference {
-    /// Where in the trace.
+    /// The line in the trace.
     pub line: Option<usize>,
-    /// Where in the message.
+    /// The place in the message.
     pub at: Option<String>,
     pub expected: String,
     pub came: String,
@@ -55,12 +55,12 @@ impl Player {
         }
     }
 
-    /// Whether the recording is at its end.
+    /// Whether the recording has ended.
     pub fn is_done(&self) -> bool {
         self.next == self.steps.len()
     }
 
-    /// What the side says now, if it is its turn, and how long it took in the recording.
+    /// The next message of our side, if it is its turn, and the recorded pause before it.
     pub fn next(&mut self) -> Option<(Duration, Value)> {
         self.pass();
         let step = self
@@ -73,7 +73,7 @@ impl Player {
         Some((step.after, self.message(&step)))
     }
 
-    /// Passes by what is done.
+    /// Skips steps that are done.
     fn pass(&mut self) {
         while self.is_done.get(self.next) == Some(&true) {
             self.next += 1;
@@ -111,7 +111,7 @@ impl Player {
         message.into()
     }
 
-    /// Takes what came.
+    /// Takes a received message.
     pub fn take(&mut self, message: Value) -> Result<(), Difference> {
         let came = Came::of(&message, &self.ours);
         let Some(at) = self.expected(&came) else {
@@ -156,7 +156,7 @@ impl Player {
         Ok(())
     }
 
-    /// What is to come next in the session of what came. Outside sessions, answers come in any order.
+    /// The step expected next in the session of a received message. Outside sessions, answers come in any order.
     fn expected(&self, came: &Came) -> Option<usize> {
         let session = match (came.kind, came.request) {
             (Kind::Response, Some(request)) => {
@@ -185,7 +185,7 @@ impl Player {
         same.or(first).or_else(|| all().next())
     }
 
-    /// Something was expected, and did not come.
+    /// An expected message did not come.
     pub fn missing(&self, why: &str) -> Difference {
         let step = self.steps[self.next..].iter().find(|step| !step.is_ours);
         Difference {
@@ -196,7 +196,7 @@ impl Player {
         }
     }
 
-    /// What came is not a message.
+    /// A received line is not a message.
     pub fn nonsense(&self, line: String) -> Difference {
         let difference = self.missing("");
         Difference {
@@ -206,11 +206,11 @@ impl Player {
     }
 }
 
-/// What came, as far as it tells what it belongs to.
+/// A received message, as far as it can be assigned.
 struct Came<'m> {
     kind: Kind,
     method: Option<&'m str>,
-    /// Of an answer, the request of the recording.
+    /// The request of the recording, for an answer.
     request: Option<u64>,
     is_error: bool,
     body: Option<&'m Value>,
@@ -239,7 +239,7 @@ impl<'m> Came<'m> {
         }
     }
 
-    /// Whether it is a message of this kind, of this method, or the answer to this request.
+    /// Whether it has this step's kind and method, or answers this step's request.
     fn is(&self, step: &Step) -> bool {
         self.kind == step.kind
             && match self.kind {

@@ -10,10 +10,10 @@ use serde_json::Value;
 use crate::channel::Peer;
 use crate::transcript::{Seen, ends};
 
-/// What begins a connection.
+/// The method that begins a connection.
 pub const INITIALIZE: &str = "initialize";
 
-/// How the host's ids of MCP servers begin.
+/// The prefix of the host's ids of MCP servers.
 const OWN_SERVER: &str = "acp-chain-";
 
 /// Why there is nothing to play.
@@ -27,27 +27,27 @@ pub enum RecordingError {
         "{0}: a second connection begins here, and only one can be played: cut the trace to one"
     )]
     SecondConnection(usize),
-    /// The side says nothing in it.
+    /// The side sends nothing in it.
     #[error(" the trace has no message of the {}", .0.as_str())]
     Empty(Peer),
 }
 
-/// A message that the side said, or was told.
+/// A message that the side sent or received.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Where it is in the trace.
+    /// Its line in the trace.
     pub line: usize,
-    /// When it was said, behind the one before it.
+    /// The time since the previous one.
     pub after: Duration,
-    /// Whether it is the side that says it.
+    /// Whether our side sends it.
     pub is_ours: bool,
     pub kind: Kind,
     pub method: String,
     /// The number of the request.
     pub request: Option<u64>,
-    /// The session that it is about.
+    /// Its session.
     pub session: Option<String>,
-    /// What it says; null if nothing.
+    /// Its body, or null.
     pub body: Value,
     pub is_error: bool,
 }
@@ -59,7 +59,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What a side said and was told in one connection.
+    /// The messages that a side sent and received in one connection.
     pub fn read(trace: impl BufRead, side: Peer) -> Result<Self, RecordingError> {
         let mut steps: Vec<Step> = Vec::new();
         let mut seen = Seen::new();
@@ -134,12 +134,12 @@ fn step(number: usize, line: &Line, is_ours: bool) -> Option<Step> {
     })
 }
 
-/// The session that parameters name.
+/// The session named in the parameters.
 pub fn session(params: &Value) -> Option<String> {
     params.get("sessionId")?.as_str().map(str::to_owned)
 }
 
-/// What is said in answer to `initialize`, without what the host says for its agents: that they reach servers over ACP.
+/// An answer to `initialize`, without the host's addition for its agents: that they reach servers over ACP.
 pub fn without_acp(mut result: Value) -> Value {
     let [capabilities, servers] = ["agentCapabilities", "mcpCapabilities"];
     if let Some(Value::Object(all)) = result.get_mut(capabilities) {

@@ -6,27 +6,27 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-/// What a masked secret begins with, and ends with.
+/// The beginning and the end of a masked secret.
 const MARKER: (&str, char) = ("[secret: ", ']');
 
-/// The ids of the recording, and those that stand for them.
+/// The ids of the recording, and the corresponding ones of the replay.
 #[derive(Debug, Default)]
 pub struct Ids {
     now: HashMap<String, Value>,
     then: HashMap<String, Value>,
 }
 
-/// Where two values differ.
+/// The place at which two values differ.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unequal {
-    /// The way to it, as a JSON pointer.
+    /// Its JSON pointer.
     pub at: String,
     pub expected: Value,
     pub came: Value,
 }
 
 impl Ids {
-    /// Whether what came says the same. Ids that are new stand for each other from now on.
+    /// Whether a received value equals the expected one. New ids correspond to each other from now on.
     pub fn same(&mut self, expected: &Value, came: &Value) -> Result<(), Unequal> {
         self.compare(&mut String::new(), "", expected, came)
     }
@@ -47,7 +47,7 @@ impl Ids {
                     let length = at.len();
                     at.push('/');
                     at.push_str(name);
-                    // What is not said is as null.
+                    // A missing member equals null.
                     let null = Value::Null;
                     let [expected, came] = [expected, came].map(|value| value.unwrap_or(&null));
                     self.compare(at, name, expected, came)?;
@@ -87,7 +87,7 @@ impl Ids {
         }
     }
 
-    /// Whether two ids stand for each other, as new ones do.
+    /// Whether two ids correspond; new ones do from now on.
     fn stand_for(&mut self, then: &Value, now: &Value) -> bool {
         let keys = [then.to_string(), now.to_string()];
         match (self.now.get(&keys[0]), self.then.get(&keys[1])) {
@@ -101,7 +101,7 @@ impl Ids {
         }
     }
 
-    /// What is said now: with the ids that stand for those of the recording.
+    /// A value to be sent, with the ids of the replay.
     pub fn renamed(&self, member: &str, value: &Value) -> Value {
         match value {
             Value::Object(members) => {
@@ -122,7 +122,7 @@ impl Ids {
         }
     }
 
-    /// The session of the recording that one stands for.
+    /// The recorded session that corresponds to one of the replay.
     pub fn session_then(&self, now: &str) -> String {
         let then = self.then.get(&Value::from(now).to_string());
         then.and_then(Value::as_str).unwrap_or(now).to_owned()
@@ -137,7 +137,7 @@ fn is_time(member: &str) -> bool {
     member.ends_with("At") || member == "timestamp" || member == "time"
 }
 
-/// Whether a text is that of the recording, where a masked secret may be any.
+/// Whether a text equals that of the recording, in which a masked secret may be any text.
 fn is_text(expected: &str, came: &str) -> bool {
     if expected == came {
         return true;

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::limits::LINE;
 use crate::untrusted::Untrusted;
 
-/// How many lines may wait for us.
+/// The maximum number of lines waiting for us.
 const WAITING: usize = 1024;
 
 /// How long a program that we started may take to end by itself.
@@ -21,29 +21,29 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How often to check whether it has.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What came from the other end.
+/// An event from the other end.
 pub enum Came {
     /// A message.
     Message(Value),
-    /// A line that is none.
+    /// A line that is not a message.
     Nonsense(String),
-    /// It says no more.
+    /// It has closed its output.
     End,
     /// Nothing, for too long.
     Nothing,
 }
 
-/// Both ways to the other end.
+/// The connection to the other end, both ways.
 pub struct Wire {
     child: Option<Child>,
     input: Option<ChildStdin>,
     lines: Receiver<Came>,
-    /// Of a batch, what was not taken yet.
+    /// The rest of a batch.
     batch: std::vec::IntoIter<Value>,
 }
 
 impl Wire {
-    /// Starts a command, or takes our own standard streams if there is none.
+    /// Starts a command, or uses our own standard streams if there is none.
     pub fn open(command: &[OsString]) -> Result<Self, String> {
         let (tell, lines) = sync_channel(WAITING);
         let (mut child, mut input) = (None, None);
@@ -79,7 +79,7 @@ impl Wire {
         })
     }
 
-    /// Says something.
+    /// Sends a message.
     pub fn say(&mut self, message: &Value) -> io::Result<()> {
         let mut line = message.to_string();
         line.push('\n');
@@ -96,7 +96,7 @@ impl Wire {
         }
     }
 
-    /// What comes next.
+    /// The next event.
     pub fn hear(&mut self, patience: Option<Duration>) -> Came {
         if let Some(message) = self.batch.next() {
             return Came::Message(message);
@@ -119,7 +119,7 @@ impl Wire {
         }
     }
 
-    /// Ends the program that was started: gently first, by the end of its input.
+    /// Ends the started program: gently first, by the end of its input.
     pub fn close(mut self) {
         drop(self.input.take());
         let Some(mut child) = self.child.take() else {

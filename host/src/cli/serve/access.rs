@@ -1,6 +1,7 @@
-//! The file of the access log. It begins anew when it grows too long; what stood in it is kept in one beside it.
+//! The file of the access log. It begins anew when it grows too long; its previous content is kept in another file
+//! beside it.
 //!
-//! No name is looked up once it is open, for the right to do that is given up: what stood in it is copied, and it is cut.
+//! Once it is open, no path is resolved, since that right is given up: the content is copied, and the file truncated.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -11,17 +12,17 @@ use acp_chain_remote::server::access::{Access, Writer};
 use crate::system::files;
 use crate::untrusted::Untrusted;
 
-/// It begins anew past so many bytes.
+/// It begins anew past this many bytes.
 const LONGEST: u64 = 64 << 20;
 
 /// A file of whole lines.
 pub struct AccessFile {
     file: File,
-    /// Where what stood in it is kept, if it can be cut: a pipe has no length.
+    /// Keeps the previous content, if the file can be truncated: a pipe has no length.
     kept: Option<File>,
 }
 
-/// A log, and what writes it here; `-` is standard error.
+/// A log and its writer; `-` is standard error.
 pub fn open(path: &Path) -> Result<(Access, Writer), String> {
     if path == Path::new("-") {
         return Ok(Access::new(Box::new(io::stderr())));
@@ -47,7 +48,7 @@ impl AccessFile {
 }
 
 impl Write for AccessFile {
-    /// All of it, or nothing.
+    /// Writes all of it, or nothing.
     fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
         let Some(kept) = &mut self.kept else {
             return self.file.write(lines);
@@ -63,7 +64,7 @@ impl Write for AccessFile {
         }
         let written = self.file.write_all(lines);
         written.inspect_err(|_| {
-            // Lines that are there in part would be nobody's.
+            // Partial lines would be useless.
             let _ = self.file.set_len(length);
         })?;
         Ok(lines.len())

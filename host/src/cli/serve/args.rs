@@ -1,4 +1,4 @@
-//! What the command line says of serving, over what `[serve]` of the user's config.toml says.
+//! The settings for serving: the command line, over `[serve]` of the user's config.toml.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use acp_chain_remote::server::{Endpoint, Node};
 
 use crate::manifest::{Route, ServeLimits, User};
 
-/// Where it listens if nobody says where.
+/// The default address.
 const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8600);
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub struct ServeArgs {
     sleep_seconds: Option<u32>,
 }
 
-/// What holds.
+/// The effective settings.
 pub struct ServeSettings {
     pub listen: SocketAddr,
     pub metrics: Option<SocketAddr>,
@@ -74,7 +74,7 @@ pub struct ServeSettings {
 }
 
 impl ServeArgs {
-    /// What holds with this file of the user's. An error if it is not safe.
+    /// The effective settings with this user's file. An error if they are not safe.
     pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
         let serve = user.serve.clone();
         let mut gate = serve.gate;

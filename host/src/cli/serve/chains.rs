@@ -1,4 +1,4 @@
-//! What the chains of all clients share, and how one is made of it.
+//! The shared parts of all clients' chains, and how a chain is made of them.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,38 +22,38 @@ use serde_json::json;
 
 /// The chains of all users, and who gets which.
 pub struct Chains {
-    /// The first that fits is a user's.
+    /// The first match is a user's.
     routes: Vec<(Route, Template)>,
-    /// Of whom none fits.
+    /// For all other users.
     others: Template,
     total: Arc<Total>,
 }
 
-/// All that it takes to start a chain, loaded once.
+/// Everything needed to start a chain, loaded once.
 struct Template {
     supervisor: Supervisor,
     bridge: BridgeKind,
     agent: Agent,
     manifest: Option<Manifest>,
-    /// The proxies of the manifest, in its order: what is started for each chain.
+    /// The proxies of the manifest, in order, to be started for each chain.
     proxies: Vec<Proxy>,
     sleep_after: Option<Duration>,
 }
 
 enum Agent {
     Program(Startable),
-    /// One that is elsewhere, which a process reaches for all.
+    /// A remote one, which one process reaches for all.
     Elsewhere(Taker),
 }
 
 enum Proxy {
-    /// What a component says of itself, if it has started once. It is started when something comes for it.
+    /// A component, with its registration once it has started. It is started when something comes for it.
     Component(Guest, Option<Registration>),
     Program(Startable),
 }
 
 impl Chains {
-    /// Loads what the plans say, and has the supervisor start nothing but their programs.
+    /// Loads the plans, and has the supervisor start nothing but their programs.
     pub async fn load(
         routes: Vec<(Route, Plan)>,
         others: Plan,
@@ -63,7 +63,7 @@ impl Chains {
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
         let allowed = supervisor.allow(plans.flat_map(commands).collect());
         let allowed = allowed.map_err(|error| failed(&error))?;
-        // There may be thousands of them.
+        // There may be thousands of connections.
         let mut programs = allowed.into_iter().map(Startable::over_socket);
         let engine = cli::engine().map_err(|error| failed(&error))?;
         let total = engine.total();
@@ -81,8 +81,8 @@ impl Chains {
         })
     }
 
-    /// Starts the proxies of each chain once, before anybody comes: it is the operator who is to hear of what is wrong
-    /// with them.
+    /// Starts the proxies of each chain once, before anybody connects: the operator, not a client, should see their
+    /// errors.
     pub async fn check(&mut self) -> Result<(), Failed> {
         let routes = self.routes.iter_mut().map(|(_, template)| template);
         for template in routes.chain([&mut self.others]) {
@@ -91,12 +91,12 @@ impl Chains {
         Ok(())
     }
 
-    /// What the instances of all chains take.
+    /// The total of all chains' instances.
     pub fn total(&self) -> Arc<Total> {
         self.total.clone()
     }
 
-    /// A chain of its own for a client.
+    /// A new chain for a client.
     pub async fn start(&self, role: Role, user: &User) -> Result<Chain, StartError> {
         if role != Role::Agent {
             let message =
@@ -113,7 +113,7 @@ impl Chains {
     }
 }
 
-/// What a chain starts: its agent, and its native proxies in their order.
+/// The programs of a chain: its agent, and its native proxies in order.
 pub fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
     let natives = plan.manifest.iter().flat_map(Manifest::natives);
     let natives = natives.map(|(_, native)| native.command.clone());
@@ -135,7 +135,7 @@ impl Agent {
         })
     }
 
-    /// That of a chain.
+    /// The agent of one chain.
     fn start(&self) -> Result<ChildIo, Failed> {
         match self {
             Self::Program(program) => plan::start_agent(program),
@@ -185,7 +185,7 @@ impl Template {
         })
     }
 
-    /// Starts the proxies once, and keeps what they say of themselves.
+    /// Starts the proxies once, and keeps their registrations.
     async fn check(&mut self) -> Result<(), Failed> {
         let mut said: HashMap<_, _> = self
             .proxies(None)
@@ -226,7 +226,7 @@ impl Template {
             .natives()
             .map(|(entry, native)| (&entry.id, native))
             .collect();
-        // Where nobody has to say who he is, nobody has a name.
+        // Without authentication, nobody has a name.
         let user = user.filter(|user| !user.name.is_empty());
         let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
         let user: Option<Arc<str>> = user.map(Into::into);
@@ -234,7 +234,7 @@ impl Template {
         let ready = proxies.filter_map(|(entry, proxy)| match proxy {
             Proxy::Component(guest, registration) => {
                 let guest = Guest {
-                    // Each has its own memory, and that is seen in its own place.
+                    // Each has its own memory, counted separately.
                     gauge: Gauge::default(),
                     user: user.clone(),
                     ..guest.clone()

@@ -1,16 +1,16 @@
-//! `acp-chain serve`: a chain for each client that comes over HTTP or WebSocket.
+//! `acp-chain serve`: a chain for each client that connects over HTTP or WebSocket.
 //!
-//! Everything that takes rights is done before the first client comes: manifests are read, components compiled, ports
-//! opened, and what starts agents is told which. Then the rights are given up, for all chains.
+//! Everything that takes rights is done before the first client connects: manifests are read, components compiled,
+//! ports opened, and the supervisor is told which programs it may start. Then the rights are given up, for all chains.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `args` | what the command line says, over config.toml |
-//! | `chains` | what is shared, and how a chain is made of it |
-//! | `pressure` | when nobody else comes in |
-//! | `access` | the file of its access log |
-//! | `numbers` | what it counts besides |
-//! | `keys` | what users are verified by, as it changes |
+//! | `args` | the command line, over config.toml |
+//! | `chains` | the shared parts, and how a chain is made of them |
+//! | `pressure` | when nobody else is let in |
+//! | `access` | the file of the access log |
+//! | `numbers` | further metrics |
+//! | `keys` | the credentials that verify users, as they change |
 //! | `token` | `serve-token` |
 
 mod access;
@@ -77,7 +77,7 @@ pub struct Serve {
     agent: AgentArgs,
 }
 
-/// How many files the server itself has, besides those of connections.
+/// The number of the server's own files, besides those of connections.
 const OWN_FILES: usize = 64;
 
 /// How long the last lines of the access log may take.
@@ -116,7 +116,7 @@ impl Serve {
         });
         let routes: Vec<_> = routes.collect::<Result<_, _>>()?;
         let plans = routes.iter().map(|(_, plan)| plan).chain([&others]);
-        // Each program is spoken with over one socket.
+        // Each program is connected over one socket.
         let of_chain = plans
             .clone()
             .map(|plan| chains::commands(plan).count())
@@ -156,10 +156,10 @@ impl Serve {
             ..wrong(&error)
         })?;
         let live = trace.as_ref().and_then(trace::live_folder);
-        // It outlives the runtime: what happens until that is gone is written.
+        // It outlives the runtime: everything until its end is written.
         let tracer = otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer);
         let supervisor = run::supervise(&program)?;
-        // What it takes to load ends with this, and no thread keeps rights.
+        // The loading runtime ends here, and no thread keeps rights.
         let loaded = runtime(None)
             .map_err(|error| wrong(&error))?
             .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
@@ -197,7 +197,7 @@ impl Serve {
     }
 }
 
-/// Serves until that fails, or somebody asks it to stop and turns that run have had so long.
+/// Serves until that fails, or until a requested stop has given running turns their time.
 async fn until_stopped(
     server: Server,
     gate: Arc<Gate>,
@@ -211,7 +211,7 @@ async fn until_stopped(
         tracing::info!("asked to stop: turns that run may finish");
         tokio::select! {
             () = stopper.drain(drain) => {}
-            // Asked once more, nothing is waited for.
+            // At a second request, nothing is waited for.
             () = stop::requested() => stopper.drain(Duration::ZERO).await,
         }
     };
@@ -221,7 +221,7 @@ async fn until_stopped(
     }
 }
 
-/// How much there may be: no more than the system has files for.
+/// The limits: no more than the system has files for.
 fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
     let files = Files {
         all: descriptors::raise().saturating_sub(OWN_FILES),
@@ -237,7 +237,7 @@ fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
         files,
     };
     if !asks_who {
-        // All are one user.
+        // All clients count as one user.
         limits.connections_per_user = usize::MAX;
         limits.sessions_per_user = usize::MAX;
         limits.bodies_per_user = BODIES;
@@ -246,7 +246,7 @@ fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
     limits
 }
 
-/// What runs behind each connection.
+/// The chain behind each connection.
 fn behind(
     chains: Arc<Chains>,
     pressure: Pressure,
@@ -289,7 +289,7 @@ fn behind(
     }
 }
 
-/// A runtime, of this thread or of so many.
+/// A runtime, of this thread or of this many.
 fn runtime(threads: Option<usize>) -> io::Result<tokio::runtime::Runtime> {
     let mut builder = match threads {
         Some(threads) => {

@@ -1,4 +1,4 @@
-//! What this program adds to the numbers of its server: agents, instances of proxies, and the process itself.
+//! This program's own metrics beside its server's: agents, instances of proxies, and the process itself.
 
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ struct Counts {
 }
 
 impl Agents {
-    /// A chain with its agent has begun, or could not.
+    /// A chain with its agent has started, or could not.
     pub fn began(&self, has_begun: bool) {
         let count = match has_begun {
             true => &self.0.started,
@@ -32,7 +32,7 @@ impl Agents {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection whose chain had begun has ended so.
+    /// A connection whose chain had started has ended like this.
     pub fn ended(&self, exit: Exit) {
         let Exit::Ended { agent } = exit else { return };
         self.0.ended.fetch_add(1, Ordering::Relaxed);
@@ -43,7 +43,7 @@ impl Agents {
 
     fn write(&self, page: &mut Page) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        // In this order, no agent has ended that has not started.
+        // In this order, no agent has ended before it started.
         let ended = get(&self.0.ended);
         let started = get(&self.0.started);
         page.gauge(
@@ -68,7 +68,7 @@ impl Agents {
     }
 }
 
-/// All of it. To be opened before rights are given up.
+/// All of them. To be opened before rights are given up.
 pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     let process = Process::open();
     vec![
@@ -89,8 +89,8 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     ]
 }
 
-/// By the names that every process has (Prometheus, "Writing client libraries"); what the system does not tell is left
-/// out.
+/// Under the standard names of process metrics (Prometheus, "Writing client libraries"); those that the system does not
+/// report are left out.
 fn of_process(process: &Process, page: &mut Page) {
     page.gauges(
         "acp_chain_build_info",

@@ -1,6 +1,6 @@
-//! When nobody else comes in, so that those who are there have what they need.
+//! When nobody else is let in, so that the open connections have what they need.
 //!
-//! Whoever is there may wake his proxies up at any time: they get instances beyond what is said here.
+//! Open connections may wake their proxies up at any time: they get instances beyond these limits.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use crate::manifest::ServeLimits;
 use crate::sandbox::Total;
 use crate::system::memory;
 
-/// How many areas of memory an instance takes at most while it is called: its memories, their guards, and its stack.
+/// The maximum number of memory areas of an instance during a call: its memories, their guards, and its stack.
 const AREAS: u64 = 6;
 
-/// What all instances may take before nobody else comes in.
+/// The maximum of all instances before nobody else is let in.
 pub struct Pressure {
     total: Arc<Total>,
     instances: usize,
@@ -19,7 +19,7 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// As these limits have it, and as the system lets it be.
+    /// With these limits, and those of the system.
     pub fn new(total: Arc<Total>, limits: &ServeLimits) -> Self {
         let most = memory::areas().map_or(u64::MAX, |areas| areas / AREAS);
         let bytes = limits.memory.or(memory::all().map(|all| all / 2));

@@ -1,4 +1,4 @@
-//! `acp-chain serve-token`: a token for somebody who is to come in.
+//! `acp-chain serve-token`: makes a token for a user.
 
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct ServeToken {
 }
 
 impl ServeToken {
-    /// The token is printed, and is nowhere else; the file has its hash.
+    /// The token is printed, and stored nowhere; the file has its hash.
     pub fn main(self) -> Result<(), String> {
         let made = Token::make(&self.name, self.group);
         let (token, secret) = made.map_err(|error| error.to_string())?;
@@ -47,11 +47,11 @@ impl ServeToken {
     }
 }
 
-/// Puts a line behind the others, whole or not at all; two of us wait for each other.
+/// Appends a line, whole or not at all; concurrent processes wait for each other.
 fn append(path: &Path, token: &Token) -> Result<(), String> {
     let cannot = |error| format!("it cannot be written: {error}");
     let mut file = files::append_shared(path).map_err(cannot)?;
-    // There are file systems without locks. Then two lines may lack the break between them, and `serve` says so.
+    // Some file systems have no locks. Then two lines may lack the break between them, and `serve` reports that.
     let _ = file.lock();
     let mut text = String::new();
     let read = (&file).take(LONGEST as u64 + 1).read_to_string(&mut text);
@@ -61,7 +61,7 @@ fn append(path: &Path, token: &Token) -> Result<(), String> {
             "it has more than {LONGEST} bytes, which no server reads"
         ));
     }
-    // With a wrong line in it, the server would take no line of it.
+    // With a malformed line in it, the server would accept no line of it.
     tokens::read(&text).map_err(|error| error.to_string())?;
     let begin = if text.is_empty() || text.ends_with('\n') {
         ""
@@ -73,7 +73,7 @@ fn append(path: &Path, token: &Token) -> Result<(), String> {
     written
         .and_then(|()| file.sync_all())
         .inspect_err(|_| {
-            // A line that is there in part would be a wrong one.
+            // A partial line would be malformed.
             let _ = file.set_len(length as u64);
         })
         .map_err(cannot)

@@ -1,4 +1,4 @@
-//! Which transcripts there are.
+//! Finds transcripts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use acp_chain_package::{MetadataError, Project};
 
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// How deep folders are looked through.
+/// The maximum depth of the search.
 const DEPTH: usize = 32;
 
 /// Folders that are never searched: third-party code, and generated files.
 const SKIPPED: &[&str] = &["node_modules", "target"];
 
-/// The files that are named, and all transcripts in the folders that are, each once, by their paths.
+/// The named files, and all transcripts in the named folders, each once, by path.
 pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for path in paths {
@@ -49,7 +49,7 @@ fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result
     Ok(())
 }
 
-/// The component that the project in this folder builds.
+/// The component built by the project in this folder.
 pub fn component() -> Result<PathBuf, String> {
     match Project::read(Path::new(".")) {
         Ok(project) => {

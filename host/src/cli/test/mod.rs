@@ -1,7 +1,7 @@
 //! `acp-chain test`: plays transcripts, and shows the differences.
 //!
-//! The components run as they do in a run, each in its sandbox. What is written here, reports and updated
-//! transcripts, is written by this process, which therefore keeps its rights.
+//! The components run in their sandboxes, as in a run. This process writes reports and updated transcripts, and
+//! therefore keeps its rights.
 
 mod find;
 mod record;
@@ -69,7 +69,7 @@ enum Verdict {
     Ok,
     /// It was updated.
     Updated,
-    /// Something differed. This is what, with its first line.
+    /// Something differed: the first line, and the differences.
     Differs(usize, Vec<String>),
     /// It cannot be played.
     Wrong(String),
@@ -191,7 +191,7 @@ impl Test {
     }
 }
 
-/// What differs, one after the other, and what was warned of meanwhile.
+/// The differences, one after the other, and the warnings meanwhile.
 fn differs(script: &Script, played: &Played) -> Verdict {
     let differences = played.differences(script);
     let first = differences.first().map_or(1, |first| first.line);
@@ -241,7 +241,7 @@ fn read(path: &Path) -> Result<Script, String> {
     }
     let mut text = String::new();
     let file = File::open(path).map_err(unreadable)?;
-    // One byte too many tells.
+    // One byte more detects longer ones.
     let mut file = file.take(LONGEST as u64 + 1);
     file.read_to_string(&mut text).map_err(unreadable)?;
     Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))

@@ -1,7 +1,7 @@
 //! `acp-chain test --from TRACE`: a transcript from a run.
 //!
 //! The messages that both ends send are taken from the trace; those that they receive are what the chain now makes of
-//! them, so the transcript passes. Values that vary are left open.
+//! them, so the transcript passes. Values that vary become wildcards.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,7 +15,7 @@ use crate::untrusted::Untrusted;
 /// How often a transcript is updated until it passes.
 const TRIES: usize = 3;
 
-/// What was recorded, if it is not the component of this folder.
+/// The recorded chain, if it is not the component of this folder.
 #[derive(Clone, Copy)]
 pub enum Chain<'a> {
     /// This component alone.
@@ -24,7 +24,7 @@ pub enum Chain<'a> {
     Manifest(&'a Path),
 }
 
-/// Makes a transcript, and prints it if there is no file for it.
+/// Makes a transcript, and prints it if no file is given.
 pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Result<(), String> {
     if let Some(output) = output.filter(|output| output.exists()) {
         return Err(is_there(output));
@@ -76,7 +76,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     Ok(())
 }
 
-/// Writes a file that is not there yet.
+/// Creates a new file.
 fn create(path: &Path, text: &str) -> Result<(), String> {
     let shown = Untrusted::new(path.display());
     let file = File::create_new(path);
@@ -92,7 +92,7 @@ fn is_there(path: &Path) -> String {
     format!("{shown}: there is such a file already; name another, or remove it")
 }
 
-/// What the ends get in a transcript.
+/// The messages that the ends receive in a transcript.
 fn expected(text: &str) -> BTreeSet<String> {
     let steps = Script::read(text)
         .map(|script| script.steps)
@@ -103,7 +103,7 @@ fn expected(text: &str) -> BTreeSet<String> {
 
 /// The head of a transcript at `path`.
 fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
-    // As they are, so that no `..` leads elsewhere by a link.
+    // Resolved, so that no `..` leads elsewhere through a link.
     let real = |path: &Path| {
         let shown = Untrusted::new(path.display());
         std::fs::canonicalize(path).map_err(|error| format!("{shown}: {error}"))
@@ -126,7 +126,7 @@ fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
     })
 }
 
-/// The way from a folder to a file.
+/// The relative path from a folder to a file.
 fn way(folder: &Path, file: &Path) -> PathBuf {
     let (from, to): (Vec<Component>, Vec<Component>) =
         (folder.components().collect(), file.components().collect());

@@ -1,4 +1,4 @@
-//! The chain that a transcript is played with.
+//! The chain of a transcript.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ pub struct Stage {
     host: Host,
     user: User,
     installed: Installed,
-    /// What takes the place of the first component that is named by its path.
+    /// Replaces the first component named by its path.
     component: Option<PathBuf>,
 }
 
@@ -36,7 +36,7 @@ impl Stage {
         })
     }
 
-    /// Plays a transcript that lies at `path`.
+    /// Plays the transcript at `path`.
     pub fn play(&self, script: &Script, path: &Path, loosens: bool) -> Result<Played, String> {
         let manifest = self.manifest(script.head(), path)?;
         let setup = Setup {
@@ -53,7 +53,7 @@ impl Stage {
     fn manifest(&self, head: &str, path: &Path) -> Result<Manifest, String> {
         let shown = Untrusted::new(path.display());
         let absolute = std::path::absolute(path).map_err(|error| format!("{shown}: {error}"))?;
-        // What cannot be read is told below, with its place.
+        // Parse errors are reported below, with their place.
         let keys = toml::from_str::<toml::Table>(head).ok();
         if let Some(keys) = &keys
             && let Some(manifest) = keys.get("manifest")
@@ -82,7 +82,7 @@ impl Stage {
         manifest.map_err(|error| error.to_string())
     }
 
-    /// Puts the component that is tested into a manifest which a run has as well.
+    /// Puts the tested component into a manifest that is also used for runs.
     fn put_component(&self, manifest: &mut Manifest) {
         let components = manifest.proxies.iter_mut();
         let mut components = components.filter_map(|entry| match &mut entry.kind {
@@ -115,7 +115,7 @@ impl Stage {
     }
 }
 
-/// An error if a proxy would get something that nobody has agreed to: a transcript may come from anywhere.
+/// An error if a proxy would be granted directories that nobody has agreed to: a transcript may come from anywhere.
 pub(in crate::cli) fn check_directories(
     manifest: &Manifest,
     directories: &[Directories],

@@ -1,4 +1,4 @@
-//! Listens to all running chains, also to those that start later, with a thread for each.
+//! Listens to all running chains, and to those that start later, with a thread for each.
 
 use std::collections::HashSet;
 use std::io::BufReader;
@@ -13,23 +13,23 @@ use acp_chain_trace::{Line, Reader};
 /// How often to look for new ones.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How many lines may wait. A chain whose lines nobody takes counts them, and does not wait.
+/// The maximum number of waiting lines. A chain whose lines nobody takes counts them, and does not wait.
 const WAITING: usize = 4096;
 
-/// What is heard.
+/// News of a chain.
 pub enum News {
     /// A chain runs.
     Begins(Found),
     /// It said this.
     Says(u32, PathBuf, Box<Line>),
-    /// It is gone, or sends nothing that we understand.
+    /// It has gone, or sends nothing that we understand.
     Ends(u32, PathBuf),
 }
 
-/// Listens from now on, for as long as it is heard. What runs already comes first.
+/// Listens from now on, until the receiver is dropped. Running chains come first.
 ///
 /// # Errors
-/// When it cannot be found out what runs.
+/// If the running chains cannot be found.
 pub fn all() -> Result<Receiver<News>, String> {
     let wrong = |error| format!("it cannot be found out which chains run: {error}");
     let running = chains().map_err(wrong)?;
@@ -39,7 +39,7 @@ pub fn all() -> Result<Receiver<News>, String> {
     look.spawn(move || {
         let mut running = running;
         loop {
-            // One that ended may come again under no name that was there.
+            // A new one may reuse the name of one that has ended.
             known.retain(|path| running.iter().any(|found: &Found| found.path == *path));
             for found in running {
                 if known.insert(found.path.clone()) && !listen(found, &tell) {
@@ -54,7 +54,7 @@ pub fn all() -> Result<Receiver<News>, String> {
     Ok(news)
 }
 
-/// Listens to one. Whether it is still heard.
+/// Listens to a chain. Returns whether anybody still receives.
 fn listen(found: Found, tell: &SyncSender<News>) -> bool {
     let Ok(stream) = found.connect() else {
         // It ended just now.

@@ -3,9 +3,9 @@
 //! | file | what it is |
 //! |---|---|
 //! | `hear` | listens to all chains |
-//! | `model` | what is counted |
-//! | `rows` | what is shown of it, in words |
-//! | `screen` | how it is drawn, and what keys do |
+//! | `model` | statistics |
+//! | `rows` | their text |
+//! | `screen` | drawing, and keys |
 
 mod hear;
 mod model;
@@ -27,10 +27,10 @@ use crate::system::process::memory_of_groups;
 /// How often it is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
 
-/// How much is processed before it is redrawn, whatever more there is.
+/// How many lines are processed at most before it is redrawn.
 const BURST: usize = 10_000;
 
-/// How often is looked how much memory programs have.
+/// How often the memory of programs is read.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How long `--once` listens.
@@ -77,7 +77,7 @@ impl Top {
     }
 }
 
-/// What is heard in a while.
+/// The news of a while.
 fn listen(news: &Receiver<News>) -> Model {
     let mut model = Model::default();
     let end = Instant::now() + LISTEN;
@@ -101,7 +101,7 @@ fn take(model: &mut Model, news: News) {
     }
 }
 
-/// Draws until the user has seen enough.
+/// Draws until the user quits.
 fn watch(terminal: &mut DefaultTerminal, news: &Receiver<News>) -> std::io::Result<()> {
     let (mut model, mut screen) = (Model::default(), Screen::default());
     let mut looked = None::<Instant>;

@@ -11,16 +11,16 @@ use serde::Serialize;
 /// The period over which messages are counted.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// How many are counted one by one; that is as many as a proxy can be called with.
+/// How many messages are counted one by one; a proxy cannot be called more often.
 const COUNTED: usize = 100_000;
 
-/// How many times the percentiles are taken from.
+/// How many samples the percentiles are taken from.
 const TIMES: usize = 1024;
 
 /// How many failures of a proxy are kept.
 const FAILURES: usize = 8;
 
-/// All processes with chains that run, in the order of their numbers.
+/// All processes with running chains, ordered by their numbers.
 #[derive(Debug, Default)]
 pub struct Model {
     hosts: BTreeMap<(u32, PathBuf), Host>,
@@ -30,11 +30,11 @@ pub struct Model {
 #[derive(Debug)]
 pub struct Host {
     pub process: u32,
-    /// Its chains, one for each connection, by the letters of these.
+    /// Its chains, one per connection, by its letters.
     chains: BTreeMap<String, Chain>,
-    /// Lines that we were too slow for, and of which it is not known whose they were.
+    /// Lines that we were too slow for, of unknown connections.
     pub dropped: u64,
-    /// Since when we listen.
+    /// When we started to listen.
     began: Instant,
 }
 
@@ -42,13 +42,13 @@ pub struct Host {
 #[derive(Debug)]
 pub struct Chain {
     pub connection: String,
-    /// The line with which it began, which comes first.
+    /// Its first line.
     pub heading: Line,
-    /// In their order; those of projects behind them.
+    /// In order; those of projects come last.
     pub proxies: Vec<Proxy>,
     /// Lines that we were too slow for.
     pub dropped: u64,
-    /// Since when we listen.
+    /// When we started to listen.
     began: Instant,
 }
 
@@ -59,40 +59,40 @@ pub struct Proxy {
     pub state: Option<State>,
     pub restarts: u64,
     pub memory: Option<u64>,
-    /// The number of its process, if it is a program of its own. Its memory is looked for.
+    /// Its process id, if it is a native proxy. Its memory is read from the system.
     process: Option<u32>,
     /// Calls that its powers do not cover.
     pub denied: u64,
-    /// Messages that it holds, of those that came while we listened.
+    /// Messages that it holds, among those that came while we listened.
     pub held: u64,
-    /// When it failed, and why, the last first.
+    /// The times and causes of its failures, the latest first.
     pub failures: VecDeque<(String, String)>,
     messages: VecDeque<Instant>,
     worked: Times,
     waited: Times,
 }
 
-/// The last of some times, in microseconds.
+/// The latest durations, in microseconds.
 #[derive(Debug, Default)]
 struct Times(VecDeque<u64>);
 
-/// What is told of a proxy.
+/// The figures of a proxy.
 #[derive(Debug, Serialize)]
 pub struct Figures {
-    /// Messages that came to it in a second.
+    /// Messages that it gets per second.
     pub messages_per_second: f64,
     pub worked: Option<Spread>,
     pub waited: Option<Spread>,
 }
 
-/// Half of all took no longer than the one, and all but one in a hundred no longer than the other; in microseconds.
+/// The median and the 99th percentile, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Spread {
     pub p50: u64,
     pub p99: u64,
 }
 
-/// By what the proxies of a chain are sorted.
+/// The order of a chain's proxies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sort {
     #[default]
@@ -104,7 +104,7 @@ pub enum Sort {
 }
 
 impl Model {
-    /// A process with chains runs.
+    /// A process with chains was found.
     pub fn begin(&mut self, found: &Found, now: Instant) {
         let key = (found.process, found.path.clone());
         self.hosts.entry(key).or_insert_with(|| Host {
@@ -115,19 +115,19 @@ impl Model {
         });
     }
 
-    /// A process is gone.
+    /// A process has gone.
     pub fn end(&mut self, process: u32, path: &Path) {
         self.hosts.remove(&(process, path.to_owned()));
     }
 
-    /// A process said this.
+    /// A process sent this line.
     pub fn take(&mut self, process: u32, path: &Path, line: Line, now: Instant) {
         if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
             host.take(line, now);
         }
     }
 
-    /// Looks how much memory the proxies have that are programs.
+    /// Reads the memory of native proxies.
     pub fn look(&mut self, memory_of: impl Fn(&[u32]) -> HashMap<u32, u64>) {
         let chains = self
             .hosts
@@ -165,7 +165,7 @@ impl Host {
         }
     }
 
-    /// The chains, those first to whose proxies most messages come.
+    /// The chains, those whose proxies get the most messages first.
     pub fn busiest(&self, now: Instant) -> Vec<&Chain> {
         let mut chains: Vec<_> = self.chains.values().collect();
         chains.sort_by_cached_key(|chain| std::cmp::Reverse(chain.messages(now)));
@@ -198,7 +198,7 @@ impl Chain {
         } else if let Some(id) = line.proxy.clone() {
             let proxy = self.proxy(&id);
             proxy.take(line);
-            // Those of projects leave when their last session does.
+            // Proxies of projects leave with their last session.
             let has_left = proxy.state == Some(State::Ended) && proxy.failures.is_empty();
             if has_left && !self.began_with(&id) {
                 self.proxies.retain(|proxy| proxy.id != id);
@@ -223,13 +223,13 @@ impl Chain {
         proxies.any(|known| known == id)
     }
 
-    /// How many messages came to its proxies of late.
+    /// How many messages its proxies got recently.
     fn messages(&self, now: Instant) -> usize {
         let proxies = self.proxies.iter();
         proxies.map(|proxy| proxy.came_within(WINDOW, now)).sum()
     }
 
-    /// What stands at its end: the name of its agent, or that it is part of another chain.
+    /// Its end: the name of its agent, or that it is part of another chain.
     pub fn agent(&self) -> &str {
         match self.heading.role {
             Some(Role::Proxy) => "a proxy of another chain",
@@ -237,7 +237,7 @@ impl Chain {
         }
     }
 
-    /// Whose it is, if a server has asked.
+    /// Its user, if a server has authenticated one.
     pub fn user(&self) -> Option<&str> {
         self.heading.user.as_deref()
     }
@@ -262,7 +262,7 @@ impl Chain {
         }
     }
 
-    /// The proxies in this order, which is the chain's where that says nothing.
+    /// The proxies in this order, or in the chain's among equals.
     pub fn sorted(&self, sort: Sort, now: Instant) -> Vec<&Proxy> {
         let mut proxies: Vec<_> = self.proxies.iter().collect();
         let work = |proxy: &Proxy| proxy.worked.spread().map_or(0, |spread| spread.p99);
@@ -281,7 +281,7 @@ impl Chain {
 }
 
 impl Proxy {
-    /// How many messages came to it of late.
+    /// How many messages it got recently.
     fn came_within(&self, window: Duration, now: Instant) -> usize {
         let is_new = |at: &&Instant| now.saturating_duration_since(**at) <= window;
         self.messages.iter().rev().take_while(is_new).count()
@@ -312,7 +312,7 @@ impl Proxy {
         if let Some(state) = line.state {
             self.state = Some(state);
             self.restarts = line.restarts.unwrap_or(self.restarts);
-            // Of a program that runs on, it is what was seen last.
+            // A program that continues keeps its last known memory.
             if line.process.is_none() || line.process != self.process {
                 self.memory = line.memory;
             }
@@ -323,14 +323,14 @@ impl Proxy {
         }
         let failed = matches!(line.decision, Some(Decision::Fail | Decision::Expire));
         let why = match (line.why, line.state) {
-            // Why it is given up is why it failed last.
+            // It was given up for the cause of its last failure.
             (_, Some(State::Ended)) => None,
             (Some(why), _) => Some(why),
             (None, _) if failed => Some("it held a message for too long".to_owned()),
             (None, _) => None,
         };
         let Some(why) = why else { return };
-        // What it had when it broke fails for the same reason.
+        // Its messages at the time of a break fail for the same reason.
         if self.failures.front().is_some_and(|(_, last)| *last == why) && failed {
             return;
         }

@@ -8,7 +8,7 @@ use super::model::{Chain, Host, Model, Proxy, Sort, Spread};
 use crate::channel::limits::Quantity;
 use crate::untrusted::Untrusted;
 
-/// How much of a name is shown, and of a reason, in bytes.
+/// How many bytes of a name or a reason are shown.
 const NAME: usize = 64;
 const REASON: usize = 400;
 
@@ -20,24 +20,24 @@ pub const COLUMNS: [&str; 9] = [
     "PROXY", "STATE", "MSG/S", "WORK", "WAIT", "MEMORY", "RESTARTS", "DENIED", "HELD",
 ];
 
-/// A name as it may be shown.
+/// A name, safe to show.
 pub fn name(text: &str) -> String {
     Untrusted::within(text, NAME).to_string()
 }
 
-/// A reason as it may be shown.
+/// A reason, safe to show.
 pub fn reason(text: &str) -> String {
     Untrusted::within(text, REASON).to_string()
 }
 
-/// What stands in a row.
+/// The content of a row.
 pub enum Shown<'m> {
     /// A process, or a chain.
     Title(String),
     Proxy(&'m Host, &'m Chain, &'m Proxy),
 }
 
-/// The rows: of each process the chains to which most messages come, and how many more there are.
+/// The rows: of each process the busiest chains, and the number of the others.
 pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
     let mut rows = Vec::new();
     for host in model.hosts() {
@@ -66,7 +66,7 @@ pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
     rows
 }
 
-/// What a chain is.
+/// The title of a chain.
 fn title(chain: &Chain, dropped: u64) -> String {
     let since = chain.since().and_then(|time| time.split_once('T'));
     let since = since.map_or(String::new(), |(_, time)| {
@@ -86,7 +86,7 @@ fn missed(dropped: u64) -> String {
     }
 }
 
-/// What is in the columns of a proxy.
+/// The columns of a proxy.
 pub fn cells(chain: &Chain, proxy: &Proxy, now: Instant) -> [String; COLUMNS.len()] {
     let figures = chain.figures(proxy, now);
     let size = |memory| Quantity::Size.show(memory);
@@ -117,7 +117,7 @@ fn micros(micros: u64) -> String {
     }
 }
 
-/// All of it, for a file or another program.
+/// The whole table, for a file or another program.
 pub fn table(model: &Model, now: Instant) -> String {
     let mut text = String::new();
     let mut lines = Vec::new();
@@ -142,7 +142,7 @@ pub fn table(model: &Model, now: Instant) -> String {
     text + &columns(&lines)
 }
 
-/// Cells below each other.
+/// Aligned cells.
 fn columns(rows: &[[String; COLUMNS.len()]]) -> String {
     let width = |at: usize| rows.iter().map(|row| row[at].chars().count()).max();
     let widths: Vec<_> = (0..COLUMNS.len()).map(width).collect();
@@ -157,7 +157,7 @@ fn columns(rows: &[[String; COLUMNS.len()]]) -> String {
     text
 }
 
-/// The same as JSON, with all chains. A process without a client has one that says nothing.
+/// The same as JSON, with all chains. A process without a client has an empty one.
 pub fn json(model: &Model, now: Instant) -> Value {
     let chains = model.hosts().flat_map(|host| {
         let chains = host.busiest(now);

@@ -1,4 +1,4 @@
-//! The screen: what is drawn of the model, and what keys do. Nothing here reads a terminal.
+//! The screen: drawing of the model, and keys. Nothing here reads a terminal.
 
 use std::time::Instant;
 
@@ -15,10 +15,10 @@ use super::rows::{COLUMNS, Shown, cells, name, reason, rows};
 /// Below this height there is no room for details.
 const DETAILED: u16 = 14;
 
-/// How high the details are.
+/// The height of the details.
 const DETAILS: u16 = 7;
 
-/// How wide the columns are, behind the first.
+/// The widths of the columns after the first.
 const WIDTHS: [u16; COLUMNS.len() - 1] = [8, 8, 11, 11, 10, 8, 7, 5];
 
 const HELP: &str = "\
@@ -34,7 +34,7 @@ q           quit
 WORK and WAIT: half of all messages took no longer
 than the first time, and 99 % no longer than the second.";
 
-/// What the user has chosen.
+/// The user's choices.
 #[derive(Debug, Default)]
 pub struct Screen {
     sort: Sort,
@@ -43,11 +43,11 @@ pub struct Screen {
     table: TableState,
 }
 
-/// What tells a proxy from all others: the process, the connection, and its id.
+/// Identifies a proxy: the process, the connection, and its id.
 type Key = (u32, String, String);
 
 impl Screen {
-    /// Does what a key says. Whether to go on.
+    /// Handles a key. Returns whether to continue.
     pub fn key(&mut self, key: KeyCode, model: &Model, now: Instant) -> bool {
         if self.has_help {
             self.has_help = false;
@@ -132,7 +132,7 @@ impl Screen {
             frame.render_widget(Paragraph::new(words).wrap(Wrap::default()), area);
             return;
         }
-        // A chain's own words have the width of all columns.
+        // A chain's title spans all columns.
         let lines = rows.iter().map(|row| match row {
             Shown::Title(title) => Row::new([Cell::new(title.as_str().bold())]),
             Shown::Proxy(_, chain, proxy) => {
@@ -164,7 +164,7 @@ impl Screen {
     }
 }
 
-/// What tells a proxy from all others; nothing of a title.
+/// The key of a proxy's row; `None` for a title.
 fn key(row: &Shown) -> Option<Key> {
     match row {
         Shown::Title(_) => None,
@@ -237,7 +237,7 @@ mod tests {
         model
     }
 
-    /// What is on a screen of this size once these keys were pressed.
+    /// The content of a screen of this size after these keys.
     fn drawn(model: &Model, now: Instant, size: (u16, u16), keys: &[KeyCode]) -> String {
         let mut screen = Screen::default();
         for key in keys {

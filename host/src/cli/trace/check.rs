@@ -1,4 +1,4 @@
-//! `acp-chain trace check`: what went wrong in a run.
+//! `acp-chain trace check`: the problems of a run.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `acp-chain trace diff`: what differs between two runs.
+//! `acp-chain trace diff`: the differences of two runs.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,10 +9,10 @@ use console::style;
 use super::each;
 use crate::untrusted::Untrusted;
 
-/// How much of a step is shown, in bytes.
+/// How many bytes of a step are shown.
 const STEP: usize = 600;
 
-/// So many steps that are the same are shown around one that differs.
+/// How many equal steps are shown around a different one.
 const AROUND: usize = 2;
 
 #[derive(Debug, clap::Args)]

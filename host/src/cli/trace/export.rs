@@ -51,7 +51,7 @@ impl Export {
             Some(read.1)
         });
         match export(format, lines, BufWriter::new(stdout())) {
-            // Whoever reads may have enough before the end.
+            // The reader may stop before the end.
             Err(ExportError::Unwritable(error)) if error.kind() == ErrorKind::BrokenPipe => {
                 return Ok(ExitCode::SUCCESS);
             }

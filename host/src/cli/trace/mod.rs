@@ -1,12 +1,12 @@
-//! `acp-chain trace`: what a run wrote, shown, checked, compared and turned into other formats. And where a run writes it.
+//! `acp-chain trace`: shows, checks, compares and exports recorded runs. Also the options for recording one.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `show` | a line for each thing that happened |
-//! | `check` | what went wrong |
-//! | `diff` | what differs between two runs |
+//! | `show` | a line per event |
+//! | `check` | the problems of a run |
+//! | `diff` | the differences of two runs |
 //! | `export` | other formats |
-//! | `target` | where a run writes its trace, and who may listen to it |
+//! | `target` | the trace file of a run, and its socket for listeners |
 
 mod check;
 mod diff;
@@ -36,7 +36,7 @@ pub enum Trace {
     Export(export::Export),
 }
 
-/// What to exit with if something cannot be read.
+/// The exit code if something cannot be read.
 const UNREADABLE: u8 = 2;
 
 impl Trace {
@@ -68,7 +68,7 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
     })
 }
 
-/// Takes each line of a trace, with its number, until one is enough. A line that was cut off is told.
+/// Passes each line of a trace on, with its number, until `take` returns false. Partial lines are reported.
 fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
     let shown = Untrusted::new(path.display());
     let mut reader = Reader::new(open(path)?);
@@ -85,7 +85,7 @@ fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), St
     Ok(())
 }
 
-/// Tells that lines were cut off, if some were.
+/// Reports partial lines, if there are any.
 fn tell_cut(path: &Path, cut: usize) {
     if cut > 0 {
         let shown = Untrusted::new(path.display());

@@ -1,4 +1,4 @@
-//! `acp-chain trace show`: a line for each thing that happened.
+//! `acp-chain trace show`: a line per event.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,13 +10,13 @@ use super::each;
 use crate::limits::Quantity;
 use crate::untrusted::Untrusted;
 
-/// Columns of the part of a line that says from where to where.
+/// The width of the part of a line with the sender and the receiver.
 const ROUTE: usize = 28;
 
-/// How much of a body is shown, in bytes.
+/// How many bytes of a body are shown.
 const BODY: usize = 160;
 
-/// How much of a name is shown, in bytes.
+/// How many bytes of a name are shown.
 const NAME: usize = 100;
 
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ impl Show {
                 && let Some(text) = text(&line, are_several)
             {
                 use std::io::Write;
-                // Whoever reads may have enough before the end.
+                // The reader may stop before the end.
                 return writeln!(std::io::stdout(), "{text}").is_ok();
             }
             true
@@ -81,7 +81,7 @@ fn name(text: &str) -> String {
     Untrusted::within(text, NAME).to_string()
 }
 
-/// What is shown of a line, with its connection if there are several; nothing of one that says nothing.
+/// The text of a line, with its connection if there are several; `None` for an empty one.
 fn text(line: &Line, are_several: bool) -> Option<String> {
     let (route, what) = if let Some((from, to, kind)) = line.crossed() {
         let route = format!("{} → {}", name(from), name(to));
@@ -119,7 +119,7 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
         let calls = format!("calls{on}: {}", counts.join(", "));
         (name(line.proxy.as_deref()?), style(calls).red().to_string())
     };
-    // The day is seldom the question.
+    // The day rarely matters.
     let time = line.time.split_once('T').map_or("", |(_, time)| time);
     let time = match are_several {
         true => format!("{} {}", name(time), name(&line.connection)),

@@ -1,5 +1,5 @@
-//! Where a run writes its trace, and whether others may listen to it: what the command line says, else the environment,
-//! else the user's config.toml.
+//! Where a run writes its trace, and whether others may listen to it: from the command line, else the environment, else
+//! the user's config.toml.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,7 @@ use crate::system::directory::Directory;
 use crate::trace::{Masked, Trace, TraceFile};
 use crate::untrusted::Untrusted;
 
-/// Says whether others may listen, before the user's file does.
+/// Whether others may listen; it overrides the user's file.
 const LIVE: &str = "ACP_CHAIN_LIVE";
 
 #[derive(Clone, Debug, Default, clap::Args)]
@@ -32,11 +32,11 @@ pub struct Target {
     otel_propagate: bool,
 }
 
-/// The file of a trace, and what is in it.
+/// The file of a trace, and its kind of content.
 #[derive(Clone, Debug)]
 pub struct Traced {
     pub path: PathBuf,
-    /// Whether all that is said is there as it is.
+    /// Whether messages are unmasked.
     pub bodies: bool,
 }
 
@@ -46,9 +46,9 @@ impl Target {
         self.otel_propagate
     }
 
-    /// The file, if there is to be one.
+    /// The file, if one is wanted.
     pub fn traced(&self) -> Option<Traced> {
-        // What is wrong with the user's file is told with the chain.
+        // Errors in the user's file are reported with the chain.
         let user = crate::cli::user().ok();
         let bodies = self.trace_bodies || user.as_ref().is_some_and(|user| user.trace_bodies);
         let path = match &self.trace {
@@ -65,13 +65,13 @@ impl Target {
 }
 
 impl Traced {
-    /// The files that it is written to: its own, and that which keeps what stood in it.
+    /// The files that are written: the trace, and the one with its previous content.
     pub fn files(&self) -> [PathBuf; 2] {
         [self.path.clone(), acp_chain_trace::kept(&self.path)]
     }
 }
 
-/// Opens the file for the trace, if there is to be one, and the socket at which others may listen.
+/// Opens the trace file, if one is wanted, and the socket for listeners.
 pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
     let Some(Traced { path, bodies }) = traced else {
         return Ok(offer().map(|offer| Trace::default().offer(offer)));
@@ -91,7 +91,7 @@ pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
     }))
 }
 
-/// A socket at which others of this user may listen, if the user wants one.
+/// A socket for listeners of this user, if the user wants one.
 fn offer() -> Option<Offer> {
     let is_wanted = match std::env::var_os(LIVE) {
         Some(wanted) => !wanted.is_empty() && wanted != "0",
@@ -111,7 +111,7 @@ fn offer() -> Option<Offer> {
     opened.ok()
 }
 
-/// The folder of that socket, which is removed there in the end.
+/// The folder of that socket, from which it is removed at the end.
 pub fn live_folder(trace: &Trace) -> Option<Directory> {
     let opened = Directory::open(trace.folder()?);
     opened.ok()

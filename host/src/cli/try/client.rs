@@ -20,28 +20,28 @@ use crate::rpc::code;
 use crate::system::stop::Interrupts;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// Where it plays.
+/// The surroundings of a client.
 pub struct Scene {
     /// The agent's command.
     pub agent: CommandLine,
     /// The working directory of the session.
     pub folder: PathBuf,
-    /// How wide the picture may be.
+    /// The maximum width of the picture.
     pub columns: usize,
-    /// Whether somebody is there to be asked.
+    /// Whether there is a user to ask.
     pub has_terminal: bool,
 }
 
-/// How it all ends.
+/// The outcome of it all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// With the end of the prompts.
+    /// The prompts ended.
     Done,
-    /// The chain, the agent or the last turn failed, which was told.
+    /// The chain, the agent or the last turn failed, which was reported.
     Failed,
-    /// The agent wants a login, which was told.
+    /// The agent requires a login, which was reported.
     Login,
-    /// Its user ended it.
+    /// The user interrupted it.
     Interrupted,
 }
 
@@ -54,18 +54,18 @@ pub struct Client<'s, R> {
     /// The proxies of the chain, once it has begun.
     proxies: &'s RefCell<Vec<String>>,
     shown: Shown,
-    /// The first is the one that was asked.
+    /// Open questions; the first one has been asked.
     questions: VecDeque<Question>,
     logins: Vec<Login>,
 }
 
-/// What happens.
+/// An event.
 enum Event {
     Message(Value),
-    /// A line was typed; none at the end of the input.
+    /// A line was typed; `None` at the end of the input.
     Typed(Option<String>),
     Interrupt,
-    /// The chain is gone.
+    /// The chain has gone.
     Gone,
 }
 
@@ -94,7 +94,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Plays the client: one turn with this prompt, or one with each line that is typed.
+    /// Plays the client: one turn with this prompt, or one per typed line.
     pub async fn run(mut self, prompt: Option<String>) -> Result<Ending, String> {
         let session = match self.begin().await? {
             Ok(session) => session,
@@ -110,7 +110,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 None => match self.typed().await? {
                     Ok(Some(text)) => text,
                     Ok(None) => return Ok(ending),
-                    // That the agent is gone was told with the turn.
+                    // It was reported with the turn that the agent has gone.
                     Err(Ending::Failed) if ending == Ending::Failed => return Ok(ending),
                     Err(Ending::Failed) => return Ok(gone()),
                     Err(ending) => return Ok(ending),
@@ -123,7 +123,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Introduces itself, and begins a session.
+    /// Sends `initialize`, and begins a session.
     async fn begin(&mut self) -> Result<Result<Value, Ending>, String> {
         let initialize = initialize::params();
         match self.ask("initialize", &initialize, None).await? {
@@ -143,7 +143,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         })
     }
 
-    /// Takes a turn, and shows what the proxies made of it.
+    /// Takes a turn, and shows what the proxies did with it.
     async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending, String> {
         let prompt = json!([{ "type": "text", "text": text }]);
         let params = json!({ "sessionId": session, "prompt": prompt });
@@ -166,7 +166,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         Ok(ending)
     }
 
-    /// Asks, and does what comes until that is answered. `session` has the turn that an interrupt cancels.
+    /// Sends a request, and handles events until it is answered. `session` has the turn that an interrupt cancels.
     async fn ask(
         &mut self,
         method: &str,
@@ -194,7 +194,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// The next prompt; none at the end of the input.
+    /// The next prompt; `None` at the end of the input.
     async fn typed(&mut self) -> Result<Result<Option<String>, Ending>, String> {
         invite();
         loop {
@@ -207,7 +207,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// What happens next. Lines are read only when they are wanted.
+    /// The next event. Lines are read only when wanted.
     async fn event(&mut self, reads: bool) -> Result<Event, String> {
         tokio::select! {
             biased;
@@ -220,7 +220,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Does what a message wants that is not an answer. That nobody hears what is said back shows when nothing comes.
+    /// Handles a message that is not an answer. If nobody receives the reply, that shows when nothing comes.
     async fn serve(&mut self, message: Value) {
         let method = message["method"].as_str().unwrap_or_default();
         if !is_request(&message) {
@@ -252,7 +252,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         self.questions.push_back(question);
     }
 
-    /// Answers the question that was asked, and asks the next.
+    /// Answers the current question, and asks the next.
     async fn choose(&mut self, line: Option<&str>) {
         let Some(question) = self.questions.front() else {
             return;
@@ -269,7 +269,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         self.questions.iter().take(1).for_each(Question::show);
     }
 
-    /// Takes back a question whose answer nobody wants any more.
+    /// Withdraws a question that has been cancelled.
     async fn withdraw(&mut self, id: &Value) {
         let is_it = |question: &Question| question.request["id"] == *id;
         let Some(at) = self.questions.iter().position(is_it) else {
@@ -299,7 +299,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Says why the agent refused, and what to do if it wants a login.
+    /// Reports why the agent refused, and what to do if it requires a login.
     fn refused(&self, error: &Value) -> Ending {
         if error["code"] != AUTH_REQUIRED {
             return failed(error);
@@ -342,7 +342,7 @@ fn failed(error: &Value) -> Ending {
     Ending::Failed
 }
 
-/// An error's words, with those of the host's own as they are.
+/// The text of an error, with the host's own as it is.
 fn message_of(message: &str) -> String {
     let message = message.strip_prefix("acp-chain: ").unwrap_or(message);
     quote(message, 4 * MAX_QUOTE)

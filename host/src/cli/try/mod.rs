@@ -1,11 +1,11 @@
-//! `acp-chain try`: turns in the terminal, without an editor. The chain is that of `acp-chain run`, and after each turn
-//! it shows what each proxy did with the messages.
+//! `acp-chain try`: turns in the terminal, without an editor. The chain is that of `acp-chain run`, and each turn is
+//! followed by a picture of what each proxy did with the messages.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `client` | the client: prompts, answers, and what is asked in between |
-//! | `question` | what the user is asked for permission |
-//! | `shown` | what the agent says, as it comes |
+//! | `client` | the client: prompts, answers, and questions in between |
+//! | `question` | permission requests |
+//! | `shown` | the agent's output, as it arrives |
 
 mod client;
 mod question;
@@ -58,7 +58,7 @@ pub struct Try {
 
 impl Try {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
-        // What is wrong with the chain is told at once.
+        // Errors in the chain are reported at once.
         match self.run.agent_command() {
             Ok(agent) => on_a_runtime(async {
                 let scene = Scene {
@@ -80,7 +80,7 @@ impl Try {
     async fn serve(mut self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
         let unusable = |error| format!("standard input cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
-        // All that takes rights comes before the chain, which gives them up.
+        // Everything that takes rights comes before the chain, which gives them up.
         let interrupts = Interrupts::listen()
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
         self.run.traced = self.run.target.traced();
@@ -102,7 +102,7 @@ impl Try {
         served?;
         Ok(match ending? {
             Ending::Done => 0,
-            // What there is to say of it is said.
+            // It has been reported already.
             Ending::Failed => FAILED,
             Ending::Login => LOGIN,
             Ending::Interrupted => INTERRUPTED,

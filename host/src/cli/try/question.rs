@@ -1,4 +1,4 @@
-//! What the user is asked for permission, in plain words.
+//! Permission requests, in plain words.
 
 use serde_json::{Value, json};
 
@@ -25,12 +25,12 @@ impl Question {
         Self::ask();
     }
 
-    /// Asks for the number.
+    /// Asks for a number.
     pub fn ask() {
         put!("The number of your answer: ");
     }
 
-    /// What it is about: the tool call's title, and the files that it names.
+    /// Its subject: the tool call's title, and the files that it names.
     fn title(&self) -> String {
         let call = &self.request["params"]["toolCall"];
         let title = call["title"].as_str().or(call["toolCallId"].as_str());
@@ -45,14 +45,14 @@ impl Question {
         }
     }
 
-    /// The outcome that a line stands for, if it is the number of an option.
+    /// The outcome of a typed line, if it is the number of an option.
     pub fn chosen(&self, line: &str) -> Option<Value> {
         let number: usize = line.trim().parse().ok()?;
         let option = self.options().get(number.checked_sub(1)?)?;
         Some(selected(option))
     }
 
-    /// The outcome where nobody can be asked: no. Says so.
+    /// The outcome if there is nobody to ask: rejection, which is reported.
     pub fn refuse(&self) -> Value {
         let mut kinds = ["reject_once", "reject_always"].into_iter();
         let option = kinds.find_map(|kind| {

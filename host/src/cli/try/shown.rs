@@ -1,21 +1,21 @@
-//! Shows the agent's output as it comes. Each line is marked, so that none looks like one of ours.
+//! Shows the agent's output as it arrives. Each line is marked, so that none looks like ours.
 
 use console::style;
 use serde_json::Value;
 
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// What stands before each line of what is streamed.
+/// The prefix of each streamed line.
 const MARK: &str = "│ ";
 
-/// What was shown last.
+/// The state of the output.
 #[derive(Debug, Default)]
 pub struct Shown {
-    /// What is streamed, and whether its line has begun.
+    /// The current stream, and whether its line has begun.
     streams: Option<(Stream, bool)>,
 }
 
-/// What agents say chunk by chunk.
+/// Output that arrives in chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stream {
     Message,
@@ -43,12 +43,12 @@ impl Shown {
                     self.line(&format!("plan: {what} ({status})"));
                 }
             }
-            // Commands, modes and figures are for editors.
+            // Commands, modes and usage are for editors.
             _ => {}
         }
     }
 
-    /// Ends the line that is streamed, if one is.
+    /// Ends the streamed line, if there is one.
     pub fn end(&mut self) {
         if matches!(self.streams.take(), Some((_, true))) {
             say!();
@@ -67,7 +67,7 @@ impl Shown {
         let (_, mut has_begun) = self.streams.unwrap_or((stream, false));
         for (at, part) in text.split('\n').enumerate() {
             if at > 0 {
-                // An empty line has its mark as well.
+                // An empty line is marked as well.
                 say!("{}", if has_begun { "" } else { MARK.trim_end() });
                 has_begun = false;
             }

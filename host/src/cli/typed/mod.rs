@@ -1,10 +1,10 @@
-//! A built-in interactive client: what `acp-chain dev` and `acp-chain try` share.
+//! A built-in interactive client: the common parts of `acp-chain dev` and `acp-chain try`.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `wire` | JSON-RPC, a line a message |
-//! | `prompts` | the lines that are typed |
-//! | `picture` | what the chain made of messages |
+//! | `wire` | JSON-RPC, one message per line |
+//! | `prompts` | typed lines |
+//! | `picture` | what the chain did with messages |
 
 pub mod picture;
 pub mod prompts;
@@ -12,10 +12,10 @@ pub mod wire;
 
 use tokio::io::{DuplexStream, duplex};
 
-/// What a stream holds before its writer waits.
+/// The capacity of a stream, past which its writer waits.
 const PIPE: usize = 64 * 1024;
 
-/// The streams between an end of a chain and its host: that of one, and that of the other.
+/// The two ends of the stream between an end of a chain and its host.
 pub fn streams() -> (DuplexStream, DuplexStream) {
     duplex(PIPE)
 }

@@ -10,19 +10,19 @@ use console::Term;
 use crate::cli::trace::{Traced, open_target};
 use crate::trace::{Flush, Trace};
 
-/// How wide the picture is where there is no terminal, in columns.
+/// The width of the picture without a terminal, in columns.
 const WIDTH: usize = 110;
 
-/// How much may come between two looks, in bytes.
+/// How many bytes may arrive between two looks.
 const LONGEST: usize = 128 << 20;
 
-/// What comes to a trace.
+/// The messages of a trace.
 pub struct Picture {
     written: Flush,
     seen: Arc<Mutex<Seen>>,
 }
 
-/// What crossed since the last look, as lines of a trace.
+/// Messages since the last look, as lines of a trace.
 #[derive(Default)]
 struct Seen {
     lines: String,
@@ -32,7 +32,7 @@ struct Seen {
 struct Memory(Arc<Mutex<Seen>>);
 
 impl Picture {
-    /// Begins a trace, also into a file if there is to be one, and what sees it.
+    /// Starts a trace, also into a file if one is wanted, and its picture.
     pub fn begin(traced: Option<&Traced>) -> Result<(Trace, Self), String> {
         let seen = Arc::new(Mutex::default());
         let trace = open_target(traced)?.unwrap_or_default();
@@ -41,7 +41,7 @@ impl Picture {
         Ok((trace, Self { written, seen }))
     }
 
-    /// What has come since the last time.
+    /// The messages since the last time.
     pub fn next(&mut self) -> Result<Vec<Leg>, String> {
         self.written.wait();
         let seen = std::mem::take(&mut *lock(&self.seen));
@@ -72,7 +72,7 @@ fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How wide it may be.
+/// Its maximum width.
 pub fn columns() -> usize {
     let columns = Term::stdout().size_checked();
     columns.map_or(WIDTH, |(_, columns)| usize::from(columns))

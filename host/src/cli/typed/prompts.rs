@@ -1,4 +1,4 @@
-//! The lines that somebody types.
+//! Typed lines.
 
 use std::io::{IsTerminal, stdout};
 
@@ -6,10 +6,10 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
 use crate::limits::LINE;
 
-/// Lines, as they come.
+/// Lines, as they arrive.
 pub struct Prompts<R> {
     reader: BufReader<R>,
-    /// The beginning of one.
+    /// The beginning of the next.
     part: Vec<u8>,
 }
 
@@ -21,7 +21,7 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
         }
     }
 
-    /// The next line that says something, if there is one. Cancel safe.
+    /// The next line that is not blank, if there is one. Cancel safe.
     pub async fn next(&mut self) -> Result<Option<String>, String> {
         loop {
             let mut reader = (&mut self.reader).take(LINE as u64);
@@ -40,7 +40,7 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
     }
 }
 
-/// Shows that a prompt is wanted.
+/// Shows that a prompt is expected.
 pub fn invite() {
     if stdout().is_terminal() {
         put!("> ");

@@ -1,4 +1,4 @@
-//! What both ends of a trial speak: JSON-RPC, a line a message.
+//! The protocol of both ends of a trial: JSON-RPC, one message per line.
 
 use std::io;
 
@@ -23,13 +23,13 @@ impl Wire {
         }
     }
 
-    /// The next message; none when the host is gone.
+    /// The next message; `None` when the host has gone.
     pub async fn receive(&mut self) -> io::Result<Option<Value>> {
         let line = self.lines.next_line().await?;
         Ok(line.map(|line| serde_json::from_str(&line)).transpose()?)
     }
 
-    /// Asks. Gives the id.
+    /// Sends a request. Returns its id.
     pub async fn request(&mut self, method: &str, params: &Value) -> io::Result<u64> {
         self.requests += 1;
         let id = self.requests;
@@ -66,7 +66,7 @@ pub fn is_request(message: &Value) -> bool {
     message.get("method").is_some() && message.get("id").is_some()
 }
 
-/// What a message says if it answers the request with this id: the result, or the error.
+/// The result or the error in a message, if it answers the request with this id.
 pub fn answer(message: &Value, id: u64) -> Option<Result<Value, Value>> {
     if message.get("method").is_some() || message["id"] != id {
         return None;

@@ -31,7 +31,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
                 play.rest().await?;
             }
         }
-        // Those who wait give up only when all that is held has been taken back.
+        // Waiting requests give up only when everything that is held has been taken back.
         turns.end(play).await?;
         let state = play.seen.lock();
         let taken = state.taken.first().and_then(|at| state.calls.get(*at));

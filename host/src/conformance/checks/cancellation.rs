@@ -11,9 +11,9 @@ use crate::rpc::Error;
 /// When a request is withdrawn.
 #[derive(Clone, Copy)]
 enum When {
-    /// Right behind it.
+    /// Right after it.
     AtOnce,
-    /// When all has come to rest.
+    /// When everything is idle.
     AtRest,
 }
 
@@ -47,7 +47,7 @@ async fn withdraw(play: &mut Play, exchange: &Exchange, when: When) -> Result<()
     }
     play.cancel(&ask).await?;
     play.rest().await?;
-    // Whoever got it hears that it is withdrawn, and says so.
+    // The receiver is told of the cancellation, and confirms it.
     let cancelled = Err(Error::cancelled().to_json());
     for asked in play.take(far, method) {
         play.answer(far, &asked, &cancelled).await?;

@@ -1,4 +1,4 @@
-//! Whether the same messages make it do the same.
+//! Whether the same messages make it behave the same.
 
 use crate::channel::Peer;
 use crate::conformance::excerpt::difference;
@@ -26,7 +26,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }
 }
 
-/// What comes to the ends in some turns.
+/// The messages that reach the ends in some turns.
 fn play(under_test: &UnderTest) -> Result<Vec<(Peer, String)>, Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;

@@ -9,16 +9,16 @@ use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::limits::Quantity;
 
-/// The most sessions.
+/// The maximum number of sessions.
 const SESSIONS: usize = 200;
 
-/// How many sessions there are for each case.
+/// The number of sessions per case.
 const SESSIONS_A_CASE: usize = 10;
 
-/// How many messages of its own are many, for each that it gets.
+/// How many messages of its own are too many, per message that it gets.
 const MANY: usize = 10;
 
-/// How long the text of an update is, in bytes.
+/// The length of an update's text, in bytes.
 const TEXT: usize = 2048;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
@@ -39,7 +39,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     findings
 }
 
-/// Many sessions, and what it keeps of their turns.
+/// Many sessions, and the memory that it keeps for their turns.
 fn load(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     let terms = Terms {
         seen,

@@ -14,19 +14,19 @@ mod versions;
 use super::finding::Finding;
 use super::under_test::UnderTest;
 
-/// Something that every proxy must withstand.
+/// A requirement for every proxy.
 #[derive(Debug)]
 pub struct Check {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub name: &'static str,
-    /// What holds for a component that passes it.
+    /// The promise that a passing component keeps.
     pub promise: &'static str,
-    /// What to do about one that does not.
+    /// The remedy for a failing one.
     pub remedy: &'static str,
     pub(super) run: fn(&UnderTest) -> Vec<Finding>,
 }
 
-/// All of them, in their order.
+/// All checks, in order.
 pub const CHECKS: &[Check] = &[
     Check {
         name: "starts",

@@ -6,10 +6,10 @@ use crate::conformance::play::Play;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 
-/// How many sessions take turns.
+/// The number of sessions that take turns.
 const SESSIONS: usize = 5;
 
-/// How many turns each of them has.
+/// The number of turns of each.
 const TURNS: usize = 4;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
@@ -20,7 +20,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         for _ in 0..TURNS {
             turns.turn(play, &mut traffic).await?;
         }
-        // What is held longest comes last.
+        // Messages that are held longest come last.
         turns.end(play).await?;
         Ok(play.check_order()?)
     }))

@@ -9,7 +9,7 @@ use crate::conformance::under_test::{Terms, UnderTest};
 use crate::sandbox::DECLINES;
 use crate::untrusted::quote;
 
-/// What no component has saved.
+/// States that no component has saved.
 const GARBAGE: &[&str] = &[
     "",
     "null",
@@ -33,7 +33,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     };
     let count = under_test.cases.min(calls);
     for forgets in [false, true] {
-        // Without anything saved there is nothing to forget.
+        // Without saved state there is nothing to forget.
         if forgets && saved.is_empty() {
             continue;
         }
@@ -61,7 +61,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     first_garbage(under_test, &saved).into_iter().collect()
 }
 
-/// Plays turns in which it may be made to fail once.
+/// Plays turns, in which it may be made to fail once.
 fn turns(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     let terms = Terms {
         seen: seen.clone(),
@@ -84,7 +84,7 @@ fn turns(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     })
 }
 
-/// What it breaks over, of what it may find saved.
+/// The first saved state at which it breaks: one of these, or garbage.
 fn first_garbage(under_test: &UnderTest, saved: &[String]) -> Option<Finding> {
     let start = |state: &str| UnderTest::start(&under_test.guest, Some(state)).err();
     for state in saved {

@@ -12,16 +12,16 @@ pub use crate::mcp::component::Catalog;
 use crate::rpc::{Error, Kind, Message, member};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many of its tools, of its resources and of its prompts are called.
+/// How many of its tools, resources and prompts are called, each.
 const CALLED: usize = 50;
 
-/// How long huge texts are, in bytes.
+/// The length of huge texts, in bytes.
 const HUGE: usize = 1 << 20;
 
-/// How deep arguments go that are made by a schema.
+/// The maximum depth of arguments generated from a schema.
 const DEEPEST: usize = 8;
 
-/// What a caller says of itself.
+/// The metadata of a caller.
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{},"progressToken":"p"}"#;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
@@ -33,7 +33,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     super::first(under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;
         let Some(server) = play.session("s").await?.as_ref().and_then(server) else {
-            // It has nothing for the agent, or no power to give it.
+            // It offers the agent nothing, or has no power to.
             return Ok(());
         };
         let mut caller = Caller { play, server };
@@ -53,7 +53,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }))
 }
 
-/// The id of the server that an agent is told of.
+/// The id of the server that is announced to the agent.
 fn server(setup: &Message) -> Option<String> {
     let params: Value = serde_json::from_str(setup.body()).ok()?;
     let servers = params.get("mcpServers")?.as_array()?;
@@ -157,7 +157,7 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// What it has of this.
+    /// Its list of one kind of offer.
     async fn list(&mut self, offer: Offer, member: &str) -> Result<Vec<Value>, Stop> {
         let ask = self.ask(offer.list(), &json!({})).await?;
         self.play.rest().await?;
@@ -187,7 +187,7 @@ impl Caller<'_> {
 
     async fn ask(&mut self, method: &str, params: &Value) -> Result<Ask, Stop> {
         let mut params = params.to_string();
-        // Behind what is there; an object has members here, or none.
+        // After the existing members; an object has members here, or none.
         let comma = if params == "{}" { "" } else { "," };
         params.pop();
         let server = plain(&self.server);
@@ -198,21 +198,21 @@ impl Caller<'_> {
         self.play.ask(Peer::Agent, "mcp/message", &message).await
     }
 
-    /// Calls something. It is answered, if need be when it is given up.
+    /// Makes a call, and waits for its answer; if need be, cancels it.
     async fn call(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
         let from = self.play.seen.lock().calls.len();
         let ask = self.ask(method, params).await?;
         self.play.rest().await?;
         self.play.take_all(Peer::Agent);
         if self.play.answers(&ask).is_empty() {
-            // It waits for something, maybe for somebody.
+            // It waits for something, perhaps for a user.
             self.play.cancel(&ask).await?;
             self.play.rest().await?;
         }
         self.check(from, &ask, method, params)
     }
 
-    /// Calls something, and gives it up at once.
+    /// Makes a call, and cancels it at once.
     async fn give_up(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
         let from = self.play.seen.lock().calls.len();
         let ask = self.ask(method, params).await?;
@@ -278,14 +278,14 @@ impl Caller<'_> {
     }
 }
 
-/// The same object with this in the place of each value.
+/// The same object with every value replaced.
 fn with(object: &Value, value: &Value) -> Value {
     let members = object.as_object().into_iter().flatten();
     let members = members.map(|(name, _)| (name.clone(), value.clone()));
     Value::Object(members.collect())
 }
 
-/// Something that a schema may allow: the simplest of it.
+/// A simple value that a schema may allow.
 fn sample(schema: &Value, depth: usize) -> Value {
     if let Some(only) = schema.get("const") {
         return only.clone();

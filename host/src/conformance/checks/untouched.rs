@@ -17,23 +17,23 @@ use crate::mcp::declaration;
 use crate::rpc::{self, Kind, Message};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many findings are told. One is enough to begin with.
+/// The maximum number of findings reported. One is enough to begin with.
 const TOLD: usize = 3;
 
-/// How long the texts of long messages are, in bytes.
+/// The lengths of the texts of long messages, in bytes.
 const LONG: &[usize] = &[1, 1 << 10, 1 << 16, 1 << 20];
 
-/// How long a text is that takes more memory than some languages have by default.
+/// The length of a text that takes more memory than some languages have by default.
 const LONGEST: usize = 4 << 20;
 
-/// What is lost where a body is read into a language's own values, and written anew.
+/// Values that are lost when a body is parsed into a language's own values and rewritten.
 const ODD: &[&str] = &[
     "[9007199254740993,0.10,18446744073709551616]",
     "1e400",
     r#""\ud800""#,
 ];
 
-/// How deep objects go that go deep.
+/// The depth of deeply nested objects.
 const DEEP: usize = 100;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
@@ -47,7 +47,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
             exchanges.extend(some);
         }
         exchanges.retain(|exchange| !exchange.declares_servers());
-        // The one that is played.
+        // The message being played.
         let playing = RefCell::new(None);
         let played = under_test.play(Terms::default(), async |play: &mut Play| {
             play.initialize(number).await?;
@@ -93,7 +93,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     findings
 }
 
-/// Whether these messages cross it, one after the other.
+/// Plays these messages through it, one after the other.
 fn crosses(under_test: &UnderTest, messages: &[Sent]) -> Result<(), Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
@@ -107,7 +107,7 @@ fn crosses(under_test: &UnderTest, messages: &[Sent]) -> Result<(), Finding> {
     })
 }
 
-/// The smallest message that shows something by itself.
+/// The smallest message that shows a problem by itself.
 fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option<Finding> {
     let alone = |exchange: &Exchange| {
         let played = under_test.play(Terms::default(), async |play: &mut Play| {
@@ -141,7 +141,7 @@ impl Sent {
     }
 }
 
-/// A prompt and an update of a tool call with this, where no schema knows it.
+/// A prompt and a tool call update with this value at a place that no schema knows.
 fn with_odd(value: &str) -> [Sent; 2] {
     [
         Sent {
@@ -184,7 +184,7 @@ fn of_length(length: usize) -> [Sent; 2] {
     ]
 }
 
-/// A prompt with objects within objects.
+/// A prompt with nested objects.
 fn deep() -> Sent {
     let deep = format!("{}1e400{}", r#"{"a":"#.repeat(DEEP), "}".repeat(DEEP));
     Sent {
@@ -197,7 +197,7 @@ fn deep() -> Sent {
     }
 }
 
-/// Sends a message through it, and its answer back. Gives what is found.
+/// Sends a message through it, and its answer back. Returns the finding.
 async fn cross(
     play: &mut Play,
     under_test: &UnderTest,
@@ -239,7 +239,7 @@ async fn cross(
     };
     let Some(came) = came else {
         if let Some(Fate::Held) = fate {
-            // What becomes of it is for other checks.
+            // Its fate is up to other checks.
             play.cancel(&ask).await?;
             play.rest().await?;
         }
@@ -265,24 +265,24 @@ async fn cross(
     Ok(leg.judge(fate.as_ref(), answer.as_ref(), play))
 }
 
-/// One way of a message through the component.
+/// One direction of a message through the component.
 struct Leg<'a> {
     under_test: &'a UnderTest,
     method: &'a str,
     sender: Peer,
-    /// What was sent, as it is spelt.
+    /// The sent body, as spelt.
     body: &'a str,
-    /// The same as the host would write it anew: what breaks lines is a space.
+    /// The same as the host would rewrite it: line breaks become spaces.
     message: Message,
 }
 
 impl Leg<'_> {
-    /// What is wrong with what became of it, if anything is.
+    /// The problem with the message's fate, if there is one.
     fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
         let sent = self.body;
         // The host declares servers in it.
         let is_declared = declaration::is_setup(self.method) && !play.offers.is_empty();
-        // The host itself keeps from guards what readers could take for different things.
+        // The host itself withholds ambiguous bodies from guards.
         let has_readings = sent.contains('\r') || rpc::look_through(sent).is_err();
         let is_kept = play.is_guard && has_readings;
         if is_declared || is_kept {
@@ -325,7 +325,7 @@ impl Leg<'_> {
             "it cannot decide about `{method}`: {}",
             quote(reason, MAX_QUOTE)
         );
-        // What a guard cannot read, it had better not let pass.
+        // A guard had better not let a message pass that it cannot read.
         let finding = match play.is_guard {
             true => Finding::warning(what).with_remedy(
                 "whoever sends such a message gets an error: see that this is what a guard should do",

@@ -8,7 +8,7 @@ use crate::conformance::play::{Play, Stop, undecided};
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 
-/// Those that there are, and one that there may be some day.
+/// The existing versions, and a possible future one.
 const VERSIONS: [u64; 3] = [1, 2, 99];
 
 /// Methods that no version has, and extensions.
@@ -21,7 +21,7 @@ const METHODS: [&str; 6] = [
     "_",
 ];
 
-/// What is said by them.
+/// Their bodies.
 const BODIES: [&str; 4] = [
     "{}",
     r#"{"sessionId":"s0","n":[1e400,9007199254740993,0.10],"_meta":{"a":"\ud800"}}"#,
@@ -53,7 +53,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     first(Ok(()))
 }
 
-/// Asks and tells what nobody knows.
+/// Sends an unknown request and an unknown notification.
 async fn unknown(play: &mut Play, from: Peer, method: &str, body: &str) -> Result<(), Stop> {
     let far = from.opposite();
     let seen = play.seen.lock().calls.len();

@@ -13,10 +13,10 @@ use super::web::is_safe;
 use super::{FetchError, Registry};
 use crate::limits::REGISTRY_ANSWER;
 
-/// Where Docker keeps the password of its own registry.
+/// The name under which Docker stores the password of its own registry.
 const DOCKER_HUB: (&str, &str) = ("registry-1.docker.io", "index.docker.io");
 
-/// What a token service answers.
+/// The answer of a token service.
 #[derive(Deserialize)]
 struct Token {
     token: Option<String>,
@@ -24,8 +24,8 @@ struct Token {
 }
 
 impl Registry<'_> {
-    /// What to send along, after an answer that one has to say who one is; none if the registry does
-    /// not say how, or there is no password.
+    /// The header that authenticates us, after a challenge; `None` if the registry names no usable scheme, or there is
+    /// no password.
     pub(super) async fn authorize(
         &self,
         headers: &HeaderMap,
@@ -38,7 +38,7 @@ impl Registry<'_> {
             .filter_map(|text| parse_challenges(text).ok())
             .flatten();
         let mut challenges: Vec<_> = challenges.collect();
-        // A token says less than a password does.
+        // A token reveals less than a password.
         challenges.sort_by_key(|challenge| !challenge.scheme.eq_ignore_ascii_case("bearer"));
         let Some(challenge) = challenges.first() else {
             return Ok(None);
@@ -61,7 +61,7 @@ impl Registry<'_> {
         }
     }
 
-    /// A token of the service that the registry names.
+    /// A token from the service that the registry names.
     async fn token(
         &self,
         challenge: &ChallengeRef<'_>,
@@ -127,7 +127,7 @@ fn header(text: &str, registry: &Registry<'_>) -> Result<HeaderValue, FetchError
     Ok(value)
 }
 
-/// What the user has for a registry. A helper is a program, and may ask the user.
+/// The user's credentials for a registry. A helper is a program, and may prompt the user.
 async fn credential(registry: &str) -> Result<Option<DockerCredential>, FetchError> {
     let (host, key) = DOCKER_HUB;
     let name = if registry == host { key } else { registry }.to_owned();
@@ -141,7 +141,7 @@ async fn credential(registry: &str) -> Result<Option<DockerCredential>, FetchErr
         Err(Error::ConfigNotFound | Error::NoCredentialConfigured | Error::ConfigReadError) => {
             Ok(None)
         }
-        // What a helper says when it knows nothing.
+        // A helper's answer if it has no credentials.
         Err(Error::HelperFailure { stdout, .. }) if stdout.contains("credentials not found") => {
             Ok(None)
         }

@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::extension::Digest;
 
-/// The type of a manifest.
+/// The media type of a manifest.
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// The type of a list of manifests.
+/// The media type of a list of manifests.
 pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
-/// The type of a manifest before there was OCI.
+/// The media type of a manifest before OCI.
 pub const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.v2+json";
 
-/// The configuration of the WebAssembly artifact of the CNCF, and its layer.
+/// The configuration of the CNCF's WebAssembly artifact, and its layer.
 pub const WASM_CONFIG: &str = "application/vnd.wasm.config.v0+json";
 pub const WASM_LAYER: &str = "application/wasm";
 
-/// The layers of what `oras push` is told to push by older instructions.
+/// The layers that older instructions for `oras push` use.
 const OLDER_LAYERS: [&str; 2] = [
     "application/vnd.wasm.content.layer.v1+wasm",
     "application/vnd.module.wasm.content.layer.v1+wasm",
 ];
 
-/// An artifact that is a signature: a minisign file, of the component itself.
+/// An artifact that is a signature: a minisign file of the component itself.
 pub const SIGNATURE: &str = "application/vnd.acp-chain.signature.v1+minisign";
 
-/// A configuration that says nothing.
+/// An empty configuration.
 pub const EMPTY_CONFIG: &str = "application/vnd.oci.empty.v1+json";
 
-/// What points to a blob or a manifest.
+/// A reference to a blob or a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -45,7 +45,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// What points to these bytes.
+    /// A reference to these bytes.
     pub fn of(media_type: &str, bytes: &[u8]) -> Self {
         Self {
             media_type: media_type.to_owned(),
@@ -83,7 +83,7 @@ pub struct Index {
 }
 
 impl Manifest {
-    /// The component, or what there is in its place.
+    /// The component, or a description of what is in its place.
     pub fn component(&self) -> Result<&Descriptor, String> {
         let is_wasm = |layer: &&Descriptor| {
             let kind = layer.media_type.as_str();

@@ -13,22 +13,22 @@ use super::registry::{PUSH, Registry, tag_of};
 use super::{FetchError, Fetcher};
 use crate::extension::{Digest, Reference};
 
-/// What is published.
+/// An extension to publish.
 #[derive(Clone, Debug, Default)]
 pub struct Artifact {
     /// The component.
     pub component: Vec<u8>,
-    /// The interfaces that it imports and exports.
+    /// The interfaces that it imports.
     pub imports: Vec<String>,
-    /// The same of what it exports.
+    /// The interfaces that it exports.
     pub exports: Vec<String>,
-    /// What is said of it, by the names of the OCI annotations.
+    /// Its OCI annotations, by name.
     pub annotations: BTreeMap<String, String>,
     /// A minisign signature of the component.
     pub signature: Option<String>,
 }
 
-/// What was published.
+/// A published extension.
 #[derive(Clone, Copy, Debug)]
 pub struct Published {
     /// The digest of the manifest.
@@ -38,7 +38,7 @@ pub struct Published {
 }
 
 impl Fetcher {
-    /// Puts an artifact into a registry. The same artifact has the same digest each time.
+    /// Uploads an artifact to a registry. The same artifact has the same digest each time.
     pub async fn publish(
         &self,
         reference: &Reference,
@@ -51,7 +51,7 @@ impl Fetcher {
         let registry = Registry::new(web, reference, PUSH)?;
         let component = Digest::of(&artifact.component);
         let config = json!({
-            // No artifact of ours has a date, for then two of the same would differ.
+            // Our artifacts have no date, so that equal ones do not differ.
             "created": "1970-01-01T00:00:00Z",
             "architecture": "wasm",
             "os": "wasip2",
@@ -86,7 +86,7 @@ impl Fetcher {
 }
 
 impl Registry<'_> {
-    /// Puts a signature beside a manifest.
+    /// Adds a signature to a manifest.
     async fn sign(&self, subject: &Descriptor, signature: &str) -> Result<(), FetchError> {
         let manifest = Manifest {
             schema_version: 2,
@@ -102,7 +102,7 @@ impl Registry<'_> {
         if lists {
             return Ok(());
         }
-        // It does not keep a list of what refers to what, so whoever refers does.
+        // The registry does not list referrers, so the client does.
         referrer.artifact_type = manifest.artifact_type;
         let mut manifests = self.referrers(&subject.digest).await?;
         if manifests
@@ -121,7 +121,7 @@ impl Registry<'_> {
         Ok(())
     }
 
-    /// Puts a blob into the repository, unless it is there.
+    /// Uploads a blob to the repository, unless it is there.
     async fn push(&self, media_type: &str, bytes: &[u8]) -> Result<Descriptor, FetchError> {
         let descriptor = Descriptor::of(media_type, bytes);
         let digest = descriptor.digest.to_string();
@@ -141,7 +141,7 @@ impl Registry<'_> {
             .get(LOCATION)
             .and_then(|place| place.to_str().ok());
         let place = location.and_then(|place| uploads.join(place).ok());
-        // The password goes along, so it goes nowhere else.
+        // The password is sent along, so only to the same host.
         let place = place.filter(|place| same_host(place, &uploads));
         let mut place = place.ok_or_else(|| self.malformed("it names no place for an upload"))?;
         place.query_pairs_mut().append_pair("digest", &digest);
@@ -156,7 +156,7 @@ impl Registry<'_> {
         Ok(descriptor)
     }
 
-    /// Puts a manifest into the repository; whether the registry keeps a list of what refers to what.
+    /// Uploads a manifest; returns whether the registry lists referrers.
     async fn put<T: serde::Serialize>(
         &self,
         version: &str,

@@ -10,10 +10,10 @@ use super::{FetchError, Fetched, Seen, Web};
 use crate::extension::{Digest, Reference};
 use crate::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
 
-/// What people call Docker's registry, and where it is.
+/// The usual name of Docker's registry, and its host.
 const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 
-/// What may be done in a repository.
+/// The action needed to read a repository.
 pub const PULL: &str = "pull";
 pub const PUSH: &str = "pull,push";
 
@@ -24,14 +24,14 @@ pub struct Registry<'w> {
     pub(super) name: String,
     repository: String,
     base: Url,
-    /// What we want to do there.
+    /// The actions that we need there.
     actions: &'static str,
-    /// What the registry wants to see, once it has asked.
+    /// The authorization, once the registry has asked for it.
     authorization: Mutex<Option<HeaderValue>>,
 }
 
 impl<'w> Registry<'w> {
-    /// The repository of an artifact. Only this machine is spoken to without encryption.
+    /// The repository of an artifact. Only this machine is contacted without encryption.
     pub fn new(
         web: &'w Web,
         reference: &Reference,
@@ -62,7 +62,7 @@ impl<'w> Registry<'w> {
         })
     }
 
-    /// The component that a reference names.
+    /// The component of a reference.
     pub async fn fetch(
         &self,
         reference: &Reference,
@@ -102,7 +102,7 @@ impl<'w> Registry<'w> {
             let text = self.manifest(&found.digest.to_string()).await?;
             check(&self.name, found.digest, Digest::of(&text))?;
             let manifest: Manifest = self.parse(&text)?;
-            // The index is nobody's word.
+            // The index itself proves nothing.
             let is_of = manifest.subject.is_some_and(|of| of.digest == *subject);
             if let (true, [layer]) = (is_of, &manifest.layers[..]) {
                 let text = self.blob(layer, SIGNATURE, &|_, _| {}).await?;
@@ -112,7 +112,7 @@ impl<'w> Registry<'w> {
         Ok(signatures)
     }
 
-    /// What refers to a manifest. Registries of before version 1.1 have a tag instead of an answer.
+    /// The referrers of a manifest. Registries before version 1.1 have a tag instead.
     pub(super) async fn referrers(&self, subject: &Digest) -> Result<Vec<Descriptor>, FetchError> {
         let listed = self.get(&format!("referrers/{subject}"), INDEX).await;
         let text = match listed {
@@ -137,7 +137,7 @@ impl<'w> Registry<'w> {
         self.get(&format!("manifests/{version}"), &kinds).await
     }
 
-    /// A text of the registry's.
+    /// A text from the registry.
     async fn get(&self, path: &str, kinds: &str) -> Result<Vec<u8>, FetchError> {
         let url = self.url(path)?;
         let client = self.web.client();
@@ -149,7 +149,7 @@ impl<'w> Registry<'w> {
         self.web.body(url.as_str(), answer, most, &|_, _| {}).await
     }
 
-    /// A blob, as large as it was said to be, with the digest that it was said to have.
+    /// A blob, checked against its stated size and digest.
     pub(super) async fn blob(
         &self,
         blob: &Descriptor,
@@ -176,7 +176,7 @@ impl<'w> Registry<'w> {
         url.map_err(|_| self.malformed("what it sends is not part of an address"))
     }
 
-    /// Makes a request, and once more with what the registry asks for.
+    /// Sends a request, and repeats it with the authorization that the registry asks for.
     pub(super) async fn send(
         &self,
         request: impl Fn() -> RequestBuilder,
@@ -201,7 +201,7 @@ impl<'w> Registry<'w> {
         }
     }
 
-    /// As if the registry had asked for this.
+    /// Sets the authorization, as if the registry had asked for it.
     #[cfg(test)]
     pub(super) async fn let_in(&self, authorization: &'static str) {
         *self.authorization.lock().await = Some(HeaderValue::from_static(authorization));
@@ -220,7 +220,7 @@ impl<'w> Registry<'w> {
     }
 }
 
-/// The tag of what refers to a manifest, in registries of before version 1.1.
+/// The tag of a manifest's referrers, in registries before version 1.1.
 pub fn tag_of(subject: &Digest) -> String {
     subject.to_string().replace(':', "-")
 }

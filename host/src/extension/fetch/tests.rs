@@ -1,4 +1,4 @@
-//! Sources that do what they should not.
+//! Misbehaving sources.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,7 @@ use crate::extension::Reference;
 
 const COMPONENT_BYTES: &[u8] = b"\0asm what it is made of";
 
-/// A server on this machine that answers each request with bytes, and closes the connection unless it is
-/// to be silent.
+/// A server on this machine that answers each request with bytes, and closes the connection unless it is to be silent.
 struct Server {
     address: String,
     /// The heads of the requests.
@@ -25,7 +24,7 @@ struct Server {
 type Answers = BTreeMap<String, Vec<u8>>;
 
 impl Server {
-    /// Answers paths with these bytes, which may have its own address in them.
+    /// Answers paths with these bytes, in which its own address is filled in.
     async fn start(answers: impl Fn(&str) -> Answers, silent: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
@@ -59,7 +58,7 @@ impl Server {
         self.log.lock().unwrap().clone()
     }
 
-    /// What comes of fetching `:1`, or what was pinned.
+    /// The result of fetching `:1`, or a pinned version.
     async fn fetch(&self, version: &str) -> Result<Fetched, String> {
         let source = format!("{}/org/it{version}", self.address);
         let fetched = fetcher().fetch(&source.parse().unwrap(), &|_, _| {}).await;
@@ -102,7 +101,7 @@ fn layer() -> Descriptor {
     Descriptor::of(WASM_LAYER, COMPONENT_BYTES)
 }
 
-/// A registry that has a manifest, and answers like this when it is asked for the blob.
+/// A registry with a manifest, and this answer to requests for the blob.
 async fn registry(layer: Descriptor, blob: Vec<u8>, silent: bool) -> Server {
     let path = format!("/v2/org/it/blobs/{}", layer.digest);
     let manifest = answer(200, &[], &manifest(&layer));
@@ -219,7 +218,7 @@ async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
         told.contains(&format!("expected {locked}, but got")),
         "{told}"
     );
-    // Where the old one is gone, the tag is of no interest.
+    // If the old one is gone, the tag is irrelevant.
     let told = server.fetch(&format!(":1@{locked}")).await.unwrap_err();
     assert!(
         told.contains("404 (no such thing\\u{1b}[31m); check the name"),
@@ -257,7 +256,7 @@ async fn another_layout_is_told_by_name() {
     }
 }
 
-/// A registry that we have a password for, and that sends us elsewhere for the blob.
+/// A registry that has our password, and redirects requests for the blob.
 async fn guarded(to: &str) -> (Server, Result<Vec<u8>, String>) {
     let path = format!("/v2/org/it/blobs/{}", layer().digest);
     let elsewhere = answer(307, &[("Location", to)], b"");
@@ -342,7 +341,7 @@ async fn a_registry_may_want_a_token() {
     );
 }
 
-/// A registry that has the component, and a signature of it, found at this path.
+/// A registry with the component, and a signature of it at this path.
 async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
     let text = b"untrusted comment: a signature";
     let signature = Descriptor::of(layout::SIGNATURE, text);
@@ -399,7 +398,7 @@ async fn signatures_are_found_by_either_way_of_referring() {
             ["untrusted comment: a signature"],
             "{index_at}"
         );
-        // One that refers to something else is none of it.
+        // One that refers to something else does not belong to it.
         let fetched = signed(&index_at, Digest::of(b"something else"))
             .await
             .unwrap();

@@ -13,20 +13,20 @@ use reqwest::{Client, RequestBuilder, Response, Url};
 
 use super::{FetchError, Seen};
 
-/// How many times a server may send us elsewhere.
+/// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// How much of what a server says about an error is kept, in bytes.
+/// How many bytes of an error's text are kept.
 const SAID: u64 = 4 << 10;
 
-/// How long a server is waited for.
+/// The timeouts for a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Until there is a connection.
+    /// For the connection.
     pub connect: Duration,
-    /// Until it sends anything more.
+    /// For the next bytes.
     pub silence: Duration,
-    /// Until it has sent everything.
+    /// For the whole answer.
     pub whole: Duration,
 }
 
@@ -40,14 +40,14 @@ impl Default for Patience {
     }
 }
 
-/// What makes requests.
+/// An HTTP client.
 #[derive(Clone, Debug)]
 pub struct Web(Client);
 
 impl Web {
-    /// Servers are believed that the system believes, or the file that `SSL_CERT_FILE` names.
+    /// Certificates are trusted that the system trusts, or the file that `SSL_CERT_FILE` names.
     pub fn new(patience: Patience) -> Result<Self, FetchError> {
-        // One that is there already will do.
+        // An existing provider is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
@@ -63,24 +63,24 @@ impl Web {
         })
     }
 
-    /// The requests behind it.
+    /// The underlying client.
     pub fn client(&self) -> &Client {
         &self.0
     }
 
-    /// Asks for something. An error unless there is some of it.
+    /// Sends a GET request. An error unless the answer has content.
     pub async fn get(&self, url: &str) -> Result<Response, FetchError> {
         let answer = self.send(url, self.0.get(url), None).await?;
         self.accept(url, answer).await
     }
 
-    /// All that there is at an address, if it is not more than this.
+    /// The whole content at an address, up to this size.
     pub async fn whole(&self, url: &str, most: usize) -> Result<Vec<u8>, FetchError> {
         let answer = self.get(url).await?;
         self.body(url, answer, most as u64, &|_, _| {}).await
     }
 
-    /// Makes a request, and takes whatever is answered.
+    /// Sends a request, and returns any answer.
     pub async fn send(
         &self,
         what: &str,
@@ -94,13 +94,13 @@ impl Web {
         request.send().await.map_err(|error| broken(what, error))
     }
 
-    /// An answer that is not an error.
+    /// The answer, if it is not an error.
     pub async fn accept(&self, what: &str, answer: Response) -> Result<Response, FetchError> {
         if answer.status().is_success() {
             return Ok(answer);
         }
         let status = answer.status().as_u16();
-        // A long one is nothing that anybody reads.
+        // Nobody reads a long one.
         let said = self
             .body(what, answer, SAID, &|_, _| {})
             .await
@@ -112,7 +112,7 @@ impl Web {
         })
     }
 
-    /// Writes what there is at an address, if it is not more than this, and nobody listens in.
+    /// Writes the content at an address, up to this size, over a safe connection.
     pub async fn download(
         &self,
         url: &str,
@@ -127,7 +127,7 @@ impl Web {
         self.pass(url, answer, most, into, seen).await
     }
 
-    /// What a server sends, if it is not more than this.
+    /// The body of an answer, up to this size.
     pub async fn body(
         &self,
         what: &str,
@@ -140,7 +140,7 @@ impl Web {
         Ok(body)
     }
 
-    /// Passes on what a server sends.
+    /// Copies the body of an answer.
     async fn pass(
         &self,
         what: &str,
@@ -173,7 +173,7 @@ impl Web {
     }
 }
 
-/// Whether nobody listens in on a connection.
+/// Whether a connection is safe from eavesdroppers.
 pub fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || is_local(url)
 }
@@ -183,7 +183,7 @@ fn is_local(url: &Url) -> bool {
 }
 
 fn follow(attempt: Attempt) -> reqwest::redirect::Action {
-    // What is on the way already is safe. Nobody else sends us to services of this machine.
+    // A connection in use is safe. Nobody else may redirect us to services of this machine.
     let is_from_here = attempt.previous().first().is_some_and(is_local);
     let is_safe = attempt.url().scheme() == "https" || is_from_here && is_local(attempt.url());
     match attempt.previous().len() {
@@ -200,7 +200,7 @@ fn broken(what: &str, error: reqwest::Error) -> FetchError {
     }
 }
 
-/// What is behind an error, without addresses, in which there may be secrets.
+/// The cause of an error, without addresses, which may contain secrets.
 fn cause(error: reqwest::Error) -> String {
     let said = match (error.is_timeout(), error.is_connect()) {
         (true, true) => "nobody answers",

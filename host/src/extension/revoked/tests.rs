@@ -24,7 +24,7 @@ trusted comment: l
 aSjkawEzMsDxkEpuxxsEgUOp8qEga06PleGbbw4P4bHf3p2ExUOeDzUSoAk2yY87gxzUlW6fHwWoj/8Pb1InCg==
 ";
 
-/// Signed, and not of the form.
+/// Signed, but malformed.
 const FOUR: &str = r#"{"number":4,"what":[]}"#;
 
 const FOUR_SIGNED: &str = "untrusted comment: signature from minisign secret key
@@ -110,7 +110,7 @@ fn a_list_that_nobody_signed_or_that_is_none_is_refused() {
 #[test]
 fn a_list_that_was_changed_on_disk_is_not_believed() {
     let (_folder, store) = store();
-    // What follows a signature is not kept.
+    // Text after a signature is not stored.
     show(&store, THREE, &format!("{THREE_SIGNED}{BETWEEN}more")).unwrap();
     let path = store.folder().join(KEPT);
     let text = fs::read_to_string(&path).unwrap();

@@ -29,7 +29,7 @@ trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
 m3HMf9CZyhsbmJhVSmSQFpnT5WOqsAobzO2ZlBhnPg39SUx9ChU7bbDPTf4iKA9NRzU8ipl19SBa6nY+5JawDQ==
 ";
 
-/// `minisign -S -l`: of before files were hashed first.
+/// `minisign -S -l`: from before files were hashed first.
 const LEGACY: &str = "untrusted comment: signature from minisign secret key
 RWRUwsTAnYnA+WMP3G6hspJYmFXZm4JidZaQIZHszcurWdmP2UU9QMFwrLi8lgQOfhrXR6zYtPzQoYGTeczrtK2yNH3h9zEIbwk=
 trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
@@ -61,7 +61,7 @@ fn a_signature_of_something_else_is_none() {
         (&b"the c0mponent"[..], SIGNED.to_owned()),
         (COMPONENT, STOLEN.to_owned()),
         (COMPONENT, LEGACY.to_owned()),
-        // What the comment says is signed too.
+        // The comment is signed too.
         (COMPONENT, SIGNED.replace(KEY, OTHER_KEY)),
     ] {
         let told = signer(component, &[signature], None)

@@ -33,7 +33,7 @@ impl World {
         Lock::read(&self.lock_file()).unwrap()
     }
 
-    /// What `add` does: first the components, then the lock.
+    /// Like `add`: first the components, then the lock.
     fn install(&self, components: &[&[u8]]) -> Result<(), StoreError> {
         let changing = self.store.change()?;
         let mut lock = Lock::parse("version = 1", &self.lock_file())?;
@@ -168,7 +168,7 @@ fn a_kill_or_a_full_disk_at_any_step_leaves_old_or_new() {
             for digest in lock.digests() {
                 world.store.read(&digest).expect(fault);
             }
-            // The next command mends what there is to mend.
+            // The next command repairs everything.
             world.install(&[OLD, NEW]).expect(fault);
             assert_eq!(world.lock().extensions().count(), 2, "{fault}");
             assert_eq!(world.components(), 2, "{fault}");

@@ -1,5 +1,5 @@
-//! The agent of a trial. In each turn it says that it calls a tool, asks for permission to edit a file, and says
-//! what it was asked, block by block.
+//! The agent of a trial. In each turn it reports a tool call, requests permission to edit a file, and repeats its
+//! prompt, block by block.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use crate::rpc::code;
 
 const SESSION: &str = "trial";
 
-/// Speaks until the host is gone.
+/// Plays the agent until the host has gone.
 pub async fn play(stream: DuplexStream) -> io::Result<()> {
     let mut wire = Wire::new(stream);
     while let Some(message) = wire.receive().await? {

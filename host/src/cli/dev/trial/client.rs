@@ -1,4 +1,4 @@
-//! The client of a trial. It allows what it is asked for permission, and shows the files of the project.
+//! The client of a trial. It grants permission requests, and serves the files of the project.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use tokio::io::DuplexStream;
 use crate::cli::typed::wire::{Wire, answer, is_request};
 use crate::rpc::code;
 
-/// How much of a file is shown, in bytes.
+/// The maximum number of bytes of a file.
 const MOST: u64 = 1 << 20;
 
 pub struct Client {
@@ -27,7 +27,8 @@ impl Client {
         }
     }
 
-    /// Asks, and serves whatever comes until that is answered: by a result, or an error. Fails if the chain is gone.
+    /// Sends a request, and serves incoming messages until it is answered by a result or an error. Fails if the chain
+    /// has gone.
     pub async fn ask(
         &mut self,
         method: &str,
@@ -79,7 +80,7 @@ impl Client {
         }
     }
 
-    /// A file of the project, and no other.
+    /// A file of the project, and no others.
     fn read(&self, path: &str) -> io::Result<String> {
         let path = Path::new(path).canonicalize()?;
         if !path.starts_with(&self.folder) || !path.is_file() {

@@ -1,4 +1,4 @@
-//! A trial: a built-in client and agent stand at the ends of the chain, and the user sees what the proxy makes of each
+//! A trial: a built-in client and agent are at the ends of the chain, and the user sees what the proxy does with each
 //! message. A line of standard input is a prompt, and the trial ends with the input.
 
 mod agent;
@@ -17,7 +17,7 @@ use crate::cli::typed::picture::{Picture, columns};
 use crate::cli::typed::prompts::{Prompts, invite};
 use crate::untrusted::Untrusted;
 
-/// What it takes.
+/// The parts of a trial.
 pub struct Trial {
     pub developed: Developed,
     pub picture: Picture,
@@ -26,9 +26,9 @@ pub struct Trial {
     pub client: DuplexStream,
 }
 
-/// Plays the agent, until the chain is gone.
+/// Plays the agent, until the chain has gone.
 pub async fn play_agent(stream: DuplexStream) {
-    // Its end is that of the chain, which says why.
+    // It ends with the chain, which reports why.
     let _ = agent::play(stream).await;
 }
 
@@ -42,7 +42,7 @@ impl Trial {
         });
         let is_over = |_| "the project is built no more";
         loop {
-            // One that is built while the chain begins with this one is tried next.
+            // A version built while the chain starts with this one is tried next.
             let built = self.built.wait_for(Option::is_some).await;
             let is_built = matches!(&*built.map_err(is_over)?, Some(Ok(_)));
             let Err(error) = client.ask("initialize", &begin).await? else {
@@ -66,7 +66,7 @@ impl Trial {
         while let Some(text) = prompts.next().await? {
             let prompt = json!([{ "type": "text", "text": text }]);
             let params = json!({ "sessionId": session, "prompt": prompt });
-            // The picture has the answer, whatever it is.
+            // The picture shows the answer, whatever it is.
             let _ = client.ask("session/prompt", &params).await?;
             say!("{}\n", turn(&self.picture.next()?, columns()));
             invite();

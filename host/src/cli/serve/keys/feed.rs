@@ -1,4 +1,4 @@
-//! The process that watches, as the server has it.
+//! The server's side of the watching process.
 
 use std::io::{self, BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ pub struct KeysFeed {
 }
 
 impl KeysFeed {
-    /// Starts the process, if there is something to watch. An error if one of the files is wrong.
+    /// Starts the process, if there is something to watch. An error if one of the files is malformed.
     pub fn begin(
         settings: &GateSettings,
         program: &Path,
@@ -52,13 +52,13 @@ impl KeysFeed {
         }))
     }
 
-    /// What holds at first. It takes as long as issuers take to answer, but no more than some seconds.
+    /// The first keys. Takes as long as issuers take to answer, but a few seconds at most.
     pub fn first(&mut self) -> io::Result<Keys> {
         let first = next(&mut self.lines);
         first.unwrap_or_else(|| Err(io::ErrorKind::UnexpectedEof.into()))
     }
 
-    /// Keeps a gate, and what we show of ourselves, as it is said to be. Call it on a runtime, once rights are given up.
+    /// Keeps a gate, and our certificate, up to date. Call it on a runtime, after rights are given up.
     pub fn keep(self, gate: Arc<Gate>, tls: Option<Tls>) -> io::Result<()> {
         let Self {
             mut child,
@@ -69,7 +69,7 @@ impl KeysFeed {
         tokio::spawn(async move {
             loop {
                 asking.lacks_keys().await;
-                // A line is far less than what fits into the pipe.
+                // A line is far shorter than the pipe's capacity.
                 if asks.write_all(b"\n").is_err() {
                     return;
                 }

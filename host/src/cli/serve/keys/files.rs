@@ -1,4 +1,4 @@
-//! The files that are watched.
+//! The watched files.
 
 use std::fmt;
 use std::fs::File;
@@ -12,7 +12,7 @@ use super::{LONGEST, Watched};
 use crate::system::files::Stamp;
 use crate::untrusted::Untrusted;
 
-/// The files, and how they were when they were read last.
+/// The files, and their state when last read.
 pub struct Files {
     tokens: Option<PathBuf>,
     /// With the names of their issuers.
@@ -22,7 +22,7 @@ pub struct Files {
     seen: Vec<Option<Stamp>>,
 }
 
-/// What is wrong with a file.
+/// An error in a file.
 pub struct Wrong<'p> {
     path: &'p Path,
     what: String,
@@ -50,9 +50,9 @@ impl Files {
         }
     }
 
-    /// Reads them once more if one has changed. What is wrong with one is told, and what it said before stays.
+    /// Rereads them if one has changed. Errors are reported, and a malformed file's previous content stays valid.
     pub fn read(&mut self, keys: &mut Keys) {
-        // Before they are read: what changes meanwhile is read again.
+        // Before they are read: later changes are read again.
         let seen = self.look();
         if seen == self.seen {
             return;
@@ -80,7 +80,7 @@ impl Files {
     }
 }
 
-/// An error if a file is wrong now. Later, what it said before holds.
+/// An error if a file is malformed now. Later, its previous content stays valid.
 pub fn check(watched: &Watched) -> Result<(), String> {
     let files = Files::of(watched);
     let wrong = |wrong: Wrong<'_>| wrong.to_string();

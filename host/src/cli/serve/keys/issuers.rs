@@ -1,4 +1,4 @@
-//! The keys of issuers that are fetched, each by a task of its own: one that is slow keeps nobody waiting.
+//! Fetched keys of issuers, each by a task of its own: a slow one delays nobody else.
 
 use std::future::pending;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::untrusted::Untrusted;
 /// How often keys are fetched.
 const FETCH: Duration = Duration::from_mins(10);
 
-/// No sooner are they fetched once more, whoever asks.
+/// The minimum time between two fetches, whoever asks.
 const PAUSE: Duration = Duration::from_secs(10);
 
 const PATIENCE: Patience = Patience {
@@ -24,17 +24,17 @@ const PATIENCE: Patience = Patience {
     whole: Duration::from_secs(8),
 };
 
-/// What came of an issuer: none if nothing did, which was told.
+/// The keys of an issuer; `None` after an error, which has been reported.
 pub type Fetched = (String, Option<Jwks>);
 
-/// Issuers that are asked for their keys.
+/// The issuers to ask for their keys.
 pub struct Issuers {
     fetched: mpsc::Receiver<Fetched>,
     count: usize,
 }
 
 impl Issuers {
-    /// Asks them from now on: now and then, and whenever somebody `asks`. Call it in a `LocalSet`.
+    /// Asks them from now on: regularly, and whenever somebody `asks`. Call it in a `LocalSet`.
     pub fn follow(watched: &Watched, asks: &watch::Receiver<()>) -> Self {
         let web = Web::new(PATIENCE);
         let web = web.inspect_err(|error| tracing::error!("keys cannot be fetched: {error}"));
@@ -54,16 +54,16 @@ impl Issuers {
         Self { fetched, count }
     }
 
-    /// How many there are.
+    /// The number of issuers.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// What comes of one of them next.
+    /// The next result of any of them.
     pub async fn next(&mut self) -> Fetched {
         match self.fetched.recv().await {
             Some(fetched) => fetched,
-            // There are none.
+            // There are no issuers.
             None => pending().await,
         }
     }
@@ -77,7 +77,7 @@ struct Issuer {
 
 impl Issuer {
     async fn follow(self, mut asks: watch::Receiver<()>, tell: mpsc::Sender<Fetched>) {
-        // Who asks after a while is answered at once.
+        // A request after a pause is answered at once.
         let mut asked: Option<Instant> = None;
         loop {
             let fetched = (self.name.clone(), self.fetch().await);

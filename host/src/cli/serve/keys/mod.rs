@@ -1,15 +1,15 @@
-//! What those who come in are verified by, as it changes: files of tokens, keys of issuers, and our own certificate.
+//! The credentials that verify clients, as they change: token files, keys of issuers, and our own certificate.
 //!
-//! A server may open no files and connect to nothing. So a process is started before those rights are given up, and has
-//! none of its clients' words: it is told once what to watch, and later only that keys may be missing. Each time that
-//! something has changed, it says all of it, as a line of JSON. Of what is wrong, what it said before holds.
+//! A server may open no files and connect to nothing. So a process is started before those rights are given up, and
+//! gets none of its clients' data: it is told once what to watch, and later only that keys may be missing. After each
+//! change, it sends everything, as a line of JSON. If something is malformed, its previous content stays valid.
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `feed` | the process, as the server has it |
+//! | `feed` | the server's side of the process |
 //! | `watch` | the process |
-//! | `files` | what it reads |
-//! | `issuers` | what it fetches |
+//! | `files` | the files that it reads |
+//! | `issuers` | the keys that it fetches |
 
 mod feed;
 mod files;
@@ -27,7 +27,7 @@ pub use self::watch::main;
 /// The largest file or answer, in bytes.
 pub const LONGEST: usize = 1 << 20;
 
-/// What there is to watch.
+/// The files and issuers to watch.
 #[derive(Debug, Serialize, Deserialize)]
 struct Watched {
     tokens: Option<PathBuf>,

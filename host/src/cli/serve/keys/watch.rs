@@ -15,7 +15,7 @@ use super::Watched;
 use super::files::Files;
 use super::issuers::{Fetched, Issuers};
 
-/// How often files are looked at.
+/// How often files are checked.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// `acp-chain watch-keys`.
@@ -39,14 +39,14 @@ pub fn main() -> ExitCode {
         for _ in io::stdin().lock().lines().map_while(Result::ok) {
             ask.send_replace(());
         }
-        // Nobody is there any more.
+        // Nobody is left to serve.
         std::process::exit(0);
     });
     LocalSet::new().block_on(&runtime, follow(&watched, &asks));
     ExitCode::SUCCESS
 }
 
-/// Tells of everything, once it is known, and whenever it has changed.
+/// Reports everything once it is known, and after each change.
 async fn follow(watched: &Watched, asks: &watch::Receiver<()>) {
     let mut files = Files::of(watched);
     let mut keys = Keys::default();
