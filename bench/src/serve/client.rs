@@ -215,7 +215,7 @@ impl Posts {
             connection: String::new(),
         };
         let answer = posts.post(INITIALIZE.to_owned(), None).await?;
-        ensure!(answer.status() == StatusCode::OK, "{}", answer.status());
+        let answer = with_status(StatusCode::OK, answer).await?;
         let id = answer.headers().get("acp-connection-id");
         let id = id.context("the connection has no id")?;
         posts.connection = id.to_str()?.to_owned();
@@ -242,8 +242,7 @@ impl Posts {
     /// Sends a message that is answered elsewhere.
     async fn say(&mut self, text: String, session: Option<&str>) -> Result<()> {
         let answer = self.post(text, session).await?;
-        let status = answer.status();
-        ensure!(status == StatusCode::ACCEPTED, "{status}");
+        let answer = with_status(StatusCode::ACCEPTED, answer).await?;
         answer.into_body().collect().await?;
         Ok(())
     }
@@ -264,6 +263,19 @@ impl Posts {
     }
 }
 
+/// The answer if it has this status, and otherwise an error with what it says.
+async fn with_status(
+    expected: StatusCode,
+    answer: Response<Incoming>,
+) -> Result<Response<Incoming>> {
+    let status = answer.status();
+    if status == expected {
+        return Ok(answer);
+    }
+    let body = answer.into_body().collect().await?.to_bytes();
+    bail!("{status}: {}", String::from_utf8_lossy(&body))
+}
+
 impl Events {
     async fn open(posts: &Posts, session: Option<&str>) -> Result<Self> {
         let request = posts
@@ -277,8 +289,7 @@ impl Events {
             }
             Sender::Shared(sender) => sender.clone().send_request(request).await?,
         };
-        let status = answer.status();
-        ensure!(status == StatusCode::OK, "{status}");
+        let answer = with_status(StatusCode::OK, answer).await?;
         Ok(Self {
             body: answer.into_body(),
             line: Vec::new(),

@@ -20,5 +20,5 @@ pub const IDEMPOTENCY: HeaderName = HeaderName::from_static("idempotency-key");
 /// that streams lose for a while.
 pub const RESUME: HeaderName = HeaderName::from_static("acp-resume");
 
-/// The interval of comments on idle streams, and of pings on WebSockets, in seconds.
+/// The interval of comments on idle streams, and of pings on WebSocket connections, in seconds.
 pub const HEARTBEAT: u64 = 15;
