@@ -3,6 +3,7 @@
 //! Networks that break by themselves are in `packets`, and in `host/remote/tests/network`.
 
 use std::cell::Cell;
+use std::path::Path;
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::Message;
@@ -23,9 +24,10 @@ const CLIENTS: usize = 6;
 async fn a_balancer_that_dies_in_the_middle_of_turns_and_comes_back_loses_none() {
     let (a, b) = (Replica::start("a").await, Replica::start("b").await);
     let mut balancer = Balancer::start(Kind::Haproxy, [&a, &b]).await;
+    let through = || connecting(&balancer.address, &balancer.certificate());
     let mut ours = [
-        Client::is_asked(through(&balancer)).await,
-        Client::is_asked(through(&balancer)).await,
+        Client::is_asked(through()).await,
+        Client::is_asked(through()).await,
     ];
     let mut theirs = balancer.connects_to("a").await.turn().await;
     balancer.dies().await;
@@ -73,12 +75,12 @@ async fn replicas_that_are_restarted_one_after_the_other_under_load_lose_no_turn
     let (_, _replaced) = tokio::join!(join_all(clients), restarts);
 }
 
-/// Our client of a remote agent, by way of a balancer.
-fn through(balancer: &Balancer) -> Command {
+/// Our client of a remote agent at this address, which has this certificate.
+pub(crate) fn connecting(address: &str, certificate: &Path) -> Command {
     let mut command = acp_chain("run");
-    let url = format!("https://{}/acp", balancer.address);
+    let url = format!("https://{address}/acp");
     command.args(["--connect", &url, "--connect-ca"]);
-    command.arg(balancer.certificate()).env("NO_PROXY", "*");
+    command.arg(certificate).env("NO_PROXY", "*");
     command
 }
 

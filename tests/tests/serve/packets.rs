@@ -1,7 +1,7 @@
 //! A network that loses packets, reorders them and parts: two network namespaces, and a test that carries each packet
 //! from one to the other.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::fs::{self, File, Permissions};
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::{env, io};
 
-use acp_chain_tests::host::{self, acp_chain};
+use acp_chain_tests::host::acp_chain;
 use acp_chain_tests::wire::in_time;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tempfile::TempDir;
 use tokio::process::{Child, Command};
 use tun_rs::{AsyncDevice, DeviceBuilder};
 
-use super::network::Client;
+use super::network::{Client, connecting};
 use super::replica::Replica;
 
 /// Where each side is.
@@ -56,7 +56,7 @@ async fn turns_over_a_network_that_loses_packets_and_parts_lose_nothing() {
 }
 
 #[tokio::test]
-#[ignore = "it is what the other test starts"]
+#[ignore = "the other test starts it, in namespaces of its own"]
 async fn inside() {
     if env::var_os(VARIABLE).is_none() {
         return;
@@ -84,8 +84,9 @@ async fn inside() {
     let network = Network::new();
     let turns = async {
         for _ in 0..3 {
-            let mut client =
-                Client::is_asked(connecting(&replica.address, &certificate, &token)).await;
+            let mut command = connecting(&replica.address, &certificate);
+            command.arg("--connect-token-file").arg(&token);
+            let mut client = Client::is_asked(command).await;
             // What is said now gets nowhere until the network is whole again.
             network.parts();
             client.permits();
@@ -155,20 +156,9 @@ async fn new_token(tokens: &Path, folder: &TempDir) -> PathBuf {
     path
 }
 
-fn connecting(address: &str, certificate: &Path, token: &Path) -> Command {
-    let mut command = host::acp_chain("run");
-    let url = format!("https://{address}/acp");
-    command
-        .args(["--connect", &url, "--connect-ca"])
-        .arg(certificate);
-    command.arg("--connect-token-file").arg(token);
-    command.env("NO_PROXY", "*");
-    command
-}
-
 /// What happens to packets, which is the same in each run as far as they are.
 struct Network {
-    random: RefCell<u64>,
+    random: Cell<u64>,
     /// How many more are swallowed.
     swallows: Cell<u32>,
     lost: Cell<u32>,
@@ -178,7 +168,7 @@ struct Network {
 impl Network {
     fn new() -> Self {
         Self {
-            random: RefCell::new(0x9e37_79b9_7f4a_7c15),
+            random: Cell::new(0x9e37_79b9_7f4a_7c15),
             swallows: Cell::new(0),
             lost: Cell::new(0),
             overtaken: Cell::new(0),
@@ -195,11 +185,12 @@ impl Network {
 
     /// Xorshift.
     fn random(&self) -> u64 {
-        let mut random = self.random.borrow_mut();
-        *random ^= *random << 13;
-        *random ^= *random >> 7;
-        *random ^= *random << 17;
-        *random
+        let mut random = self.random.get();
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        self.random.set(random);
+        random
     }
 
     /// Carries packets one way.
