@@ -306,4 +306,9 @@ pub trait Source: Send {
     fn memory(&self) -> Option<Arc<AtomicUsize>> {
         None
     }
+
+    /// Whether there are so many in this process that one without work should make room soon.
+    fn is_crowded(&self) -> bool {
+        false
+    }
 }

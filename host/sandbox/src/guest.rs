@@ -94,4 +94,8 @@ impl Source for Guest {
     fn memory(&self) -> Option<Arc<AtomicUsize>> {
         Some(self.gauge.shared())
     }
+
+    fn is_crowded(&self) -> bool {
+        self.engine.total.is_crowded()
+    }
 }

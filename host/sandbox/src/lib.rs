@@ -41,4 +41,4 @@ pub use engine::{Engine, EngineError};
 pub use guest::Guest;
 pub use instance::DECLINES;
 use instance::Instance;
-pub use usage::{Gauge, Total};
+pub use usage::{Bounds, Gauge, Total};

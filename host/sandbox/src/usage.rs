@@ -1,7 +1,7 @@
 //! The usage of one store, summed over all its memories and tables.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use wasmtime::ResourceLimiter;
 
@@ -29,6 +29,16 @@ impl Gauge {
 pub struct Total {
     instances: AtomicUsize,
     memory: AtomicUsize,
+    bounds: OnceLock<Bounds>,
+}
+
+/// How much all instances of an engine should use together. They are not held to it: each may be needed.
+#[derive(Clone, Copy, Debug)]
+pub struct Bounds {
+    /// The number of instances.
+    pub instances: usize,
+    /// Their memory, in bytes.
+    pub memory: usize,
 }
 
 impl Total {
@@ -42,6 +52,29 @@ impl Total {
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory.load(Ordering::Relaxed)
+    }
+
+    /// Sets the bounds, once; without them there is always room.
+    pub fn bound(&self, bounds: Bounds) {
+        let _ = self.bounds.set(bounds);
+    }
+
+    /// Whether the bounds are reached.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.exceeds(1)
+    }
+
+    /// Whether half of that is.
+    #[must_use]
+    pub fn is_crowded(&self) -> bool {
+        self.exceeds(2)
+    }
+
+    fn exceeds(&self, part: usize) -> bool {
+        self.bounds.get().is_some_and(|bounds| {
+            self.instances() >= bounds.instances / part || self.memory() >= bounds.memory / part
+        })
     }
 }
 

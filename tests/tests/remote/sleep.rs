@@ -122,3 +122,15 @@ async fn a_server_that_is_full_lets_nobody_in_and_those_who_are_there_go_on() {
     logged(&log, "the proxy `counts` sleeps", 2).await;
     served.connect().await;
 }
+
+#[tokio::test]
+async fn a_proxy_without_work_makes_room_soon_where_there_are_many() {
+    let limits = "sleep-seconds = 86400\ninstances = 1";
+    let (served, log, _folder) = served(&[counts("counts", "")], limits).await;
+    let first = served.connect().await;
+    let mut stream = first.hears(None).await;
+    assert_eq!(count(&first, &mut stream, 1, "counts").await, 1);
+    logged(&log, "the proxy `counts` sleeps", 1).await;
+    served.connect().await;
+    assert_eq!(count(&first, &mut stream, 2, "counts").await, 2);
+}

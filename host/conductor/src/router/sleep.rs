@@ -1,16 +1,22 @@
 //! Sleeping components: they have no instance until a message for them arrives, and lose it when they have been idle
 //! for some time.
 //!
+//! That time is short while there are too many instances in this process.
+//!
 //! Invariants: nothing is open in the chain when a component falls asleep. It wakes up as after a failure: with the
 //! state that it saved last, and without getting earlier messages again.
 
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use super::core::Core;
-use crate::hop::{Life, Runtime};
+use crate::hop::{Hop, Life, Runtime};
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
+
+/// How long a proxy is idle before it falls asleep, where there are too many instances.
+const CROWDED: Duration = Duration::from_secs(1);
 
 /// A proxy has something to do, or has been started.
 #[inline]
@@ -19,7 +25,16 @@ pub(super) fn note_called(core: &mut Core, index: HopIndex) {
     if let Some(after) = hop.terms.sleep_after
         && hop.called.replace(core.now).is_none()
     {
-        core.timers.set(core.now + after, Timer::Sleep(index));
+        core.timers
+            .set(core.now + idle_time(hop, after), Timer::Sleep(index));
+    }
+}
+
+/// How long it may be idle, as things are now. One that was told a longer time before there were too many keeps it.
+fn idle_time(hop: &Hop, after: Duration) -> Duration {
+    match &hop.runtime {
+        Runtime::Component(source) if source.is_crowded() => after.min(CROWDED),
+        _ => after,
     }
 }
 
@@ -34,6 +49,7 @@ pub(super) fn is_due(core: &mut Core, index: HopIndex) {
         // Noted again when it starts.
         return;
     }
+    let after = idle_time(hop, after);
     let due = called + after;
     if due <= now && is_all_settled && hop.is_at_rest() && hop.has_one_version() {
         return fall_asleep(core, index);

@@ -39,7 +39,6 @@ use self::args::ServeArgs;
 use self::chains::Chains;
 use self::keys::KeysFeed;
 use self::numbers::Agents;
-use self::pressure::Pressure;
 use super::agent::AgentArgs;
 use super::plan::{self, Failed};
 use super::run::{self, Run};
@@ -164,7 +163,7 @@ impl Serve {
             .map_err(|error| wrong(&error))?
             .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
         let mut chains = loaded?;
-        let pressure = Pressure::new(chains.total(), &set.limits);
+        chains.total().bound(pressure::bounds(&set.limits));
         let agents = Agents::default();
         let numbers = numbers::sources(agents.clone(), chains.total());
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
@@ -188,7 +187,7 @@ impl Serve {
             runtime.spawn(metrics.serve(server.stopper(), numbers));
         }
         let trace = tracer.clone();
-        let behind = behind(Arc::new(chains), pressure, agents, trace, log, program);
+        let behind = behind(Arc::new(chains), agents, trace, log, program);
         let ended = runtime.block_on(until_stopped(server, gate, behind, set.limits.drain));
         if let Some(access) = access {
             access.flush(FLUSH);
@@ -249,12 +248,12 @@ fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
 /// The chain behind each connection.
 fn behind(
     chains: Arc<Chains>,
-    pressure: Pressure,
     agents: Agents,
     tracer: Option<Tracer>,
     log: Option<PathBuf>,
     program: PathBuf,
 ) -> Behind {
+    let total = chains.total();
     let serve = Box::new(move |opened| {
         let (chains, agents) = (chains.clone(), agents.clone());
         let Opened {
@@ -285,7 +284,7 @@ fn behind(
     });
     Behind {
         serve,
-        has_room: Box::new(move || pressure.is_bearable()),
+        has_room: Box::new(move || !total.is_full()),
     }
 }
 

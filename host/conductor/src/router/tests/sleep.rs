@@ -1,5 +1,7 @@
 //! Proxies that sleep.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -7,7 +9,9 @@ use tokio::time::Instant;
 use super::{PROMPT, Says, Starts, agent, client, heard, under, update};
 use crate::router::Router;
 use crate::{Member, Proxy, Sleeper, Terms};
-use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, Peer};
+use acp_chain_channel::{
+    Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer, Source, Starting,
+};
 
 const IDLE: Duration = Duration::from_mins(1);
 const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
@@ -100,6 +104,47 @@ fn what_comes_meanwhile_puts_sleep_off() {
     assert_eq!(router.next_timer(), Some(begun + IDLE / 2 + IDLE));
     agent(&mut router, &update("s", "three"));
     assert_eq!(starts.lock().unwrap().len(), 1);
+}
+
+/// The same proxy where there are sometimes too many.
+struct Crowd {
+    source: Box<dyn Source>,
+    is_crowded: Arc<AtomicBool>,
+}
+
+impl Source for Crowd {
+    fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
+        self.source.start(first, saved)
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.is_crowded.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn one_that_wakes_up_where_there_are_too_many_sleeps_soon() {
+    let (mut proxy, starts) = drowsy("*", forward);
+    let is_crowded = Arc::new(AtomicBool::new(false));
+    proxy.source = Box::new(Crowd {
+        source: proxy.source,
+        is_crowded: is_crowded.clone(),
+    });
+    let mut router = Router::new(vec![asleep(proxy)], None);
+    let begun = Instant::now();
+    router.advance(begun);
+    agent(&mut router, &update("s", "one"));
+    is_crowded.store(true, Ordering::Relaxed);
+    agent(&mut router, &update("s", "two"));
+    assert_eq!(router.next_timer(), Some(begun + IDLE));
+    router.advance(begun + IDLE);
+    assert_eq!(router.next_timer(), None, "it sleeps");
+    agent(&mut router, &update("s", "three"));
+    let soon = begun + IDLE + Duration::from_secs(1);
+    assert_eq!(router.next_timer(), Some(soon));
+    router.advance(soon);
+    assert_eq!(router.next_timer(), None, "it sleeps again");
+    assert_eq!(starts.lock().unwrap().len(), 2);
 }
 
 #[test]
