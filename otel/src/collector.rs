@@ -1,17 +1,18 @@
 //! The destination of spans and metrics: a collector, which may be dead, slow, or a stranger.
 //!
-//! Invariants: an outage is logged once, and its end once, however many attempts there are. Losses are counted.
+//! Invariants: an outage is logged once, and its end once, however many attempts there are. Losses are counted. In an
+//! outage nothing is encoded between two attempts, so that it does not cost more than a collector that is there.
 
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use opentelemetry_sdk::Resource;
-use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
@@ -103,20 +104,64 @@ impl Counts {
     }
 }
 
+/// How long spans are dropped after the first failed attempt, and after many.
+const PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(8);
+
+/// The time between two attempts.
+#[derive(Clone, Copy, Debug)]
+struct Pause {
+    until: Instant,
+    length: Duration,
+}
+
+impl Pause {
+    /// The one after an attempt that failed now, twice as long as the one before it.
+    fn after(before: Option<Self>, now: Instant) -> Self {
+        let length = before.map_or(PAUSE, |before| (before.length * 2).min(LONGEST_PAUSE));
+        Self {
+            until: now + length,
+            length,
+        }
+    }
+}
+
 /// Exports spans, and counts them.
 #[derive(Debug)]
 pub struct Counting<E> {
-    pub exporter: E,
-    pub counts: Arc<Counts>,
+    exporter: E,
+    counts: Arc<Counts>,
+    /// The last pause, in an outage.
+    pause: Mutex<Option<Pause>>,
+}
+
+impl<E> Counting<E> {
+    pub fn new(exporter: E, counts: Arc<Counts>) -> Self {
+        Self {
+            exporter,
+            counts,
+            pause: Mutex::default(),
+        }
+    }
 }
 
 impl<E: SpanExporter> SpanExporter for Counting<E> {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let pause = || self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = *pause();
+        if before.is_some_and(|pause| Instant::now() < pause.until) {
+            let why = "the collector was not there a moment ago";
+            return Err(OTelSdkError::InternalFailure(why.into()));
+        }
         let count = batch.len() as u64;
         let done = self.exporter.export(batch).await;
-        if done.is_ok() {
-            self.counts.out.fetch_add(count, Ordering::Relaxed);
-        }
+        *pause() = match &done {
+            Ok(()) => {
+                self.counts.out.fetch_add(count, Ordering::Relaxed);
+                None
+            }
+            Err(_) => Some(Pause::after(before, Instant::now())),
+        };
         done
     }
 
@@ -130,5 +175,54 @@ impl<E: SpanExporter> SpanExporter for Counting<E> {
 
     fn set_resource(&mut self, resource: &Resource) {
         self.exporter.set_resource(resource);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    /// A collector that is not there.
+    #[derive(Debug, Default)]
+    struct Dead(Arc<AtomicU64>);
+
+    impl SpanExporter for Dead {
+        async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            Err(OTelSdkError::InternalFailure("nobody is there".into()))
+        }
+    }
+
+    #[test]
+    fn after_a_failed_attempt_spans_are_dropped_without_another() {
+        let dead = Dead::default();
+        let attempts = dead.0.clone();
+        let counts = Arc::new(Counts::default());
+        let counting = Counting::new(dead, counts.clone());
+        for _ in 0..3 {
+            counts.came();
+            let mut export = pin!(counting.export(Vec::new()));
+            let done = export
+                .as_mut()
+                .poll(&mut Context::from_waker(Waker::noop()));
+            assert!(matches!(done, Poll::Ready(Err(_))));
+        }
+        assert_eq!(attempts.load(Ordering::Relaxed), 1);
+        assert_eq!(counts.lost(), 3);
+    }
+
+    #[test]
+    fn pauses_become_longer_up_to_a_bound() {
+        let now = Instant::now();
+        let mut pause = Pause::after(None, now);
+        assert_eq!(pause.until, now + PAUSE);
+        let lengths = (0..5).map(|_| {
+            pause = Pause::after(Some(pause), now);
+            pause.length.as_secs()
+        });
+        assert_eq!(lengths.collect::<Vec<_>>(), [2, 4, 8, 8, 8]);
     }
 }

@@ -159,10 +159,7 @@ fn traces(resource: &Resource, counts: Arc<Counts>) -> Result<BatchSpanProcessor
     let client = Collector::new(TRACES.what, timeout(&TRACES))?;
     let exporter = OtlpExporter::builder().with_http();
     let exporter = exporter.with_protocol(protocol(&TRACES));
-    let exporter = Counting {
-        exporter: exporter.with_http_client(client).build()?,
-        counts,
-    };
+    let exporter = Counting::new(exporter.with_http_client(client).build()?, counts);
     let mut processor = BatchSpanProcessor::new(exporter, BatchConfig::default());
     processor.set_resource(resource);
     Ok(processor)
