@@ -163,6 +163,25 @@ pub fn acp_chain(subcommand: &str) -> Command {
     command
 }
 
+/// The environment that a command sets, for another that starts it; what the command only takes away stays.
+pub fn environment(command: &Command) -> impl Iterator<Item = (&OsStr, &OsStr)> {
+    let set = command.as_std().get_envs();
+    set.filter_map(|(name, value)| Some((name, value?)))
+}
+
+/// A token with which somebody comes in, whose line is appended to the file.
+///
+/// # Panics
+/// If there is none.
+pub async fn token(file: &Path, name: &str, options: &[&str]) -> String {
+    let mut command = acp_chain("serve-token");
+    command.arg(name).args(options).arg("--file").arg(file);
+    let output = command.output().await.expect("the program runs");
+    assert!(output.status.success(), "{output:?}");
+    let token = String::from_utf8(output.stdout).expect("a token is text");
+    token.trim().to_owned()
+}
+
 /// `acp-chain check` of a manifest.
 #[must_use]
 pub fn check(manifest: &Path) -> Command {

@@ -54,13 +54,8 @@ pub async fn recorded(folder: &Path) -> PathBuf {
             .args(["--approve-all", "exec", prompt])
             .current_dir(folder)
             .env("HOME", folder.join("home"))
+            .envs(host::environment(&chain))
             .kill_on_drop(true);
-        for (name, value) in chain.as_std().get_envs() {
-            let _ = match value {
-                Some(value) => acpx.env(name, value),
-                None => acpx.env_remove(name),
-            };
-        }
         let output = in_time("a turn of acpx", acpx.output()).await.unwrap();
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{told}");

@@ -3,6 +3,7 @@
 use std::process::Output;
 
 use acp_chain_tests::declared::{address, command};
+use acp_chain_tests::host::environment;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
@@ -30,12 +31,11 @@ async fn inspect(declared: &Value, words: &[&str]) -> (bool, String, String) {
         ]);
     } else {
         let shim = command(declared);
-        let shim = shim.as_std();
-        for (name, value) in shim.get_envs() {
-            let value = value.unwrap().to_str().unwrap();
-            run.arg("-e")
-                .arg(format!("{}={value}", name.to_str().unwrap()));
+        for (name, value) in environment(&shim) {
+            let [name, value] = [name, value].map(|text| text.to_str().unwrap());
+            run.arg("-e").arg(format!("{name}={value}"));
         }
+        let shim = shim.as_std();
         run.arg(shim.get_program()).args(shim.get_args());
     }
     let output = run.args(words).kill_on_drop(true).output();

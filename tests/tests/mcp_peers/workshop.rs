@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use acp_chain_tests::host::{run, script};
+use acp_chain_tests::host::{environment, run, script};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::Wire;
@@ -27,12 +27,7 @@ fn client(folder: &Path, agent_command: Vec<String>, prompts: &[&str]) -> Comman
     client
         .arg(script(folder, "chain", &chain).unwrap())
         .args(prompts)
-        .envs(
-            chain
-                .as_std()
-                .get_envs()
-                .filter_map(|(name, value)| Some((name, value?))),
-        )
+        .envs(environment(&chain))
         .current_dir(folder)
         .kill_on_drop(true);
     client

@@ -22,10 +22,7 @@ async fn turns_pass_reference(nest: &Nest, proxies: &[String]) {
     let mut command = Command::new(conductor());
     // It splits command lines as a shell does.
     command.arg("agent").args(proxies).arg(AGENT);
-    let chain = host::acp_chain("run");
-    for (name, value) in chain.as_std().get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
+    command.envs(host::environment(&host::acp_chain("run")));
     command.env("XDG_CONFIG_HOME", host::grants_native(nest.folder()));
     let mut client = Process::start("client", &Transcript::new(), command).expect("it starts");
     client.initialize().await;

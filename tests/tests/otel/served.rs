@@ -21,15 +21,6 @@ use super::{AGENT, SECRET};
 
 const USERS: [&str; 2] = ["ann", "bob"];
 
-/// A token for somebody; its line is in the file.
-async fn token(file: &Path, name: &str) -> String {
-    let mut command = host::acp_chain("serve-token");
-    let output = command.args([name, "--file"]).arg(file).output().await;
-    let output = output.unwrap();
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
 /// A server of a chain with one proxy, and where it listens.
 async fn serve(command: &mut Command) -> (Child, String) {
     let child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn();
@@ -115,7 +106,8 @@ async fn each_turn_of_a_server_is_seen_under_its_own_connection_and_user() {
     let folder = folder.path();
     let manifest = host::manifest(folder, &[("first", &host::component("pass"), "")]).unwrap();
     let (tokens, trace) = (folder.join("tokens"), folder.join("trace"));
-    let (ann, bob) = (token(&tokens, "ann").await, token(&tokens, "bob").await);
+    let ann = host::token(&tokens, "ann", &[]).await;
+    let bob = host::token(&tokens, "bob", &[]).await;
     let mut receiver = Receiver::start(Answer::Good).await;
     let mut command = host::acp_chain("serve");
     command

@@ -380,10 +380,7 @@ async fn nobody_is_told_which_connections_there_are() {
 async fn no_secret_is_in_the_log_however_much_that_says() {
     let folder = tempfile::tempdir().unwrap();
     let (tokens, log) = (folder.path().join("tokens"), folder.path().join("log"));
-    let mut command = host::acp_chain("serve-token");
-    let made = command.args(["ann", "--file"]).arg(&tokens).output();
-    let token = String::from_utf8(made.await.unwrap().stdout).unwrap();
-    let token = token.trim();
+    let token = host::token(&tokens, "ann", &[]).await;
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--log", "trace", "--log-file"]);
     command
@@ -392,7 +389,7 @@ async fn no_secret_is_in_the_log_however_much_that_says() {
         .arg(&tokens)
         .args(["--", AGENT]);
     let served = Served::by(&mut command).await;
-    let asks = || served.asks(Method::POST).bearer_auth(token);
+    let asks = || served.asks(Method::POST).bearer_auth(&token);
     assert_eq!(posted(asks(), &initialize()).await.status(), 200);
     let client = acp_chain_tests::web::client();
     let wrong = "acp_a-token-that-nobody-has";
@@ -406,7 +403,7 @@ async fn no_secret_is_in_the_log_however_much_that_says() {
         posted(asks, &json!({"token": wrong})).await;
     }
     let url = format!("{}/ticket", served.url);
-    let ticket = web(&url, token).await;
+    let ticket = web(&url, &token).await;
     let mut raw = Raw::open(&served).await;
     let said = format!(
         "GET /acp?ticket={ticket} HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
@@ -417,7 +414,7 @@ async fn no_secret_is_in_the_log_however_much_that_says() {
     assert!(raw.head().await.starts_with("HTTP/1.1 101"));
     let log = std::fs::read_to_string(&log).unwrap();
     assert!(log.contains("a connection begins"), "{log}");
-    for secret in [token, wrong, &ticket] {
+    for secret in [&*token, wrong, &ticket] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
 }

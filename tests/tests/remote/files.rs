@@ -59,16 +59,12 @@ async fn client(served: &Served) -> Option<Client<'_>> {
 #[tokio::test]
 async fn when_files_run_out_nobody_else_comes_in_and_those_who_are_there_go_on() {
     let serve = host::acp_chain("serve");
-    let serve = serve.as_std();
     let mut command = Command::new("sh");
     command.args(["-c", r#"ulimit -n "$0" && exec "$@""#, FILES]);
+    command.envs(host::environment(&serve));
+    let serve = serve.as_std();
     command.arg(serve.get_program()).args(serve.get_args());
     command.args(["--listen", "127.0.0.1:0", "--", AGENT]);
-    command.envs(
-        serve
-            .get_envs()
-            .filter_map(|(key, value)| Some((key, value?))),
-    );
     let served = Served::by(&mut command).await;
     let mut clients = Vec::new();
     while let Some(client) = client(&served).await {

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Output;
 
 use acp_chain_tests::chain::entry;
 use acp_chain_tests::wire::in_time;
@@ -16,13 +15,9 @@ use tokio_tungstenite::client_async;
 
 use super::served::{AGENT, Served, Stream, initialize, posted, prompt};
 
-/// A token for somebody; its line is in the file.
+/// A token for a member of a group; its line is in the file.
 async fn token(file: &Path, name: &str, group: &str) -> String {
-    let mut command = host::acp_chain("serve-token");
-    command.args([name, "--group", group, "--file"]).arg(file);
-    let Output { status, stdout, .. } = command.output().await.unwrap();
-    assert!(status.success());
-    String::from_utf8(stdout).unwrap().trim().to_owned()
+    host::token(file, name, &["--group", group]).await
 }
 
 fn serve(args: &[&str]) -> Command {

@@ -88,9 +88,7 @@ async fn the_next_handshake_shows_a_certificate_that_was_renewed_and_open_stream
     fs::write(&cert, &first.0).unwrap();
     fs::write(&key, &first.1).unwrap();
     let tokens = folder.path().join("tokens");
-    let mut command = host::acp_chain("serve-token");
-    let made = command.args(["ann", "--file"]).arg(&tokens).output();
-    let token = String::from_utf8(made.await.unwrap().stdout).unwrap();
+    let token = host::token(&tokens, "ann", &[]).await;
     let settings =
         format!("[serve]\ntokens = {tokens:?}\ntls = {{ cert = {cert:?}, key = {key:?} }}\n");
     let served = serve(folder.path(), &settings).await;
@@ -111,7 +109,7 @@ async fn the_next_handshake_shows_a_certificate_that_was_renewed_and_open_stream
     let url: Arc<str> = served.url.as_str().into();
     let mut stream = stream(|method| {
         let asks = of_first.request(method, &*url);
-        asks.bearer_auth(token.trim())
+        asks.bearer_auth(&token)
     })
     .await;
     // One after the other; between them, nothing fits, and the first is shown.

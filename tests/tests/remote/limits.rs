@@ -14,10 +14,7 @@ async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 2]) 
     let tokens = folder.join("tokens");
     let mut secrets = Vec::new();
     for name in ["ann", "bob"] {
-        let mut command = host::acp_chain("serve-token");
-        let made = command.args([name, "--file"]).arg(&tokens).output();
-        let secret = String::from_utf8(made.await.unwrap().stdout).unwrap();
-        secrets.push(secret.trim().to_owned());
+        secrets.push(host::token(&tokens, name, &[]).await);
     }
     fs::create_dir(folder.join("acp-chain")).unwrap();
     let tokens = tokens.to_str().unwrap();

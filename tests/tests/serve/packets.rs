@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::{env, io};
 
-use acp_chain_tests::host::acp_chain;
+use acp_chain_tests::host::token;
 use acp_chain_tests::wire::in_time;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tempfile::TempDir;
@@ -148,10 +148,8 @@ fn device(address: Ipv4Addr) -> AsyncDevice {
 
 /// A token that the server knows, in a file of its own.
 async fn new_token(tokens: &Path, folder: &TempDir) -> PathBuf {
-    let mut command = acp_chain("serve-token");
-    let output = command.arg("ann").arg("--file").arg(tokens).output().await;
     let path = folder.path().join("token");
-    fs::write(&path, output.unwrap().stdout).unwrap();
+    fs::write(&path, token(tokens, "ann", &[]).await).unwrap();
     fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
     path
 }
