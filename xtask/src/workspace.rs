@@ -109,7 +109,15 @@ impl Workspace {
     }
 }
 
-/// The cargo that runs us, for a command in the checkout.
+/// The cargo that runs us, for a command in the checkout. What it has told us of our own package is kept from it: the
+/// build script of ring looks at that, and would have half the workspace built again whenever it is another.
 pub fn cargo() -> Command {
-    Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            cargo.env_remove(&name);
+        }
+    }
+    cargo
 }
