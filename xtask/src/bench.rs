@@ -129,14 +129,16 @@ fn micro(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
 /// What is measured, and what measures it.
 fn build_programs(workspace: &Workspace, progress: &Progress) -> Result<()> {
     // One after the other: together they would share the features of their dependencies.
-    for package in ["acp-chain", "acp-chain-bench"] {
-        progress.step(&format!("{package}, optimised"), |step| {
-            let mut build = cargo();
-            build.args(["build", "--profile", "dist", "--package", package]);
-            step.run(build.current_dir(workspace.path("")))
-        })?;
-    }
-    Ok(())
+    build_program(workspace, progress, "acp-chain")?;
+    build_program(workspace, progress, "acp-chain-bench")
+}
+
+fn build_program(workspace: &Workspace, progress: &Progress, package: &str) -> Result<()> {
+    progress.step(&format!("{package}, optimised"), |step| {
+        let mut build = cargo();
+        build.args(["build", "--profile", "dist", "--package", package]);
+        step.run(build.current_dir(workspace.path("")))
+    })
 }
 
 fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {

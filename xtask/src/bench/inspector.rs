@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::peers;
 use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::Workspace;
 
 const HOPS: usize = 100_000;
 
@@ -39,11 +39,8 @@ const VIEWED: [usize; 2] = [HOPS / 10, HOPS];
 /// Measures, and prints a table.
 pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let [driver, chromium] = peers::fetch_browser(workspace, progress)?;
-    progress.step("acp-chain", |step| {
-        let mut build = cargo();
-        build.args(["build", "--workspace", "--bin", "acp-chain"]);
-        step.run(build.current_dir(workspace.path("")))
-    })?;
+    super::build_program(workspace, progress, "acp-chain")?;
+    let program = workspace.target("dist/acp-chain");
     let folder = workspace.target("bench");
     fs::create_dir_all(&folder)?;
     let file = folder.join("inspector.ndjson");
@@ -57,12 +54,11 @@ pub fn run(workspace: &Workspace, progress: &Progress) -> Result<ExitCode> {
     let mut browser = Browser::start(&driver, &chromium)?;
     let mut opened = Vec::new();
     for _ in 0..TIMES {
-        let inspector = Inspector::start(&workspace.target("debug/acp-chain"), &file)?;
+        let inspector = Inspector::start(&program, &file)?;
         opened.push(browser.opened(&inspector.address, count)?);
         drop(inspector);
     }
     println!("| open, until all rows are there | {} |", middle(opened));
-    let program = workspace.target("debug/acp-chain");
     let inspector = Inspector::start(&program, &file)?;
     browser.opened(&inspector.address, count)?;
     for (what, filter) in FILTERS {
