@@ -43,7 +43,7 @@ impl Work {
         self.spend(text.len().saturating_mul(deepest))
     }
 
-    /// A place is about to be looked up in a text: each part of the pointer may read all of it.
+    /// A place is about to be looked up in a text: each part of the pointer counts as if it read all of it.
     pub fn look_up(&mut self, text: &str, pointer: &str) -> Result<(), ChannelError> {
         self.look_up_at_once(text, std::iter::once(pointer))
     }

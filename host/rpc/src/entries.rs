@@ -17,6 +17,8 @@ pub(super) struct Entries<'t> {
     at: usize,
     /// Whether it is an object.
     pub is_object: bool,
+    /// The JSON text of the present member's name.
+    pub name: Option<&'t str>,
 }
 
 impl<'t> Entries<'t> {
@@ -32,6 +34,7 @@ impl<'t> Entries<'t> {
             text,
             at: at + 1,
             is_object,
+            name: None,
         })
     }
 
@@ -49,8 +52,40 @@ impl<'t> Entries<'t> {
         }
     }
 
+    /// Goes to the next value, and its name; false at the end.
+    pub fn advance(&mut self) -> bool {
+        self.pass(b',');
+        if self.is_object {
+            self.name = self.value();
+            self.pass(b':');
+            return self.name.is_some();
+        }
+        let begins = |byte: &u8| !b":]}".contains(byte);
+        self.text.as_bytes().get(self.at).is_some_and(begins)
+    }
+
+    /// The entries of the value that begins here; `None` if it has none.
+    pub fn inner(&self) -> Option<Self> {
+        let is_object = match self.text.as_bytes().get(self.at)? {
+            b'{' => true,
+            b'[' => false,
+            _ => return None,
+        };
+        Some(Self {
+            text: self.text,
+            at: self.at + 1,
+            is_object,
+            name: None,
+        })
+    }
+
+    /// Goes on behind a value whose entries were read to their end.
+    pub fn leave(&mut self, inner: &Self) {
+        self.at = inner.at + 1;
+    }
+
     /// The value that begins here; `None` if none does.
-    fn value(&mut self) -> Option<&'t str> {
+    pub fn value(&mut self) -> Option<&'t str> {
         let start = self.at;
         self.at = end_of_value(self.text.as_bytes(), start);
         self.text
@@ -63,14 +98,14 @@ impl<'t> Iterator for Entries<'t> {
     type Item = Entry<'t>;
 
     fn next(&mut self) -> Option<Entry<'t>> {
-        self.pass(b',');
-        let mut name = None;
-        if self.is_object {
-            name = Some(self.value()?);
-            self.pass(b':');
+        if !self.advance() {
+            return None;
         }
         let value = self.value()?;
-        Some(Entry { name, value })
+        Some(Entry {
+            name: self.name,
+            value,
+        })
     }
 }
 

@@ -14,7 +14,7 @@ pub struct InvalidPointer(pub(super) String);
 /// The longest pointer that a proxy may use, in bytes.
 pub const MAX_POINTER: usize = 4096;
 
-/// How deep a pointer may go. Every step reads the rest of the text.
+/// How deep a pointer may go, and so the search.
 const DEPTH: usize = 64;
 
 /// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
@@ -38,11 +38,43 @@ pub(super) fn tokens(pointer: &str) -> Result<Vec<String>, InvalidPointer> {
         .ok_or_else(invalid)
 }
 
-/// The text of the value to which reference tokens lead.
+/// The text of the value to which reference tokens lead. The JSON is read once, however many there are.
 pub(super) fn walk<'a>(json: &'a str, tokens: &[String]) -> Option<&'a str> {
-    tokens
-        .iter()
-        .try_fold(json, |json, token| step(json, token))
+    match tokens {
+        [] => Some(json),
+        [token, rest @ ..] => within(&mut Entries::of(json)?, token, rest),
+    }
+}
+
+/// The same from the entries of an object or array, which are read to their end. Of duplicate names the last one
+/// counts, as for nearly every JSON parser.
+fn within<'a>(entries: &mut Entries<'a>, token: &str, rest: &[String]) -> Option<&'a str> {
+    let mut before = match entries.is_object {
+        true => None,
+        false => index(token),
+    };
+    let mut found = None;
+    while entries.advance() {
+        let leads = match entries.name {
+            Some(name) => spells(name, token),
+            None => before == Some(0),
+        };
+        before = before.and_then(|before| before.checked_sub(1));
+        let inner = match rest {
+            [next, rest @ ..] if leads => entries.inner().map(|inner| (inner, next, rest)),
+            _ => None,
+        };
+        if let Some((mut inner, next, rest)) = inner {
+            found = within(&mut inner, next, rest);
+            entries.leave(&inner);
+            continue;
+        }
+        let value = entries.value();
+        if leads {
+            found = value.filter(|_| rest.is_empty());
+        }
+    }
+    found
 }
 
 /// A reference token without its escapes; `None` if they are wrong.
@@ -89,15 +121,6 @@ pub(super) fn spells(text: &str, name: &str) -> bool {
         Ordering::Greater => {
             raw.contains('\\') && decoded(text).is_some_and(|decoded| decoded == name)
         }
-    }
-}
-
-/// One step down, to the member or element that a reference token names.
-fn step<'a>(json: &'a str, token: &str) -> Option<&'a str> {
-    let mut entries = Entries::of(json)?;
-    match entries.is_object {
-        true => named(entries, token),
-        false => entries.nth(index(token)?).map(|entry| entry.value),
     }
 }
 
@@ -154,6 +177,26 @@ mod tests {
         assert_eq!(member(json, "b"), Some("4"));
         assert_eq!(member(json, "c"), None);
         assert_eq!(member("[7]", "0"), None);
+    }
+
+    #[test]
+    fn values_on_the_way_are_read_to_their_end() {
+        let json = r#"{"a":[0,{"b":{"c":"]}"},"b":[1,2]}, 3],"a":{"b":[[],{"c":4}]} ,"d":5}"#;
+        for (pointer, value) in [
+            ("/a/b/1/c", Some("4")),
+            ("/a/b/0", Some("[]")),
+            ("/a/b/2", None),
+            ("/a/1/b", None),
+            ("/a/b/1/c/x", None),
+            ("/d/x", None),
+            ("/d", Some("5")),
+        ] {
+            assert_eq!(resolve(json, pointer), Ok(value), "{pointer}");
+        }
+        let json = r#"[[1,{"x":2}],[3,{"x":4,"x":{}}]]"#;
+        assert_eq!(resolve(json, "/0/1/x"), Ok(Some("2")));
+        assert_eq!(resolve(json, "/1/1/x"), Ok(Some("{}")));
+        assert_eq!(resolve(json, "/1/0"), Ok(Some("3")));
     }
 
     #[test]
