@@ -126,7 +126,7 @@ impl Pause {
     }
 }
 
-/// Exports spans, and counts them.
+/// Exports spans, counts them, and drops them between two attempts in an outage.
 #[derive(Debug)]
 pub struct Counting<E> {
     exporter: E,

@@ -25,7 +25,12 @@ impl<'t> Entries<'t> {
     /// The entries of this text; `None` if it is neither.
     pub fn of(text: &'t str) -> Option<Self> {
         let at = text.bytes().position(|byte| !byte.is_ascii_whitespace())?;
-        let is_object = match text.as_bytes()[at] {
+        Self::within(text, at)
+    }
+
+    /// The entries of the value that begins at this place in a text.
+    fn within(text: &'t str, at: usize) -> Option<Self> {
+        let is_object = match text.as_bytes().get(at)? {
             b'{' => true,
             b'[' => false,
             _ => return None,
@@ -66,17 +71,7 @@ impl<'t> Entries<'t> {
 
     /// The entries of the value that begins here; `None` if it has none.
     pub fn inner(&self) -> Option<Self> {
-        let is_object = match self.text.as_bytes().get(self.at)? {
-            b'{' => true,
-            b'[' => false,
-            _ => return None,
-        };
-        Some(Self {
-            text: self.text,
-            at: self.at + 1,
-            is_object,
-            name: None,
-        })
+        Self::within(self.text, self.at)
     }
 
     /// Goes on behind a value whose entries were read to their end.

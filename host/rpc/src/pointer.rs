@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use super::entries::{Entries, Entry};
+use super::entries::Entries;
 
 /// A pointer that is neither empty nor begins with `/`, has a `~` that is not `~0` or `~1`, or has
 /// more than 64 parts.
@@ -95,8 +95,8 @@ fn unescape(token: &str) -> Option<String> {
 /// The text of a member of the object at the top of `json`; `None` if there is no such member, or
 /// no object.
 pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
-    let entries = Entries::of(json).filter(|entries| entries.is_object)?;
-    named(entries, name)
+    let mut entries = Entries::of(json).filter(|entries| entries.is_object)?;
+    within(&mut entries, name, &[])
 }
 
 /// The decoded name of a member, from its JSON text; `None` if it cannot be decoded.
@@ -122,12 +122,6 @@ pub(super) fn spells(text: &str, name: &str) -> bool {
             raw.contains('\\') && decoded(text).is_some_and(|decoded| decoded == name)
         }
     }
-}
-
-/// The member of this name. Of duplicate names the last one counts, as for nearly every JSON parser.
-fn named<'a>(entries: Entries<'a>, name: &str) -> Option<&'a str> {
-    let is_named = |entry: &Entry| entry.name.is_some_and(|text| spells(text, name));
-    entries.filter(is_named).last().map(|entry| entry.value)
 }
 
 /// A reference token as an array index, which has no leading zeros.
