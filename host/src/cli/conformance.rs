@@ -96,7 +96,7 @@ impl Conformance {
             let cases = report.outcomes.iter().map(|outcome| {
                 let is_wrong = matches!(outcome.verdict(), Verdict::Failed | Verdict::NotRun);
                 let name = outcome.check.name.to_owned();
-                (name, is_wrong.then(|| told(outcome).join("\n")))
+                (name, is_wrong.then(|| describe(outcome).join("\n")))
             });
             let cases: Vec<_> = cases.collect();
             let written = junit::report("acp-chain conformance", &report.component, &cases)?;
@@ -207,7 +207,7 @@ fn print(report: &Report) {
             (true, count) => format!("{count} messages"),
         };
         say!("{}", format!("{verdict:8} {name:12} {messages}").trim_end());
-        for line in told(outcome) {
+        for line in describe(outcome) {
             say!("  {line}");
         }
     }
@@ -216,7 +216,7 @@ fn print(report: &Report) {
 }
 
 /// The printed findings of a check.
-fn told(outcome: &conformance::Outcome) -> Vec<String> {
+fn describe(outcome: &conformance::Outcome) -> Vec<String> {
     match outcome.was_run {
         true => outcome.lines(),
         false => vec!["what was found above leaves nothing to check".to_owned()],

@@ -251,7 +251,7 @@ pub fn main() -> ExitCode {
         let appended = may_be_appended.then(|| with_appended(&args)).flatten();
         appended.unwrap_or_else(|| error.exit())
     });
-    // Only commands that serve an editor have no other place for messages.
+    // Commands that nobody watches have no other place for messages.
     let serves = matches!(
         cli.command,
         Command::Run(_)
@@ -310,18 +310,18 @@ pub fn main() -> ExitCode {
         Command::Completions(completions) => completions.main(),
         Command::Man(man) => man.main(),
         Command::Check(check) => check.main(cli.log_file),
-        Command::Add(add) => told(add.main()),
-        Command::Remove(remove) => told(remove.main()),
-        Command::List(list) => told(list.main()),
-        Command::Update(update) => told(update.main()),
-        Command::Install(install) => told(install.main()),
-        Command::Publish(publish) => told(publish.main()),
-        Command::Gc => told(extension::gc::main()),
+        Command::Add(add) => report(add.main()),
+        Command::Remove(remove) => report(remove.main()),
+        Command::List(list) => report(list.main()),
+        Command::Update(update) => report(update.main()),
+        Command::Install(install) => report(install.main()),
+        Command::Publish(publish) => report(publish.main()),
+        Command::Gc => report(extension::gc::main()),
         Command::McpShim => mcp_shim::main(),
         Command::Connect(connect) => connect.main(),
         Command::ExportOtel => otel::main(),
         Command::Supervise => supervisor::main(),
-        Command::Agent(agent) => told(agent.main()),
+        Command::Agent(agent) => report(agent.main()),
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
         Command::Serve(serve) => serve.main(log),
@@ -329,20 +329,20 @@ pub fn main() -> ExitCode {
         Command::WatchKeys => serve::keys::main(),
         Command::Replay(replay) => replay.main(),
         Command::Inspect(inspect) => inspect.main(),
-        Command::Trust(trust) => told(trust.main()),
-        Command::Setup(setup) => told(setup.main()),
-        Command::FindProjects(find) => told(find.main()),
+        Command::Trust(trust) => report(trust.main()),
+        Command::Setup(setup) => report(setup.main()),
+        Command::FindProjects(find) => report(find.main()),
         Command::ProjectChain(chain) => chain.main(log),
     }
 }
 
 /// The exit code of a command that succeeded, or says why not.
 fn finish(done: Result<(), String>) -> ExitCode {
-    told(done.map(|()| ExitCode::SUCCESS))
+    report(done.map(|()| ExitCode::SUCCESS))
 }
 
 /// The same for a command that may succeed in part.
-fn told(done: Result<ExitCode, String>) -> ExitCode {
+fn report(done: Result<ExitCode, String>) -> ExitCode {
     done.unwrap_or_else(|error| {
         eprintln!("acp-chain: {error}");
         ExitCode::FAILURE

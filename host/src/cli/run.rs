@@ -142,7 +142,7 @@ impl Run {
             started.inspect_err(|failed| broken = Some(again(failed)))
         };
         let mut exit_code = 0;
-        let start = async |role| start(role).await.map_err(told(&mut exit_code));
+        let start = async |role| start(role).await.map_err(start_error(&mut exit_code));
         let exit = chain::serve(client, start, stop, settings).await;
         Ok(code_of(exit, exit_code))
     }
@@ -326,7 +326,7 @@ pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode
 }
 
 /// The error for the client about a failed chain; records the exit code for it.
-pub fn told(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
+pub fn start_error(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
     |failed| {
         *exit_code = failed.exit_code;
         failed.error

@@ -173,7 +173,7 @@ pub(super) fn check_config(
     })?;
     match read.check(&config.to_string(), &mut { WORK }) {
         Ok(()) | Err(Refused::Work) => Ok(()),
-        Err(Refused::Mismatch(mismatch)) => Err(told(id, &schema, mismatch)),
+        Err(Refused::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
     }
 }
 
@@ -199,7 +199,7 @@ fn accepts_nothing(schema: &Map<String, Value>) -> bool {
 }
 
 /// A mismatch, as advice.
-fn told(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
+fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     let place = mismatch.place.clone().unwrap_or_default();
     let Some(unknown) = mismatch.unknown.first() else {
         return (place, format!("the config of `{id}` is wrong {mismatch}"));

@@ -158,6 +158,27 @@ async fn each_session_of_a_connection_has_the_proxies_of_its_project() {
 }
 
 #[tokio::test]
+async fn projects_are_looked_for_only_by_a_session_that_begins_and_watched_once_there_is_one() {
+    let projects = Projects::new();
+    let transcript = Transcript::new();
+    let mut client = Process::start("client", &transcript, projects.chain()).unwrap();
+    client
+        .wire
+        .request("initialize", r#"{"protocolVersion":1}"#)
+        .await;
+    for _ in 0..6 {
+        session(&mut client.wire, &projects.plain).await;
+        for process in projects.world.processes("find-projects") {
+            gone(&transcript, process).await.unwrap();
+        }
+    }
+    session(&mut client.wire, &projects.shouting).await;
+    session(&mut client.wire, &projects.plain).await;
+    assert_eq!(projects.world.processes("find-projects").len(), 1);
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn acpx_has_the_proxies_of_the_project_that_it_is_started_in() {
     let projects = Projects::new();
     let agent = projects.launched();

@@ -28,7 +28,7 @@ use super::agent::AgentArgs;
 use super::otel;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
-use super::run::{check_grant, code_of, on_a_runtime, supervise, told};
+use super::run::{check_grant, code_of, on_a_runtime, start_error, supervise};
 use super::trace::{self, Target, Traced};
 use super::typed::picture::Picture;
 use super::typed::streams;
@@ -110,14 +110,14 @@ impl Dev {
             false => (trace::open_target(traced)?, None),
         };
         let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
-        let (built, is_built) = watch::channel(None);
-        let (begins, has_begun) = watch::channel(None);
+        let (build_tx, build_rx) = watch::channel(None);
+        let (begun_tx, begun_rx) = watch::channel(None);
         let (swaps, newer) = mpsc::channel(1);
         let mut to_agent = None;
         let ends = picture.map(|picture| {
             let (agent, theirs) = streams();
             to_agent = Some(theirs);
-            ends(&developed, picture, agent, is_built.clone())
+            ends(&developed, picture, agent, build_rx.clone())
         });
         let settings = Settings {
             trace: otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer),
@@ -142,21 +142,26 @@ impl Dev {
             host: Arc::new(Host::new(engine.clone())),
             developed: developed.clone(),
             swaps,
-            built,
-            begun: has_begun,
+            built: build_tx,
+            begun: begun_rx,
         };
         let mut beginning = Beginning {
             developed,
             agent,
             program: settings.program.clone(),
             engine,
-            built: is_built,
-            begun: begins,
+            built: build_rx,
+            begun: begun_tx,
             client,
             to_agent,
         };
         let mut exit_code = 0;
-        let start = async |role| beginning.chain(role).await.map_err(told(&mut exit_code));
+        let start = async |role| {
+            beginning
+                .chain(role)
+                .await
+                .map_err(start_error(&mut exit_code))
+        };
         let exit = match ends {
             None => {
                 let output = stdio::output().map_err(unusable)?;

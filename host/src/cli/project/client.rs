@@ -1,5 +1,5 @@
 //! The host's side: projects are found by `find-projects`, and their proxies run in `project-chain`. Neither is
-//! started before a session asks for it.
+//! started before a session asks for it, and the first ends when it has no project to watch.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
@@ -30,8 +30,8 @@ const PATH: usize = 32 * 1024;
 /// How many lookups may wait for an answer.
 const MOST: usize = 256;
 
-/// How often the process that finds projects is started.
-const STARTS: u32 = 4;
+/// How often the process that finds projects may fail before it is no longer started.
+const FAILURES: u32 = 4;
 
 /// How to find and run projects: with two command lines of this program.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct Client {
     run: Run,
     beside: Named,
     running: Option<Running>,
-    starts: u32,
+    failures: u32,
     /// Lookups without an answer.
     open: HashSet<u64>,
     /// Words to be returned first.
@@ -76,6 +76,8 @@ struct Running {
     _process: Option<Process>,
     /// Bytes to be written to it.
     unwritten: BytesMut,
+    /// Whether it watches a project.
+    watches: bool,
 }
 
 impl Finding {
@@ -121,7 +123,7 @@ impl Finding {
 impl Projects for Client {
     fn find(&mut self, number: u64, cwd: &Path) {
         let is_none = cwd.as_os_str().len() > PATH || self.open.len() >= MOST;
-        if is_none || !self.is_running() {
+        if is_none || !self.ensure_running() {
             self.words.push_back(Word::Found(number, None));
             return;
         }
@@ -159,21 +161,20 @@ impl Client {
             run,
             beside,
             running: None,
-            starts: 0,
+            failures: 0,
             open: HashSet::new(),
             words: VecDeque::new(),
         }
     }
 
-    /// Whether the finder runs; starts it if not.
-    fn is_running(&mut self) -> bool {
+    /// Starts the finder unless it runs; false if it cannot be started.
+    fn ensure_running(&mut self) -> bool {
         if self.running.is_some() {
             return true;
         }
-        if self.starts >= STARTS {
+        if self.failures >= FAILURES {
             return false;
         }
-        self.starts += 1;
         match (self.start)() {
             Ok(io) => {
                 self.running = Some(Running {
@@ -181,10 +182,12 @@ impl Client {
                     output: LineReader::new(io.output, LINE),
                     _process: io.process,
                     unwritten: BytesMut::new(),
+                    watches: false,
                 });
                 true
             }
             Err(error) => {
+                self.failures += 1;
                 let why = format!("projects cannot be found: {error}");
                 tracing::error!("{why}");
                 self.words.push_back(Word::Notice(why));
@@ -197,16 +200,23 @@ impl Client {
         if let Some(notice) = said.notice {
             self.words.push_back(Word::Notice(notice));
         }
-        let Some(number) = said.number.filter(|number| self.open.remove(number)) else {
-            return;
-        };
-        let project = said.project.map(|trusted| self.project(&trusted));
-        self.words.push_back(Word::Found(number, project));
+        if let Some(number) = said.number.filter(|number| self.open.remove(number)) {
+            let project = said.project.map(|trusted| self.project(&trusted));
+            self.words.push_back(Word::Found(number, project));
+        }
+        if let Some(running) = &mut self.running {
+            running.watches |= said.watches;
+            // It has nothing left to do, and takes memory.
+            if self.open.is_empty() && !running.watches {
+                self.running = None;
+            }
+        }
     }
 
     /// The finder has gone. The next lookup starts another one.
     fn lose(&mut self) {
         self.running = None;
+        self.failures += 1;
         let what =
             "the process that finds projects has ended; sessions that waited for it have none";
         tracing::error!("{what}");
@@ -411,7 +421,8 @@ mod tests {
         let answer = Reply {
             number: Some(7),
             project: Some(trusted),
-            notice: None,
+            watches: true,
+            ..Reply::default()
         };
         let (word, asked) = answered(&mut client, &mut locator, &[answer]).await;
         let asked: Lookup = serde_json::from_str(&asked).unwrap();
@@ -454,8 +465,9 @@ mod tests {
         let notice = |text: &str| Some(text.to_owned());
         let answer = Reply {
             number: Some(1),
-            project: None,
             notice: notice("look"),
+            watches: true,
+            ..Reply::default()
         };
         let later = Reply {
             notice: notice("it changed"),
@@ -482,12 +494,57 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_finder_without_a_project_to_watch_ends_and_is_started_again() {
+        let (mut client, mut locators, _chains) = client();
+        for number in 0..2 * u64::from(FAILURES) {
+            client.find(number, Path::new("/nowhere"));
+            let mut locator = locators.recv().await.unwrap();
+            let answer = Reply {
+                number: Some(number),
+                ..Reply::default()
+            };
+            let (word, _) = answered(&mut client, &mut locator, &[answer]).await;
+            assert!(
+                matches!(&word, Word::Found(found, None) if *found == number),
+                "{word:?}"
+            );
+            assert_eq!(heard(&mut locator).await, "", "its input has ended");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_finder_stays_for_lookups_and_for_a_project() {
+        let (mut client, mut locators, _chains) = client();
+        client.find(1, Path::new("/nowhere"));
+        client.find(2, Path::new("/work"));
+        let mut locator = locators.recv().await.unwrap();
+        let answer = |number, watches| Reply {
+            number: Some(number),
+            watches,
+            ..Reply::default()
+        };
+        // The first was answered before the project was found.
+        for (number, watches) in [(2, true), (1, false)] {
+            let said = [answer(number, watches)];
+            let (word, _) = answered(&mut client, &mut locator, &said).await;
+            assert!(
+                matches!(&word, Word::Found(found, None) if *found == number),
+                "{word:?}"
+            );
+        }
+        client.find(3, Path::new("/work"));
+        let (word, asked) = answered(&mut client, &mut locator, &[answer(3, true)]).await;
+        assert!(asked.contains("/work"), "{asked}");
+        assert!(matches!(word, Word::Found(3, None)), "{word:?}");
+    }
+
+    #[tokio::test]
     async fn every_lookup_is_answered_whatever_becomes_of_who_is_asked() {
         let (mut client, mut locators, _chains) = client();
         let too_long = "/".to_owned() + &"a".repeat(PATH);
         client.find(0, Path::new(&too_long));
         assert!(matches!(client.next().await, Word::Found(0, None)));
-        for number in 1..=u64::from(STARTS) {
+        for number in 1..=u64::from(FAILURES) {
             client.find(number, Path::new("/work"));
             let end = locators.recv().await.unwrap();
             drop(end);

@@ -70,22 +70,21 @@ impl Locator {
     /// Starts a lookup. Each is answered.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
-        let none = Reply {
-            number: Some(number),
-            ..Reply::default()
-        };
         let this = self.clone();
-        let begun = self.apart(move || {
-            let answer = this.answer(Path::new(&lookup.cwd));
-            (this.say)(&Reply {
-                number: Some(number),
-                ..answer
-            });
-        });
+        let begun = self.apart(move || this.reply(number, this.answer(Path::new(&lookup.cwd))));
         if !begun {
             tracing::warn!("a session has no project, since {MOST} lookups are already under way");
-            (self.say)(&none);
+            self.reply(number, Reply::default());
         }
+    }
+
+    fn reply(&self, number: u64, answer: Reply) {
+        let watches = !self.known().is_empty();
+        (self.say)(&Reply {
+            number: Some(number),
+            watches,
+            ..answer
+        });
     }
 
     /// Checks all known projects again, and reports changes.
@@ -134,9 +133,9 @@ impl Locator {
             root: root.into_os_string(),
         });
         Reply {
-            number: None,
             project,
             notice,
+            ..Reply::default()
         }
     }
 
@@ -160,7 +159,7 @@ impl Locator {
         let before = known.state.replace(state.clone());
         let notice = match before.as_ref() == Some(&state) {
             true => None,
-            false => state.told(before.as_ref(), root, known.in_force.is_some()),
+            false => state.notice(before.as_ref(), root, known.in_force.is_some()),
         };
         (known.in_force, notice)
     }
@@ -220,6 +219,7 @@ mod tests {
                 number: one.number,
                 project: one.project.clone(),
                 notice: one.notice.clone(),
+                watches: one.watches,
             };
             let _ = say.send(copy);
         });
@@ -246,6 +246,7 @@ mod tests {
         locator.begin(lookup(100, "/work"));
         let answer = said.recv().unwrap();
         assert_eq!(answer.number, Some(100));
+        assert!(answer.watches);
         assert_eq!(answer.project.unwrap().name, "work");
         // That thread may not have ended yet: it hangs, or reports that there is no room.
         locator.begin(lookup(200, "/hangs/too"));
@@ -316,10 +317,13 @@ mod tests {
     }
 
     #[test]
-    fn a_denied_project_is_not_mentioned() {
+    fn a_denied_project_is_watched_but_not_mentioned() {
         let (locator, said, _held) = locator(vec![State::Denied]);
-        locator.begin(lookup(1, "/work"));
+        locator.begin(lookup(1, "relative: it has no project"));
+        assert!(!said.recv().unwrap().watches);
+        locator.begin(lookup(2, "/work"));
         let answer = said.recv().unwrap();
+        assert!(answer.watches);
         assert_eq!((answer.project, answer.notice), (None, None));
     }
 }

@@ -65,7 +65,7 @@ impl ProjectChain {
             started.inspect_err(|failed| broken = Some(failed.clone()))
         };
         let mut exit_code = 0;
-        let start = async |role| start(role).await.map_err(run::told(&mut exit_code));
+        let start = async |role| start(role).await.map_err(run::start_error(&mut exit_code));
         let client = Transport::lines(reader, writer, LINE);
         let exit = chain::serve(client, start, stop::requested(), settings).await;
         Ok(run::code_of(exit, exit_code))

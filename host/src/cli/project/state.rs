@@ -69,7 +69,7 @@ impl State {
 
     /// The notice for the user when a project's state has changed, or was unknown. `goes_on` says whether new sessions
     /// still get what the user agreed to before.
-    pub fn told(&self, before: Option<&Self>, root: &Path, goes_on: bool) -> Option<String> {
+    pub fn notice(&self, before: Option<&Self>, root: &Path, goes_on: bool) -> Option<String> {
         let project = format!("the project {}", Untrusted::new(root.display()));
         let command = format!("`acp-chain trust {}`", shell::word(root));
         let was_trusted = matches!(before, Some(Self::Trusted(_)));

@@ -30,6 +30,9 @@ pub struct Reply {
     pub project: Option<Trusted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
+    /// Whether a project is watched, so that notices may follow.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub watches: bool,
 }
 
 /// A project that the user trusts.

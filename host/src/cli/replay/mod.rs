@@ -111,7 +111,7 @@ impl Replay {
         let patience = (side == Peer::Client).then(|| Duration::from_secs(self.patience));
         let difference = self.turns(&mut player, &mut wire, patience).err();
         wire.close();
-        Ok(difference.map(|difference| told(&shown, &difference)))
+        Ok(difference.map(|difference| describe(&shown, &difference)))
     }
 
     fn turns(
@@ -149,7 +149,7 @@ impl Replay {
 }
 
 /// A difference in words, all of which may be text from outside.
-fn told(trace: &str, difference: &Difference) -> String {
+fn describe(trace: &str, difference: &Difference) -> String {
     let shown = |text: &str| Untrusted::within(text, TOLD).to_string();
     let place = difference
         .line
