@@ -87,6 +87,7 @@ export class Model {
   #passing = new Map();
   #open = new Map();
   #lastTurn = new Map();
+  #restarts = new Map();
   #lanes = null;
 
   constructor() {
@@ -172,9 +173,18 @@ export class Model {
     else if (what === COUNTS) this.#mark(at, MARKS.denied);
     else if (what === DROPPED) this.#mark(at, MARKS.missing);
     else if (what === STATE) {
+      const restarted = this.#restarted(at);
       if (this.flags[at] & 16) this.#mark(at, MARKS.failed);
-      else if (this.flags[at] & 64) this.#mark(at, MARKS.restarted);
+      else if (restarted) this.#mark(at, MARKS.restarted);
     }
+  }
+
+  /** Whether a proxy has been restarted since the line before about its state: each says how often that was. */
+  #restarted(at) {
+    const key = `${this.connection[at]} ${this.from[at]}`;
+    const before = this.#restarts.get(key) ?? 0;
+    this.#restarts.set(key, Math.max(before, this.held[at]));
+    return this.held[at] > before;
   }
 
   #mark(at, mark) {
@@ -360,12 +370,13 @@ export class Model {
     const flags = this.flags[at];
     if (flags & 16) return 'has failed';
     if (flags & 32) return 'ended';
-    return flags & 64 ? `was started anew (${this.held[at]})` : 'runs';
+    if (flags & 64) return 'sleeps';
+    return this.marks[at] & MARKS.restarted ? `was restarted (${this.held[at]})` : 'runs';
   }
 
   callsOf(at) {
     const flags = this.flags[at];
-    const words = [flags & 2 && 'denied', flags & 4 && 'senseless', flags & 8 && 'past a limit'];
+    const words = [flags & 2 && 'denied', flags & 4 && 'invalid', flags & 8 && 'past a limit'];
     return words.filter(Boolean).join(', ') || 'odd';
   }
 }

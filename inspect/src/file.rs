@@ -223,7 +223,7 @@ impl Opened {
         ));
         self.source = log.source(&self.name);
         (self.at, self.lines, self.cut) = (0, 0, 0);
-        log.notice(&format!("{}: the file began anew", self.name));
+        log.notice(&format!("{}: the file started over", self.name));
     }
 }
 

@@ -212,7 +212,7 @@ impl Place {
         text.get(range).unwrap_or_default()
     }
 
-    /// If the next place stands behind this one in the same file: where both begin and end.
+    /// Its file and its bytes there; `None` if the text is kept in memory.
     pub fn span(&self) -> Option<(&Shelf, Range<u64>)> {
         match &self.text {
             Text::In { shelf, at, len } => Some((shelf, *at..*at + u64::from(*len))),
@@ -227,7 +227,7 @@ impl Place {
 /// If it is there no longer.
 pub fn read_at(shelf: &Shelf, at: u64, into: &mut [u8]) -> io::Result<()> {
     let mut shelf = lock(shelf);
-    let gone = || io::Error::other("the trace began anew, and this line is gone");
+    let gone = || io::Error::other("the trace file started over, and this line is gone");
     let file = shelf.as_mut().ok_or_else(gone)?;
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(into).map_err(|_| gone())

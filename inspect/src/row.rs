@@ -50,7 +50,7 @@ fn decision(decision: Decision) -> i64 {
     }
 }
 
-/// The flags of a line: the answer is an error; calls were denied, invalid, or past a limit; what happened to a proxy.
+/// The flags of a line: the answer is an error; calls were denied, invalid, or past a limit; a proxy's state.
 fn flags(line: &Line) -> i64 {
     let set = |is: bool, flag: i64| if is { flag } else { 0 };
     let counted = |count: Option<u64>| count.is_some_and(|count| count > 0);
@@ -60,7 +60,7 @@ fn flags(line: &Line) -> i64 {
         | set(counted(line.full), 8)
         | set(line.state == Some(State::Failed), 16)
         | set(line.state == Some(State::Ended), 32)
-        | set(counted(line.restarts), 64)
+        | set(line.state == Some(State::Asleep), 64)
 }
 
 /// The names of a line, as numbers.

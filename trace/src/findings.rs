@@ -78,7 +78,7 @@ impl fmt::Display for Finding {
             } => {
                 let counts = [
                     (*denied, "calls that its powers do not cover"),
-                    (*invalid, "calls that made no sense"),
+                    (*invalid, "invalid calls"),
                     (*full, "calls past a limit"),
                 ];
                 let counts = counts.iter().filter(|(count, _)| *count > 0);

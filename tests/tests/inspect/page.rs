@@ -14,6 +14,7 @@ async fn the_page_shows_what_each_proxy_made_of_messages_and_runs_nothing_that_t
     let mut browser = Browser::start();
     a_redacted_prompt_is_found_and_its_difference_shown(&mut browser, folder.path()).await;
     nothing_runs_that_a_trace_says(&mut browser, folder.path()).await;
+    states_of_proxies_are_told_apart(&mut browser, folder.path()).await;
     a_chain_that_runs_is_shown_and_does_not_move_what_is_read(&mut browser).await;
 }
 
@@ -168,6 +169,43 @@ async fn nothing_runs_that_a_trace_says(browser: &mut Browser, folder: &Path) {
         );
         assert_eq!(browser.told().await, json!([]));
     }
+}
+
+async fn states_of_proxies_are_told_apart(browser: &mut Browser, folder: &Path) {
+    let trace = folder.join("states.jsonl");
+    let states = [
+        r#""state":"running","restarts":0"#,
+        r#""state":"failed","restarts":0,"why":"it broke""#,
+        r#""state":"running","restarts":1"#,
+        r#""state":"running","restarts":1,"memory":65536"#,
+        r#""state":"asleep","restarts":1"#,
+        r#""state":"ended","restarts":1"#,
+    ];
+    let lines = states.map(|state| format!("{{\"connection\":\"c\",\"proxy\":\"p\",{state}}}\n"));
+    std::fs::write(&trace, lines.concat()).unwrap();
+    let inspector = Inspector::start(&[&trace]).await;
+    browser.open(&inspector.address).await;
+    browser
+        .wait("globalThis.inspector?.model.count === 6")
+        .await;
+    let told = browser
+        .run("[0, 1, 2, 3, 4, 5].map((at) => inspector.model.stateOf(at))")
+        .await;
+    assert_eq!(
+        told,
+        json!([
+            "runs",
+            "has failed",
+            "was restarted (1)",
+            "runs",
+            "sleeps",
+            "ended"
+        ])
+    );
+    browser.keys(&["/"]).await;
+    browser.types("status:restarted").await;
+    browser.wait("inspector.shown === 1").await;
+    assert_eq!(browser.told().await, json!([]));
 }
 
 async fn a_chain_that_runs_is_shown_and_does_not_move_what_is_read(browser: &mut Browser) {

@@ -106,7 +106,7 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
     } else {
         let counts = [
             (line.denied, "denied"),
-            (line.invalid, "made no sense"),
+            (line.invalid, "invalid"),
             (line.full, "past a limit"),
         ];
         let counts = counts.iter().filter_map(|(count, what)| {
@@ -167,7 +167,7 @@ fn became(line: &Line, state: State) -> String {
     });
     let restarts = match line.restarts.unwrap_or_default() {
         0 => String::new(),
-        count => format!(" [started anew {count} times]"),
+        count => format!(" [restarts: {count}]"),
     };
     let memory = line.memory.map_or(String::new(), |memory| {
         format!(" [{} of memory]", Quantity::Size.show(memory))
