@@ -8,16 +8,17 @@ use std::path::Path;
 use super::bindings::ProxyPre;
 use super::lines::Lines;
 use super::state::State;
+use super::version::{self, VERSION};
 use super::{Engine, offers};
 use acp_chain_channel::Offers;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// The interfaces that the host provides to a component, by the prefix of their names.
-const GIVEN: &[&str] = &[
-    "acp-chain:proxy/types@0.1.0",
-    "acp-chain:proxy/channel@0.1.0",
-    "acp-chain:proxy/calls@0.1.0",
+/// The interfaces of our package that the host provides to a component.
+const GIVEN: [&str; 3] = ["types", "channel", "calls"];
+
+/// Those of WASI, by the prefix of their names.
+const WASI: [&str; 6] = [
     "wasi:cli/",
     "wasi:clocks/",
     "wasi:filesystem/",
@@ -25,14 +26,6 @@ const GIVEN: &[&str] = &[
     "wasi:random/",
     "wasi:sockets/",
 ];
-
-/// The package of the interface.
-const PACKAGE: &str = "acp-chain:proxy/";
-
-/// Its version.
-const VERSION: &str = "0.1.0";
-
-const HANDLER: &str = "acp-chain:proxy/handler@0.1.0";
 
 /// Why a file is not a usable component.
 #[derive(Debug, thiserror::Error)]
@@ -68,13 +61,13 @@ pub enum ComponentError {
     /// It imports something that the host does not provide.
     #[error(
         "the component imports `{}`, which the host does not provide; a proxy may import only \
-         `acp-chain:proxy/channel@0.1.0`, and WASI, which grants nothing",
+         `acp-chain:proxy/channel@{VERSION}`, and WASI, which grants nothing",
         Untrusted::new(.0)
     )]
     UnknownImport(String),
     /// It is not a proxy.
     #[error(
-        "the component does not export `{HANDLER}`; it exports {}",
+        "the component does not export `acp-chain:proxy/handler@{VERSION}`; it exports {}",
         Untrusted::new(exports)
     )]
     NoHandler {
@@ -203,13 +196,14 @@ impl Component {
         let exports = shape.exports(&engine.wasmtime).map(|(name, _)| name);
         let (imports, exports): (Vec<_>, Vec<_>) = (imports.collect(), exports.collect());
         let mut names = imports.iter().chain(&exports);
-        if let Some(version) = names.find_map(|name| other_version(name)) {
+        if let Some(version) = names.find_map(|name| version::other(name)) {
             return Err(ComponentError::OtherVersion(version.to_owned()));
         }
         if let Some(name) = imports.iter().find(|name| !is_given(name)) {
             return Err(ComponentError::UnknownImport((*name).to_owned()));
         }
-        if !exports.contains(&HANDLER) {
+        let is_handler = |name: &&str| version::interface(name) == Some("handler");
+        if !exports.iter().any(is_handler) {
             let exports = match &exports[..] {
                 [] => "nothing".to_owned(),
                 names => format!("`{}`", names.join("`, `")),
@@ -254,17 +248,11 @@ impl Component {
     }
 }
 
-/// The version of the interface in a name, if it is not ours.
-fn other_version(name: &str) -> Option<&str> {
-    let (_, version) = name.strip_prefix(PACKAGE)?.split_once('@')?;
-    Some(version).filter(|version| *version != VERSION)
-}
-
 fn is_given(import: &str) -> bool {
-    GIVEN.iter().any(|name| match name.strip_suffix('/') {
-        Some(_) => import.starts_with(name),
-        None => import == *name,
-    })
+    match version::interface(import) {
+        Some(interface) => GIVEN.contains(&interface),
+        None => WASI.iter().any(|prefix| import.starts_with(prefix)),
+    }
 }
 
 impl std::fmt::Debug for Component {

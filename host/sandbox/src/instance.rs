@@ -125,7 +125,7 @@ impl Instance {
                 self.store.data_mut().ledger.hand_in_answer(delivery);
                 let told = self.deliver(delivery, Some(&delivery.message)).await;
                 self.store.data_mut().ledger.close(delivery.id);
-                self.told(told.map(|told| told.map(drop)), |state, reason| {
+                self.heard(told.map(|told| told.map(drop)), |state, reason| {
                     let text = format!("failed on an answer: {reason}");
                     state.journal.note(tracing::Level::WARN, &text);
                 })
@@ -137,7 +137,7 @@ impl Instance {
                     handler.call_on_cancel(store, *id).await
                 };
                 let told = in_time(&mut self.store, &self.limits.time, cancel).await;
-                self.told(told, |state, reason| state.refuse_held(*id, &reason))
+                self.heard(told, |state, reason| state.refuse_held(*id, &reason))
             }
             Event::List(offer, session) => self.list(*offer, session.as_deref()).await,
             Event::Call(call) => self.call_for_agent(call).await,
@@ -218,12 +218,12 @@ impl Instance {
     }
 
     /// The outcome of an event that needs no decision.
-    fn told(
+    fn heard(
         &mut self,
-        told: wasmtime::Result<Result<(), String>>,
+        done: wasmtime::Result<Result<(), String>>,
         on_error: impl FnOnce(&mut State, String),
     ) -> Outcome {
-        match told {
+        match done {
             Ok(Ok(())) => Outcome::Told,
             Ok(Err(reason)) => {
                 on_error(self.store.data_mut(), quote(&reason, MAX_QUOTE));

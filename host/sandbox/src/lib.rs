@@ -33,6 +33,7 @@ mod offers;
 mod post_mortem;
 mod state;
 mod usage;
+mod version;
 
 pub use apart::apart;
 pub use component::{Component, ComponentError};

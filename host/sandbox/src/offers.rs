@@ -5,6 +5,7 @@ use wasmtime::component::{Instance, InstancePre};
 
 use super::convert;
 use super::state::State;
+use super::version;
 use acp_chain_channel::{ChannelError, Decision, Delivery, Offer, Offers};
 use acp_chain_rpc::member;
 
@@ -63,14 +64,12 @@ interface!(
     "package acp-chain:host; world offer { export acp-chain:proxy/completion@0.1.0; }"
 );
 
-/// The name of an interface among the exports of a component.
-fn name(offer: Offer) -> String {
-    format!("acp-chain:proxy/{}@0.1.0", offer.as_str())
-}
-
 /// The offers of a component with these exports; an error if one differs from the host's.
 pub fn of_component(exports: &[&str], pre: &InstancePre<State>) -> wasmtime::Result<Offers> {
-    let has = |offer: &Offer| exports.contains(&&*name(*offer));
+    let has = |offer: &Offer| {
+        let mut interfaces = exports.iter().filter_map(|name| version::interface(name));
+        interfaces.any(|interface| interface == offer.as_str())
+    };
     let all: Vec<_> = Offer::ALL.into_iter().filter(has).collect();
     for offer in &all {
         match offer {

@@ -59,10 +59,11 @@ impl State {
 
     fn changed(&mut self, call: &str, change: Change) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.changed(change);
-        self.told(call, done)
+        self.counted(call, done)
     }
 
-    fn told<T>(
+    /// The outcome of a call for the component; a failure is counted.
+    fn counted<T>(
         &mut self,
         call: &str,
         done: Result<T, ChannelError>,
@@ -93,7 +94,7 @@ impl wit_channel::Host for State {
         params: String,
     ) -> Result<MessageId, wit_channel::ChannelError> {
         let done = self.ledger.request(to.into(), &method, &params);
-        self.told("request", done)
+        self.counted("request", done)
     }
 
     fn notify(
@@ -103,7 +104,7 @@ impl wit_channel::Host for State {
         params: String,
     ) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.notify(to.into(), &method, &params);
-        self.told("notify", done)
+        self.counted("notify", done)
     }
 
     fn settle(
@@ -112,17 +113,17 @@ impl wit_channel::Host for State {
         action: wit::Action,
     ) -> Result<(), wit_channel::ChannelError> {
         let done = convert::decision(action).and_then(|wanted| self.ledger.settle(id, wanted));
-        self.told("settle", done)
+        self.counted("settle", done)
     }
 
     fn fail(&mut self, id: MessageId, reason: String) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.fail(id, &reason);
-        self.told("fail", done)
+        self.counted("fail", done)
     }
 
     fn cancel(&mut self, id: MessageId) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.cancel(id);
-        self.told("cancel", done)
+        self.counted("cancel", done)
     }
 
     fn read(
@@ -132,12 +133,12 @@ impl wit_channel::Host for State {
     ) -> Result<Option<String>, wit_channel::ChannelError> {
         let done = self.ledger.read(id, &pointer);
         let done = done.map(|part| part.map(str::to_owned));
-        self.told("read", done)
+        self.counted("read", done)
     }
 
     fn save(&mut self, state: String) -> Result<(), wit_channel::ChannelError> {
         let done = self.ledger.save(state);
-        self.told("save", done)
+        self.counted("save", done)
     }
 
     fn report_progress(
@@ -153,12 +154,12 @@ impl wit_channel::Host for State {
             message,
         };
         let done = self.ledger.progress(call, progress);
-        self.told("report-progress", done)
+        self.counted("report-progress", done)
     }
 
     fn call_meta(&mut self, call: MessageId) -> Result<String, wit_channel::ChannelError> {
         let done = self.ledger.meta(call).map(str::to_owned);
-        self.told("call-meta", done)
+        self.counted("call-meta", done)
     }
 
     fn ask_caller(
@@ -168,7 +169,7 @@ impl wit_channel::Host for State {
         params: String,
     ) -> Result<MessageId, wit_channel::ChannelError> {
         let done = self.ledger.ask(call, &method, &params);
-        self.told("ask-caller", done)
+        self.counted("ask-caller", done)
     }
 
     fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
