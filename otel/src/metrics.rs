@@ -98,7 +98,7 @@ impl Metrics {
                 mapping::FAILURES,
                 "Messages that a proxy could not decide about, or held for too long",
             ),
-            restarts: counter(mapping::RESTART_COUNT, "How often a proxy was started anew"),
+            restarts: counter(mapping::RESTART_COUNT, "How often a proxy was restarted"),
             denials: counter(mapping::DENIALS, "What a proxy did that it had no right to"),
             tokens: tokens.build(),
             counted: HashMap::new(),

@@ -103,7 +103,7 @@ fn pages_show_files_as_they_are() {
             true => fs::write(&path, now).unwrap(),
             false => assert!(
                 now == page,
-                "{name} is old: `cargo xtask book` makes it anew"
+                "{name} is old: `cargo xtask book` regenerates it"
             ),
         }
     }

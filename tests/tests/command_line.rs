@@ -9,7 +9,14 @@ use acp_chain_tests::terminal::Terminal;
 use tempfile::TempDir;
 
 /// What people do not type.
-const HIDDEN: [&str; 4] = ["supervise", "mcp-shim", "find-projects", "project-chain"];
+const HIDDEN: [&str; 6] = [
+    "supervise",
+    "mcp-shim",
+    "find-projects",
+    "project-chain",
+    "export-otel",
+    "watch-keys",
+];
 
 /// What begins a colour.
 const ESCAPE: char = '\u{1b}';

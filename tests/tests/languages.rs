@@ -28,7 +28,7 @@ fn each_language_has_a_row_and_a_page() {
         let row = row.unwrap_or_else(|| panic!("{} has no row", language.title));
         assert!(
             row.contains(&language.toolchain()),
-            "{row}: `cargo xtask languages` makes it anew"
+            "{row}: `cargo xtask languages` regenerates it"
         );
         let page = row.split(')').next().unwrap_or_default();
         let page = fs::read_to_string(folder.join(page)).unwrap();

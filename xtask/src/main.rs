@@ -84,9 +84,9 @@ enum Command {
     Book,
     /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
     Tutorial,
-    /// Make the rules of `secrets/` anew, from the catalogue that they are taken from.
+    /// Regenerate the rules of `secrets/` from the catalogue that they come from.
     Rules,
-    /// Make the types of the interface for TypeScript anew, from the WIT.
+    /// Regenerate the types of the SDKs, from the WIT and the protocol's schema.
     Types,
     /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
     /// ordinary text.

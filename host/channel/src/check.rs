@@ -140,15 +140,16 @@ fn respond(result: &str, rules: Rules, work: &mut Work) -> Result<Action, Channe
 /// anything else differs.
 fn compare(old: &str, new: &str, rules: Rules, work: &mut Work) -> Result<String, ChannelError> {
     let places = rules.grant.changeable(&rules.subject);
-    let changes = places.compare(raw(old)?, raw(new)?, work.left())
-        .map_err(|mismatch| match mismatch {
+    let denied = |place: String| {
+        let method = rules.subject.method;
+        ChannelError::Denied(format!(
+            "none of its powers lets it change {place:?} of {method:?}: every byte there must stay"
+        ))
+    };
+    let changes = places.compare(raw(old)?, raw(new)?, work.left());
+    let changes = changes.map_err(|mismatch| match mismatch {
         Mismatch::TooMuch => ChannelError::Full,
-        Mismatch::Differs(place) => {
-            let method = rules.subject.method;
-            ChannelError::Denied(format!(
-                "none of its powers lets it change {place:?} of {method:?}: every byte there must stay"
-            ))
-        }
+        Mismatch::Differs(place) => denied(place),
     })?;
     let changes = changes
         .iter()

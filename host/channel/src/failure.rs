@@ -51,9 +51,9 @@ impl Failure {
     }
 }
 
-/// The reason, and the proxy's own words.
 impl std::error::Error for Failure {}
 
+/// The reason, and the proxy's own words.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.reason)?;

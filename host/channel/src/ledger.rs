@@ -307,7 +307,7 @@ impl Ledger {
         self.push(Effect::Cancel { id })
     }
 
-    /// `channel.progress`.
+    /// `channel.report-progress`.
     pub fn progress(&mut self, id: MessageId, progress: Progress) -> Result<(), ChannelError> {
         let call = self.messages.get(&id).filter(|entry| entry.own);
         call.ok_or(ChannelError::UnknownMessage)?;
@@ -329,7 +329,7 @@ impl Ledger {
         self.push(Effect::Progress { id, progress })
     }
 
-    /// `channel.meta`.
+    /// `channel.call-meta`.
     pub fn meta(&mut self, call: MessageId) -> Result<&str, ChannelError> {
         let entry = self.messages.get(&call).filter(|entry| entry.own);
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
@@ -337,7 +337,7 @@ impl Ledger {
         Ok(&entry.meta)
     }
 
-    /// `channel.ask`.
+    /// `channel.ask-caller`.
     pub fn ask(
         &mut self,
         call: MessageId,
@@ -352,7 +352,7 @@ impl Ledger {
             return denied(format!("no caller is asked for {method}"));
         };
         if Offer::of(&entry.method) == Some(Offer::Completion) {
-            return denied("who completes an argument is asked nothing".to_owned());
+            return denied("a completion cannot ask its caller".to_owned());
         }
         let capable = member(&entry.meta, CAPABILITIES);
         let capable = capable.and_then(|capable| member(capable, capability));

@@ -319,7 +319,7 @@ impl Conductor {
         for order in self.router.take_orders() {
             match order {
                 Order::End(hop) => self.pipes.end(hop),
-                Order::LetGo(hop) => self.pipes.dismiss(hop),
+                Order::Remove(hop) => self.pipes.remove(hop),
                 Order::Launch(hop) => {
                     let launched = self.pipes.launch(hop);
                     self.router.runs_as(hop, self.pipes.process(hop));
@@ -374,7 +374,7 @@ impl Conductor {
 
     fn happened(&mut self, happened: Happened) {
         match happened {
-            Happened::Wrote => {}
+            Happened::Progressed => {}
             Happened::Read(hop) => {
                 while let Some(frame) = self.pipes.next_frame(hop) {
                     match read(frame) {

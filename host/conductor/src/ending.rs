@@ -28,7 +28,7 @@ impl Conductor {
         let error = Error::new(code::REQUEST_CANCELLED, text);
         self.router.answer_all_open(Peer::Client, &error);
         if patience {
-            self.let_go(self.router.natives()).await;
+            self.close_inputs(self.router.natives()).await;
             let outbox = self.router.outbox(Peer::Agent);
             let _ = timeout(FLUSH, self.agent.outgoing.write_all(outbox)).await;
         }
@@ -60,7 +60,7 @@ impl Conductor {
         self.settle().await;
         let _ = timeout(SETTLE, self.hear_out()).await;
         let natives = self.router.natives();
-        self.let_go(natives.into_iter().rev().collect()).await;
+        self.close_inputs(natives.into_iter().rev().collect()).await;
         self.router.log_tallies();
         self.pipes.close().await;
         self.router.answer_all_open(Peer::Client, &error);
@@ -103,9 +103,9 @@ impl Conductor {
     }
 
     /// Lets native proxies go, one after the other, and passes on the last output of each.
-    async fn let_go(&mut self, natives: Vec<HopIndex>) {
+    async fn close_inputs(&mut self, natives: Vec<HopIndex>) {
         for hop in natives {
-            self.pipes.let_go(hop);
+            self.pipes.close_input(hop);
             let last_words = async {
                 while self.pipes.is_running(hop) {
                     self.router.pump(BUDGET);

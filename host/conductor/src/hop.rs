@@ -58,7 +58,7 @@ impl Proxy {
 pub struct Sleeper {
     /// Its id in the manifest.
     pub name: String,
-    /// What its instances declare. The declaration of a started instance replaces it.
+    /// What its instances declare. The subscriptions of a started instance replace these.
     pub registration: Registration,
     /// Makes its instances.
     pub source: Box<dyn Source>,

@@ -60,8 +60,8 @@ pub enum Order {
     End(HopIndex),
     /// Start another one.
     Launch(HopIndex),
-    /// Let it go; its place belongs to another from now on.
-    LetGo(HopIndex),
+    /// End it gently; its place belongs to another from now on.
+    Remove(HopIndex),
 }
 
 /// The program of a native proxy, as the router sees it.

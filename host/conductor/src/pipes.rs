@@ -30,8 +30,8 @@ const STALL: Duration = Duration::from_secs(30);
 
 /// What happened to a native proxy.
 pub enum Happened {
-    /// It read something.
-    Wrote,
+    /// Nothing to report: it read something, or its output ended.
+    Progressed,
     /// There is more output of it.
     Read(HopIndex),
     /// It reads nothing, though much waits for it.
@@ -196,8 +196,8 @@ impl Pipes {
         }
     }
 
-    /// Lets a program go: its input ends once it has read its backlog.
-    pub fn let_go(&mut self, hop: HopIndex) {
+    /// Ends the input of a program, once it has read its backlog.
+    pub fn close_input(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         if let Some(pipe) = pipe
             && let Some(program) = &mut pipe.program
@@ -207,8 +207,8 @@ impl Pipes {
         }
     }
 
-    /// Lets a program go for good that has read its backlog: its place becomes another's.
-    pub fn dismiss(&mut self, hop: HopIndex) {
+    /// Ends a program gently, once it has read its backlog. Its place becomes another's.
+    pub fn remove(&mut self, hop: HopIndex) {
         let Some(at) = self.all.iter().position(|pipe| pipe.hop == hop) else {
             return;
         };
@@ -289,7 +289,7 @@ impl Pipes {
             pipe.bell.ring();
             self.turn = at + 1;
             return Poll::Ready(match done {
-                Done::Wrote => Happened::Wrote,
+                Done::Wrote => Happened::Progressed,
                 Done::Read => Happened::Read(hop),
                 Done::Stalled => Happened::Stalled(hop),
                 Done::Ended => {
@@ -300,7 +300,7 @@ impl Pipes {
                             (hop, count, Some(failure).filter(|_| !leaves))
                         }));
                     }
-                    Happened::Wrote
+                    Happened::Progressed
                 }
             });
         }

@@ -154,13 +154,14 @@ pub(super) struct Dropped(u64);
 impl Dropped {
     /// Logs why, for the first and then at powers of two.
     pub fn note(&mut self, server: &str, reason: &str) {
-        if self.is_told() {
+        if self.count() {
             let (reason, count) = (clipped(reason), self.0);
             tracing::warn!("the MCP server {server:?}: {reason} (such things so far: {count})");
         }
     }
 
-    fn is_told(&mut self) -> bool {
+    /// Counts one more. Returns whether it is to be logged.
+    fn count(&mut self) -> bool {
         self.0 = self.0.saturating_add(1);
         self.0.is_power_of_two()
     }
@@ -412,7 +413,7 @@ mod tests {
     #[test]
     fn what_comes_to_nothing_is_logged_at_powers_of_two() {
         let mut dropped = Dropped::default();
-        let told: Vec<u32> = (1..=20).filter(|_| dropped.is_told()).collect();
+        let told: Vec<u32> = (1..=20).filter(|_| dropped.count()).collect();
         assert_eq!(told, [1, 2, 4, 8, 16]);
     }
 }

@@ -134,7 +134,7 @@ fn the_page_of_the_book_has_what_the_helps_say() {
         Some(_) => fs::write(PAGE, now).unwrap(),
         None => assert!(
             now == page,
-            "{} is old: `cargo xtask book` makes it anew",
+            "{} is old: `cargo xtask book` regenerates it",
             Path::new(PAGE).display()
         ),
     }

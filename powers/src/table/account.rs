@@ -346,7 +346,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "user.read",
         words: "learns your name and your groups, where chains are served to many users",
         danger: Medium,
-        reason: "all that it sees can be told to be yours",
+        reason: "all that it sees can be attributed to you",
         needs: None,
         // It comes with the configuration.
         covers: &[],

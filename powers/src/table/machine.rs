@@ -83,7 +83,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "files.refuse",
-        words: "refuses the agent to read and write files through your editor",
+        words: "keeps the agent from reading and writing files through your editor",
         danger: Low,
         reason: "nothing is read or written that would not have been",
         needs: None,
@@ -145,7 +145,7 @@ pub(super) const POWERS: &[Power] = &[
     },
     Power {
         key: "terminals.refuse",
-        words: "refuses the agent to run commands through your editor",
+        words: "keeps the agent from running commands through your editor",
         danger: Low,
         reason: "nothing is run that would not have been",
         needs: None,

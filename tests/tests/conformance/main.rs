@@ -51,9 +51,6 @@ async fn a_server_passes_through_the_chain_what_it_passes_direct_and_the_book_sa
     if writes {
         fs::write(&page, format!("{above}{ABOVE}{table}{BELOW}{below}")).unwrap();
     } else {
-        assert_eq!(
-            old, table,
-            "`cargo xtask conformance` writes the table anew"
-        );
+        assert_eq!(old, table, "`cargo xtask conformance` rewrites the table");
     }
 }

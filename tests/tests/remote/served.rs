@@ -76,7 +76,7 @@ impl Served {
     pub async fn numbers(&mut self) -> String {
         let line = in_time("the address", self.out.next_line()).await.unwrap();
         let line = line.expect("it has numbers");
-        line.strip_prefix("numbers at ").unwrap().to_owned()
+        line.strip_prefix("metrics at ").unwrap().to_owned()
     }
 
     /// What is beside the endpoint.

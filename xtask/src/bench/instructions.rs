@@ -146,7 +146,7 @@ fn read(file: &Path) -> Result<BTreeMap<String, u64>> {
 fn write(file: &Path, counts: &[(&str, u64)]) -> Result<()> {
     let mut text = "\
 # Instructions of the host for one message, without those of sandboxes. They may rise by 3 %.
-# `cargo xtask bench --instructions --accept` writes this anew.
+# `cargo xtask bench --instructions --accept` rewrites this.
 "
     .to_owned();
     for (name, count) in counts {

@@ -48,7 +48,7 @@ impl Product {
         let said = run(program, &["--version"])?;
         ensure!(
             said == format!("acp-chain {version}\n").as_bytes(),
-            "{shown} says that it is {}, and the checkout is {version}: build it anew",
+            "{shown} says that it is {}, but the checkout is {version}; rebuild it",
             String::from_utf8_lossy(&said).trim()
         );
         let text =

@@ -55,7 +55,7 @@ impl Limit {
     }
 }
 
-/// A limit that is the same for all proxies.
+/// A limit that nobody can set.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     /// Its name.
@@ -281,7 +281,7 @@ pub const MCP_CONNECTIONS: usize = 1536;
 /// How many replaced versions of a proxy may have unfinished work.
 pub const OLD_VERSIONS: usize = 4;
 
-/// Every limit that cannot be set.
+/// The limits that nobody can set, and that users may run into.
 pub const FIXED: &[Fixed] = &[
     Fixed {
         name: "stack",

@@ -55,7 +55,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     };
     if exchange.boundary == Boundary::Session {
         // What it declared may have to end first.
-        setup::is_over(mcp, number, steps);
+        setup::end(mcp, number, steps);
         return steps.push(Step::HandOver(Box::new(Back {
             number,
             exchange,
@@ -83,7 +83,7 @@ fn hand_over(
 ) {
     match &exchange.origin {
         Origin::Edge(peer, id) => {
-            let instead = setup::told(core, *peer, exchange, &routed.message);
+            let instead = setup::read_answer(core, *peer, exchange, &routed.message);
             let message = instead.as_ref().unwrap_or(&routed.message);
             let edge = core.edge(*peer);
             edge.open.remove(id);

@@ -195,8 +195,8 @@ impl Core {
     ) -> Option<ExchangeId> {
         let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
         if charge.is_none() {
-            let reason = "more is kept of its open requests than its limit `request-bytes`, or that of \
-                          all that is kept, lets";
+            let reason = "its open requests take more memory than its limit `request-bytes`, or the connection's, \
+                          allows";
             self.end_soon(index, reason);
             return None;
         }

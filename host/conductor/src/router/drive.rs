@@ -131,9 +131,9 @@ impl Router {
         while let Some(timer) = self.core.timers.due(now) {
             self.with(|core, mcp, steps| match timer {
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
-                Timer::Sleep(index) => sleep::is_due(core, index),
-                Timer::Retire(index, version) => swaps::is_over(core, index, version, steps),
-                Timer::Introduction(index) => native::introduction_is_due(core, index, steps),
+                Timer::Sleep(index) => sleep::on_timer(core, index),
+                Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
+                Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     // In turn, as the proxy may be about to settle it.

@@ -164,12 +164,6 @@ impl Router {
         proxies + self.core.lookups.waiting()
     }
 
-    /// How many of them wait for this proxy.
-    #[must_use]
-    pub fn waiting_for(&self, index: HopIndex) -> usize {
-        self.core.hops.get(index).map_or(0, Hop::backlog)
-    }
-
     /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
         self.core.tell_user(text);

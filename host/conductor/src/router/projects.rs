@@ -193,7 +193,7 @@ pub(super) fn part(core: &mut Core) {
         core.sessions.begun[index] = <_>::default();
         if hop.native().is_some() {
             core.natives.retain(|native| *native != index);
-            core.orders.push(Order::LetGo(index));
+            core.orders.push(Order::Remove(index));
         }
         if let Life::Idle(part) = &hop.life {
             tracing::info!(

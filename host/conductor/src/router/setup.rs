@@ -195,20 +195,19 @@ pub(super) fn answered(
 
 /// A session that cannot be kept must not begin, rather than take another route.
 fn too_many() -> Message {
-    let text =
-        "acp-chain: too much is kept of the sessions that are open; close some of them first";
+    let text = "acp-chain: the open sessions take too much memory; close some of them first";
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }
 
 /// A request to set up a session is answered: whatever must end does so before anybody gets the answer.
-pub(super) fn is_over(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
-    mcp.setup_is_over(number, steps);
+pub(super) fn end(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
+    mcp.end_setup(number, steps);
 }
 
 /// Looks at an answer that the client or the agent gets, for the negotiated version, and sessions that begin and end.
 /// Returns a replacement, if it gets another.
 #[inline]
-pub(super) fn told(
+pub(super) fn read_answer(
     core: &mut Core,
     peer: Peer,
     exchange: &Exchange,

@@ -39,7 +39,7 @@ fn idle_time(hop: &Hop, after: Duration) -> Duration {
 }
 
 /// A proxy may have been idle long enough to fall asleep.
-pub(super) fn is_due(core: &mut Core, index: HopIndex) {
+pub(super) fn on_timer(core: &mut Core, index: HopIndex) {
     let is_all_settled = core.exchanges.len() == 0;
     let (hop, now) = (&mut core.hops[index], core.now);
     let (Some(called), Some(after)) = (hop.called.take(), hop.terms.sleep_after) else {

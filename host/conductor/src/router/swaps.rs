@@ -154,7 +154,7 @@ fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mu
 }
 
 /// The time of a replaced version has run out.
-pub(super) fn is_over(core: &mut Core, index: HopIndex, version: Version, steps: &mut Steps) {
+pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     let is_there = |hop: &Hop| {
         let mut retired = hop.versions.retired.iter();

@@ -57,9 +57,11 @@ fn replace(
     message: Message,
 ) -> Result<(), Cow<'static, str>> {
     if !note_session(core, index, routed, &message) {
-        return Err("it gives it a session of which more is kept than its limit `request-bytes`, or that of \
-                    all that is kept, lets"
-            .into());
+        return Err(
+            "the session that it names takes more memory than its limit `request-bytes`, or the \
+                    connection's, allows"
+                .into(),
+        );
     }
     routed.message = match routed.is_response() {
         true => shown(routed.boundary, routed.toward, message),

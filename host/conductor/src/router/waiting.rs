@@ -32,8 +32,8 @@ pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlF
     }
     hop.parked.insert(routed);
     if hop.is_jammed() {
-        let reason = "more waits for a notification that it holds than its limit `behind`, or that \
-                      of all that is kept, lets";
+        let reason = "more waits behind a notification that it holds than its limit `behind`, or the connection's, \
+                      allows";
         core.end_soon(index, reason);
     }
     ControlFlow::Break(())
@@ -80,8 +80,8 @@ pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
     let too_much = account.kept() > 0 && account.is_full();
     routed.charge = Some(account.charge_anyway(routed.cost()));
     if too_much {
-        let reason = "more of what it sends waits for other proxies than its limit `in-flight`, or \
-                      that of all that is kept, lets";
+        let reason = "more of its messages wait for other proxies than its limit `in-flight`, or the connection's, \
+                      allows";
         core.end_soon(maker, reason);
     }
 }

@@ -100,7 +100,7 @@ impl StatelessProvider {
             if !capability(&method).is_some_and(|needed| client.can(needed)) {
                 let method = protocol::clipped(&method);
                 return Err(fault(format!(
-                    "it asks the client for {method:?}, which that did not say it can"
+                    "it asks the client for {method:?}, which the client does not support"
                 )));
             }
             let params = member(input.get(), "params").filter(|params| *params != "null");

@@ -309,7 +309,7 @@ fn a_provider_asks_only_for_what_the_client_can_and_not_for_ever() {
         (r#","requestState":7"#, "its requestState is no string"),
         (
             r#","inputRequests":{"a":{"method":"sampling/createMessage"}}"#,
-            r#"it asks the client for \"sampling/createMessage\", which that did not say it can"#,
+            r#"it asks the client for \"sampling/createMessage\", which the client does not support"#,
         ),
         (
             r#","inputRequests":{"a":{"method":"ping"}}"#,

@@ -14,10 +14,10 @@ const LISTEN: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALH
 
 #[derive(Debug, clap::Args)]
 pub struct ServeArgs {
-    /// Where clients come in: 127.0.0.1:8600 unless config.toml says otherwise; port 0 is one of the system's choice
+    /// The address to listen on: 127.0.0.1:8600 unless config.toml says otherwise; port 0 lets the system choose one
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Where numbers are asked for, in Prometheus' format at /metrics; without it, nowhere
+    /// The address that serves metrics in Prometheus' format, at /metrics; by default, none does
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     /// Append a line of JSON to this file for each request and each turn, `-` for standard error
@@ -26,37 +26,38 @@ pub struct ServeArgs {
     /// The path of the endpoint: /acp unless config.toml says otherwise
     #[arg(long, value_name = "PATH")]
     path: Option<Endpoint>,
-    /// What the ids of connections begin with, for balancers to find the replica; without it, something random
+    /// The prefix of the ids of connections, by which balancers find the replica; by default, it is random
     #[arg(long, value_name = "NAME", env = "ACP_CHAIN_NODE")]
     node: Option<Node>,
-    /// A name by which clients call it, beside those of this machine and of the address
+    /// A host name that clients use, beside those of this machine and of the address
     #[arg(long, value_name = "NAME")]
     host: Vec<Host>,
-    /// Also let in web pages of this origin
+    /// Also admit web pages of this origin
     #[arg(long, value_name = "ORIGIN")]
     origin: Vec<Origin>,
-    /// Who has which token, a line each; `acp-chain serve-token` writes it
+    /// The file of users and the digests of their tokens, one per line; `acp-chain serve-token` writes it
     #[arg(long, value_name = "FILE")]
     tokens: Option<PathBuf>,
-    /// The certificate by which it encrypts, and those between it and its authority; PEM
+    /// The certificate for TLS, followed by the intermediate ones; PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// The private key of that certificate; PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Let in clients with a certificate of these authorities; PEM
+    /// Admit clients with a certificate of these authorities; PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     client_ca: Option<PathBuf>,
     /// Do not encrypt: a balancer in front does
     #[arg(long)]
     plain: bool,
-    /// How long a connection is kept of which nothing is heard: 120 unless config.toml says otherwise
+    /// How long a silent connection is kept: 120 unless config.toml says otherwise
     #[arg(long, value_name = "SECONDS")]
     resume_seconds: Option<u32>,
-    /// How long turns may go on when it is asked to stop: 30 unless config.toml says otherwise
+    /// How long turns may go on once it is asked to stop: 30 unless config.toml says otherwise
     #[arg(long, value_name = "SECONDS")]
     drain_seconds: Option<u32>,
-    /// When a proxy that has nothing to do is put to sleep, 0 for never: 300 unless config.toml says otherwise
+    /// When an idle proxy is put to sleep, 0 for never: 300 unless config.toml says otherwise, and sooner where many are
+    /// awake
     #[arg(long, value_name = "SECONDS")]
     sleep_seconds: Option<u32>,
 }

@@ -67,7 +67,7 @@ pub struct Serve {
     /// The manifest; without it, the chain is that of the user's config.toml
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
-    /// Also stand this extension in the chain, behind those that are there; guards go next to the agent
+    /// Also append this extension to the chain; guards go next to the agent
     #[arg(long, value_name = "EXTENSION")]
     with: Vec<String>,
     #[command(flatten)]
@@ -144,7 +144,8 @@ impl Serve {
         let server = Server::open(address, settings, config)
             .map_err(|error| wrong(&format!("{address} cannot be listened at: {error}")))?;
         let metrics = set.metrics.map(Metrics::open).transpose();
-        let metrics = metrics.map_err(|error| wrong(&format!("no numbers: {error}")))?;
+        let metrics =
+            metrics.map_err(|error| wrong(&format!("metrics cannot be served: {error}")))?;
         let gate = Arc::new(Gate::new(set.gate, server.address()));
         if let Some(feed) = &mut feed {
             let first = feed.first();
@@ -183,7 +184,7 @@ impl Serve {
         }
         say!("listening on {}", server.url());
         if let Some(metrics) = metrics {
-            say!("numbers at {}", metrics.url());
+            say!("metrics at {}", metrics.url());
             runtime.spawn(metrics.serve(server.stopper(), numbers));
         }
         let trace = tracer.clone();

@@ -94,21 +94,21 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
 fn of_process(process: &Process, page: &mut Page) {
     page.gauges(
         "acp_chain_build_info",
-        "Which version this is.",
+        "The version of the program.",
         "version",
         [(env!("CARGO_PKG_VERSION"), 1)],
     );
     if let Some(time) = process.cpu_time() {
         page.counter(
             "process_cpu_seconds_total",
-            "Time of the processor.",
+            "Processor time that was used, in seconds.",
             time.as_secs_f64(),
         );
     }
     if let Some(memory) = process.memory() {
         page.gauge(
             "process_resident_memory_bytes",
-            "Memory that is used.",
+            "Resident memory, in bytes.",
             memory,
         );
     }
@@ -120,11 +120,15 @@ fn of_process(process: &Process, page: &mut Page) {
         );
     }
     if let Some(most) = process.most_descriptors() {
-        page.gauge("process_max_fds", "How many may be.", most);
+        page.gauge(
+            "process_max_fds",
+            "The limit of open files, pipes and sockets.",
+            most,
+        );
     }
     page.gauge(
         "process_start_time_seconds",
-        "When it began, since 1970.",
+        "When the process started, in seconds since 1970.",
         process.begun().as_secs(),
     );
 }

@@ -102,7 +102,7 @@ impl Driver {
                     self.programs[index] = Some(Program::new(hop));
                     self.router.launched(index, Ok(()));
                 }
-                Order::LetGo(index) => self.programs[index] = None,
+                Order::Remove(index) => self.programs[index] = None,
                 Order::End(_) => {}
             }
         }

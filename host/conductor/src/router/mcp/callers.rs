@@ -81,7 +81,7 @@ impl Mcp {
                 .exchange
                 .and_then(|number| core.exchanges.remove(number));
             if let Some(Origin::Seat(server, question)) = exchange.map(|exchange| exchange.origin) {
-                self.seat_is_answered(server, question, message, steps);
+                self.answer_seat(server, question, message, steps);
             }
             return;
         }
@@ -285,7 +285,7 @@ impl Mcp {
             (Ok(connection), _, DISCONNECT) => {
                 self.disconnect(connection, None, Some(&routed.message), steps);
             }
-            _ => core.note_dropped(&"a caller tells it on no MCP connection of its own"),
+            _ => core.note_dropped(&"a caller names no open MCP connection of its own"),
         }
     }
 }

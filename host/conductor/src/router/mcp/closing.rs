@@ -43,7 +43,7 @@ impl Mcp {
 
     /// A request to set up a session is answered. Unless the agent answered, and without an error, the servers that
     /// it declared are unused.
-    pub(in crate::router) fn setup_is_over(&mut self, number: ExchangeId, steps: &mut Steps) {
+    pub(in crate::router) fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
         self.servers.clients.remove(&number);
         self.close_servers(steps, |server| server.setup == Some(number));
     }

@@ -55,7 +55,7 @@ impl Mcp {
             }
             let name = quote(&entry.name, MAX_QUOTE);
             tracing::debug!("took over the MCP server `{name}` of {provider:?}");
-            let server = self.found(core, routed, provider, Some(dialect), own_id);
+            let server = self.create_server(core, routed, provider, Some(dialect), own_id);
             // One too many gets an id that nobody has; the user is told when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
@@ -145,7 +145,7 @@ impl Mcp {
             return;
         };
         let provider = Provider::Component(index);
-        if let Some(server) = self.found(core, routed, provider, None, String::new()) {
+        if let Some(server) = self.create_server(core, routed, provider, None, String::new()) {
             let name = declaration::name_of_tools(&name);
             entries.push(Entry::over_acp(&name, server));
             let params = declaration::write(routed.message.body(), &entries);
@@ -154,7 +154,7 @@ impl Mcp {
     }
 
     /// Makes a new server for the holder of the request that declares it, unless its provider has too many.
-    fn found(
+    fn create_server(
         &mut self,
         core: &mut Core,
         routed: &Routed,
@@ -165,10 +165,10 @@ impl Mcp {
         let all = self.servers.all.values();
         if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
             let whose = whose(core, provider);
-            self.tell_once(
- core,                &whose,
-                &format!("{whose} has {MCP_SERVERS_OF_ONE} MCP servers already, in sessions that are open."),
+            let text = format!(
+                "{whose} has {MCP_SERVERS_OF_ONE} MCP servers already, in sessions that are open."
             );
+            self.tell_once(core, &whose, &text);
             return None;
         }
         let id = self.servers.number();
@@ -311,13 +311,11 @@ impl Mcp {
             None => "a proxy".to_owned(),
         };
         let (name, new) = (quote(name, MAX_QUOTE), quote(new, MAX_QUOTE));
-        self.tell_once(
- core,            &format!("{whose} {name}"),
-            &format!(
-                "the MCP server `{name}` of {whose} is called `{new}`, since the session has another \
-                 of that name."
-            ),
+        let text = format!(
+            "the MCP server `{name}` of {whose} is called `{new}`, since the session has another of \
+             that name."
         );
+        self.tell_once(core, &format!("{whose} {name}"), &text);
     }
 
     /// Tells the user something about a thing, once.

@@ -275,7 +275,7 @@ impl Mcp {
                 .kept
                 .charge(Exchange::cost(Some(id), &routed.message));
             if charge.is_none() {
-                let text = "acp-chain: too much is kept of the requests that are open";
+                let text = "acp-chain: the open requests take too much memory";
                 self.refuse(link, id, &Error::new(code::INVALID_REQUEST, text));
                 return None;
             }

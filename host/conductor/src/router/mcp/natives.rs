@@ -39,7 +39,7 @@ impl Mcp {
             .and_then(|target| match target {
                 Target::Seat(_, at) if at < routed.at => Ok(target),
                 _ => {
-                    let text = "acp-chain: the MCP server is none of the client's side";
+                    let text = "acp-chain: that MCP server is not on the client's side";
                     Err(Error::new(code::INVALID_PARAMS, text))
                 }
             });

@@ -153,7 +153,7 @@ impl Mcp {
             (None, Some(question)) => {
                 let text = "acp-chain: the MCP connection is closed";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
-                return self.seat_is_answered(id, question, error, steps);
+                return self.answer_seat(id, question, error, steps);
             }
             // Nobody is left to be told.
             (None, None) => return,

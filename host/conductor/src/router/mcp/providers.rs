@@ -47,7 +47,7 @@ impl Mcp {
                 steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {
-                core.note_dropped(&"a provider tells it on no MCP connection of its own");
+                core.note_dropped(&"a provider names no open MCP connection of its own");
             }
         }
     }

@@ -55,13 +55,13 @@ impl Mcp {
             // Its provider is next to it.
             Peer::Client => {
                 core.exchanges.remove(answer.number);
-                self.seat_is_answered(id, question, answer.message, steps);
+                self.answer_seat(id, question, answer.message, steps);
             }
         }
     }
 
     /// Gives a seat the answer to a question of its own.
-    pub(super) fn seat_is_answered(
+    pub(super) fn answer_seat(
         &mut self,
         id: ServerId,
         question: Question,

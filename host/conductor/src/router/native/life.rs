@@ -110,7 +110,11 @@ pub(super) fn introduced(
 }
 
 /// A native proxy should have answered its first message by now.
-pub(in crate::router) fn introduction_is_due(core: &mut Core, index: HopIndex, steps: &mut Steps) {
+pub(in crate::router) fn on_introduction_timer(
+    core: &mut Core,
+    index: HopIndex,
+    steps: &mut Steps,
+) {
     let now = core.now;
     let Some(native) = core.hops[index].native_mut() else {
         return;

@@ -2,7 +2,7 @@
 
 mod life;
 
-pub(super) use life::{cut, introduction_is_due, is_awaited_to_begin, launched, runs_as};
+pub(super) use life::{cut, is_awaited_to_begin, launched, on_introduction_timer, runs_as};
 
 use super::cancel::{CANCEL, NamesNone, withdrawn};
 use super::core::{Core, not_of_session};

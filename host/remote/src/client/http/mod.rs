@@ -250,7 +250,7 @@ impl Connection {
     async fn refuse(&self, message: &Message, refusal: Refusal) -> Result<(), RemoteError> {
         match message.id() {
             Some(id) if message.kind() == Kind::Request => {
-                self.open().is_answered(&id);
+                self.open().settle(&id);
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }

@@ -83,7 +83,7 @@ impl Open {
     }
 
     /// Our side no longer needs an answer to this. Returns whether it did.
-    pub fn is_answered(&mut self, id: &Id) -> bool {
+    pub fn settle(&mut self, id: &Id) -> bool {
         self.asked.remove(id).is_some()
     }
 
@@ -95,7 +95,7 @@ impl Open {
     }
 
     /// The agent sends a request on this session's stream. `false` if too many are open.
-    pub fn is_asked(&mut self, id: &Id, session: &Arc<str>) -> bool {
+    pub fn note_question(&mut self, id: &Id, session: &Arc<str>) -> bool {
         self.asks.insert(id.clone(), session.clone());
         self.asks.len() <= QUESTIONS
     }

@@ -311,7 +311,7 @@ impl Connection {
             let id = message.id();
             let mut open = self.open();
             match (message.kind(), id, session) {
-                (Kind::Request, Some(id), Some(session)) if !open.is_asked(&id, session) => {
+                (Kind::Request, Some(id), Some(session)) if !open.note_question(&id, session) => {
                     let error = self.web.error(Why::TooManyQuestions(QUESTIONS));
                     return Err(End::Lost(error));
                 }

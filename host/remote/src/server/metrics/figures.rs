@@ -219,13 +219,13 @@ impl Figures {
         );
         page.counters(
             "acp_chain_refused_total",
-            "Who was refused, by the reason.",
+            "Requests that were refused, by the reason.",
             "reason",
             by(Refusal::NAMES, &self.refused),
         );
         page.counters(
             "acp_chain_turns_total",
-            "Turns that have ended, and how.",
+            "Turns that have ended, by how they ended.",
             "end",
             by(TurnEnd::NAMES, &self.turns),
         );
@@ -241,24 +241,24 @@ impl Figures {
         };
         page.counters(
             "acp_chain_messages_total",
-            "Messages of clients, and to them.",
+            "Messages from clients and to clients.",
             "direction",
             both(0),
         );
         page.counters(
             "acp_chain_message_bytes_total",
-            "The bytes of these messages.",
+            "The bytes of those messages.",
             "direction",
             both(1),
         );
         page.counter(
             "acp_chain_streams_resumed_total",
-            "Streams that went on behind the last event that came.",
+            "Streams that clients have resumed.",
             self.resumed.get(),
         );
         page.counter(
             "acp_chain_streams_forgotten_total",
-            "Streams that could not, since what came behind it was kept no more.",
+            "Streams that could not be resumed, as their events were no longer kept.",
             self.forgotten.get(),
         );
     }

@@ -98,7 +98,7 @@ fn a_session_does_not_begin_without_a_program_that_it_relies_on() {
 }
 
 #[test]
-fn a_program_that_joined_is_let_go_with_the_last_session() {
+fn a_program_that_joined_is_removed_with_the_last_session() {
     let seen = Seen::default();
     let mut router = joining(&seen, FailurePolicy::Refuse);
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
@@ -116,7 +116,7 @@ fn a_program_that_joined_is_let_go_with_the_last_session() {
     assert_eq!(told(&mut router, 1).len(), 1);
     router.pump(1);
     assert!(router.natives().is_empty(), "{router:?}");
-    assert_eq!(router.take_orders(), [Order::LetGo(1)]);
+    assert_eq!(router.take_orders(), [Order::Remove(1)]);
     assert_eq!(router.core.kept.kept(), 0);
 }
 
