@@ -28,7 +28,7 @@ pub struct Exported {
     pub turns: Share,
     /// Updates per second, as fast as they arrive.
     pub updates: Share,
-    /// The memory of all its processes at the end, in bytes.
+    /// The most memory that all its processes had at the end, in bytes.
     pub memory: Option<u64>,
 }
 
@@ -37,7 +37,7 @@ pub struct Exported {
 pub struct Share {
     /// In a second.
     pub per_second: f64,
-    /// Relative to the chain with a working collector: the median of the rounds.
+    /// Relative to the chain with a working collector, visited in the same round: the median of the starts.
     pub part: f64,
     /// The width of its confidence interval.
     pub uncertainty: f64,
@@ -51,17 +51,84 @@ const CHAINS: [Family; 4] = [
     Family::Forwarding,
 ];
 
+/// Rounds of chains that were started together.
+const ROUNDS: usize = 8;
+
 struct Live {
     running: Running,
     turns: Vec<f64>,
     updates: Vec<f64>,
 }
 
-/// Visits each in every round, in another order each time.
+/// The medians of a chain each time that it was started.
+#[derive(Default)]
+struct Medians {
+    turns: Vec<f64>,
+    updates: Vec<f64>,
+    turns_beside: Vec<f64>,
+    updates_beside: Vec<f64>,
+    memory: Option<u64>,
+}
+
+/// Visits each in every round, in another order each time. All are started anew after some rounds, as two processes
+/// of one program can differ by more than what is measured.
 pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<Exported>> {
     eprintln!("collectors");
-    let mut live = Vec::new();
-    for family in CHAINS {
+    let mut medians = CHAINS.map(|_| Medians::default());
+    for start in 0..effort.collector_starts {
+        let mut live = Vec::new();
+        for family in CHAINS {
+            live.push(Live::begin(family, places)?);
+        }
+        for round in 0..ROUNDS {
+            let mut order: Vec<_> = (0..live.len()).collect();
+            order.rotate_left((round / 2 + start) % live.len());
+            // So that each follows each other one.
+            if round % 2 == 1 {
+                order.reverse();
+            }
+            for at in order {
+                let live = &mut live[at];
+                let name = live.running.subject.to_string();
+                watchdog.pet(&name);
+                live.visit(effort).context(name)?;
+            }
+        }
+        for (medians, of) in medians.iter_mut().zip(&live) {
+            medians.add(of, &live[0]);
+        }
+    }
+    let found = CHAINS.into_iter().zip(medians).map(|(family, medians)| {
+        let subject = Subject::new(family, 3);
+        Exported {
+            name: subject.to_string(),
+            subject,
+            turns: share(medians.turns, medians.turns_beside),
+            updates: share(medians.updates, medians.updates_beside),
+            memory: medians.memory,
+        }
+    });
+    Ok(found.collect())
+}
+
+impl Medians {
+    fn add(&mut self, of: &Live, beside: &Live) {
+        let part = |of: &[f64], beside: &[f64]| {
+            let mut parts: Vec<_> = of.iter().zip(beside).map(|(of, to)| of / to).collect();
+            median(&mut parts)
+        };
+        self.turns.extend(median(&mut of.turns.clone()));
+        self.updates.extend(median(&mut of.updates.clone()));
+        self.turns_beside.extend(part(&of.turns, &beside.turns));
+        self.updates_beside
+            .extend(part(&of.updates, &beside.updates));
+        let memory = CAN_LOOK.then(|| of.running.tree().memory());
+        self.memory = self.memory.max(memory);
+    }
+}
+
+impl Live {
+    fn begin(family: Family, places: &Places) -> Result<Self> {
         let subject = Subject::new(family, 3);
         let mut running = subject.start(places)?;
         running.client.initialize()?;
@@ -69,33 +136,13 @@ pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<
         for _ in 0..WARM_UP {
             running.client.ping(0)?;
         }
-        live.push(Live {
+        Ok(Self {
             running,
             turns: Vec::new(),
             updates: Vec::new(),
-        });
+        })
     }
-    for round in 0..effort.collector_rounds {
-        for at in 0..live.len() {
-            let count = live.len();
-            let live = &mut live[(at + round) % count];
-            let name = live.running.subject.to_string();
-            watchdog.pet(&name);
-            live.visit(effort).context(name)?;
-        }
-    }
-    let first = &live[0];
-    let found = live.iter().map(|live| Exported {
-        name: live.running.subject.to_string(),
-        subject: live.running.subject.clone(),
-        turns: share(&live.turns, &first.turns),
-        updates: share(&live.updates, &first.updates),
-        memory: CAN_LOOK.then(|| live.running.tree().memory()),
-    });
-    Ok(found.collect())
-}
 
-impl Live {
     /// Half of its turn for each.
     fn visit(&mut self, effort: &Effort) -> Result<()> {
         let half = effort.turn / 2;
@@ -117,11 +164,10 @@ impl Live {
     }
 }
 
-fn share(of: &[f64], beside: &[f64]) -> Share {
-    let mut parts: Vec<_> = of.iter().zip(beside).map(|(of, to)| of / to).collect();
+fn share(mut of: Vec<f64>, mut beside: Vec<f64>) -> Share {
     Share {
-        per_second: median(&mut of.to_vec()).unwrap_or_default(),
-        part: median(&mut parts).unwrap_or_default(),
-        uncertainty: uncertainty(&mut parts),
+        per_second: median(&mut of).unwrap_or_default(),
+        part: median(&mut beside).unwrap_or_default(),
+        uncertainty: uncertainty(&mut beside),
     }
 }

@@ -45,8 +45,8 @@ pub struct Effort {
     pub cold_starts: usize,
     /// For how long the client reads slowly.
     pub slow: Duration,
-    /// Rounds of the chains that export.
-    pub collector_rounds: usize,
+    /// How often the chains that export are started.
+    pub collector_starts: usize,
 }
 
 impl Effort {
@@ -58,7 +58,7 @@ impl Effort {
         starts: 5,
         cold_starts: 1,
         slow: Duration::from_secs(2),
-        collector_rounds: 5,
+        collector_starts: 2,
     };
 
     /// The published extent.
@@ -69,7 +69,7 @@ impl Effort {
         starts: 30,
         cold_starts: 3,
         slow: Duration::from_secs(8),
-        collector_rounds: 100,
+        collector_starts: 20,
     };
 }
 
