@@ -6,6 +6,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `args` | the command line, over config.toml |
+//! | `ready` | what is open when rights are given up, and serving with it |
 //! | `chains` | the shared parts, and how a chain is made of them |
 //! | `pressure` | when nobody else is let in |
 //! | `access` | the file of the access log |
@@ -19,36 +20,31 @@ mod chains;
 pub mod keys;
 mod numbers;
 mod pressure;
+mod ready;
 pub mod token;
 
-use std::io;
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
 
 use acp_chain_remote::gate::Gate;
 use acp_chain_remote::server::metrics::Metrics;
-use acp_chain_remote::server::{
-    BODIES, Behind, Files, Limits, Node, Opened, Server, Serving, Settings, tls,
-};
+use acp_chain_remote::server::{BODIES, Files, Limits, Node, Server, Settings, tls};
 
 use self::args::ServeArgs;
 use self::chains::Chains;
 use self::keys::KeysFeed;
-use self::numbers::Agents;
+use self::ready::Ready;
 use super::agent::AgentArgs;
+use super::otel;
 use super::plan::{self, Failed};
 use super::run::{self, Run};
 use super::trace::{self, Target};
-use super::{give_up_rights, otel};
 use crate::chain::{self, Role};
 use crate::limits::LINE;
 use crate::manifest::ServeLimits;
-use crate::system::{descriptors, stop};
-use crate::trace::{Trace, Tracer};
+use crate::system::descriptors;
+use crate::trace::Trace;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -79,12 +75,9 @@ pub struct Serve {
 /// The number of the server's own files, besides those of connections.
 const OWN_FILES: usize = 64;
 
-/// How long the last lines of the access log may take.
-const FLUSH: Duration = Duration::from_secs(2);
-
 impl Serve {
     pub fn main(self, log: Option<PathBuf>) -> ExitCode {
-        match self.serve(log) {
+        match self.open(log).and_then(Ready::run) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failed) => {
                 eprintln!("acp-chain: {}", failed.error);
@@ -93,15 +86,17 @@ impl Serve {
         }
     }
 
-    fn serve(self, log: Option<PathBuf>) -> Result<(), Failed> {
+    /// Opens and loads everything that takes rights.
+    fn open(self, log: Option<PathBuf>) -> Result<Ready, Failed> {
         let wrong = |error: &dyn std::fmt::Display| plan::failed(error);
-        let user = super::user().map_err(|error| wrong(&error))?;
-        let set = self.args.settings(&user).map_err(|error| Failed {
+        let misused = |error: String| Failed {
             exit_code: 2,
             ..wrong(&error)
-        })?;
+        };
+        let user = super::user().map_err(|error| wrong(&error))?;
+        let set = self.args.settings(&user).map_err(misused)?;
         let access = set.access_log.as_deref().map(access::open).transpose();
-        let (access, writer) = access.map_err(|error| wrong(&error))?.unzip();
+        let access = access.map_err(|error| wrong(&error))?;
         let file = self.target.traced();
         let plan = |manifest| {
             let mut run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
@@ -120,9 +115,8 @@ impl Serve {
             .clone()
             .map(|plan| chains::commands(plan).count())
             .max();
-        let of_chain = of_chain.unwrap_or_default();
         let settings = Settings {
-            access: access.clone(),
+            access: access.as_ref().map(|(access, _)| access.clone()),
             endpoint: set.endpoint,
             node: match set.node {
                 Some(node) => node,
@@ -130,15 +124,19 @@ impl Serve {
             },
             line: LINE,
             resume: set.limits.resume,
-            limits: limits(&set.limits, set.gate.asks_who(), of_chain),
+            limits: limits(
+                &set.limits,
+                set.gate.asks_who(),
+                of_chain.unwrap_or_default(),
+            ),
         };
-        let directories: Vec<_> = plans.flat_map(|plan| plan.directories.clone()).collect();
+        let directories = plans.flat_map(|plan| plan.directories.clone()).collect();
         let tls = set.gate.tls.as_ref();
         let tls = tls.map(|tls| tls::load(&tls.cert, &tls.key, tls.client_ca.as_deref()));
         let tls = tls.transpose().map_err(|error| wrong(&error))?;
         let program = chain::Settings::default().program;
-        let feed = KeysFeed::begin(&set.gate, &program, log.as_deref());
-        let mut feed = feed.map_err(|error| wrong(&error))?;
+        let keys = KeysFeed::begin(&set.gate, &program, log.as_deref());
+        let mut keys = keys.map_err(|error| wrong(&error))?;
         let address = set.listen;
         let config = tls.as_ref().map(|tls| tls.config.clone());
         let server = Server::open(address, settings, config)
@@ -147,77 +145,35 @@ impl Serve {
         let metrics =
             metrics.map_err(|error| wrong(&format!("metrics cannot be served: {error}")))?;
         let gate = Arc::new(Gate::new(set.gate, server.address()));
-        if let Some(feed) = &mut feed {
-            let first = feed.first();
+        if let Some(keys) = &mut keys {
+            let first = keys.first();
             gate.update(first.map_err(|error| wrong(&format!("there are no keys: {error}")))?);
         }
-        let trace = trace::open_target(file.as_ref()).map_err(|error| Failed {
-            exit_code: 2,
-            ..wrong(&error)
-        })?;
+        let trace = trace::open_target(file.as_ref()).map_err(misused)?;
         let live = trace.as_ref().and_then(trace::live_folder);
-        // It outlives the runtime: everything until its end is written.
         let tracer = otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer);
         let supervisor = run::supervise(&program)?;
         // The loading runtime ends here, and no thread keeps rights.
-        let loaded = runtime(None)
+        let loaded = ready::runtime(None)
             .map_err(|error| wrong(&error))?
             .block_on(Chains::load(routes, others, supervisor, set.limits.sleep));
-        let mut chains = loaded?;
+        let chains = loaded?;
         chains.total().bound(pressure::bounds(&set.limits));
-        let agents = Agents::default();
-        let numbers = numbers::sources(agents.clone(), chains.total());
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
-        give_up_rights(&directories, live.as_ref());
-        if let Some(tracer) = &tracer {
-            tracer.start();
-        }
-        let runtime = runtime(Some(threads)).map_err(|error| wrong(&error))?;
-        runtime.block_on(chains.check())?;
-        if let Some(writer) = writer {
-            writer.begin().map_err(|error| wrong(&error))?;
-        }
-        if let Some(feed) = feed {
-            let _on_it = runtime.enter();
-            feed.keep(gate.clone(), tls)
-                .map_err(|error| wrong(&format!("keys cannot be watched: {error}")))?;
-        }
-        say!("listening on {}", server.url());
-        if let Some(metrics) = metrics {
-            say!("metrics at {}", metrics.url());
-            runtime.spawn(metrics.serve(server.stopper(), numbers));
-        }
-        let trace = tracer.clone();
-        let behind = behind(Arc::new(chains), agents, trace, log, program);
-        let ended = runtime.block_on(until_stopped(server, gate, behind, set.limits.drain));
-        if let Some(access) = access {
-            access.flush(FLUSH);
-        }
-        ended.map_err(|error| wrong(&error))
-    }
-}
-
-/// Serves until that fails, or until a requested stop has given running turns their time.
-async fn until_stopped(
-    server: Server,
-    gate: Arc<Gate>,
-    behind: Behind,
-    drain: Duration,
-) -> io::Result<()> {
-    let stopper = server.stopper();
-    let serving = server.serve(gate, behind);
-    let asked = async {
-        stop::requested().await;
-        tracing::info!("asked to stop: turns that run may finish");
-        tokio::select! {
-            () = stopper.drain(drain) => {}
-            // At a second request, nothing is waited for.
-            () = stop::requested() => stopper.drain(Duration::ZERO).await,
-        }
-    };
-    tokio::select! {
-        ended = serving => ended,
-        () = asked => Ok(()),
+        Ok(Ready {
+            directories,
+            live,
+            server,
+            gate,
+            tls,
+            keys,
+            metrics,
+            access,
+            tracer,
+            chains,
+            drain: set.limits.drain,
+            program,
+            log,
+        })
     }
 }
 
@@ -244,60 +200,4 @@ fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
         limits.pace = None;
     }
     limits
-}
-
-/// The chain behind each connection.
-fn behind(
-    chains: Arc<Chains>,
-    agents: Agents,
-    tracer: Option<Tracer>,
-    log: Option<PathBuf>,
-    program: PathBuf,
-) -> Behind {
-    let total = chains.total();
-    let serve = Box::new(move |opened| {
-        let (chains, agents) = (chains.clone(), agents.clone());
-        let Opened {
-            transport,
-            user,
-            stop,
-            ..
-        } = opened;
-        let settings = chain::Settings {
-            trace: tracer.as_ref().map(|tracer| tracer.of_user(&user.name)),
-            program: program.clone(),
-            log: log.clone(),
-            swaps: None,
-        };
-        Box::pin(async move {
-            let starting = agents.clone();
-            let start = move |role| {
-                let (chains, user) = (chains.clone(), user.clone());
-                let agents = starting.clone();
-                async move {
-                    let started = chains.start(role, &user).await;
-                    agents.began(started.is_ok());
-                    started
-                }
-            };
-            agents.ended(chain::serve(transport, start, stop, settings).await);
-        }) as Serving
-    });
-    Behind {
-        serve,
-        has_room: Box::new(move || !total.is_full()),
-    }
-}
-
-/// A runtime, of this thread or of this many.
-fn runtime(threads: Option<usize>) -> io::Result<tokio::runtime::Runtime> {
-    let mut builder = match threads {
-        Some(threads) => {
-            let mut builder = tokio::runtime::Builder::new_multi_thread();
-            builder.worker_threads(threads);
-            builder
-        }
-        None => tokio::runtime::Builder::new_current_thread(),
-    };
-    builder.enable_all().build()
 }
