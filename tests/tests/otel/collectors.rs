@@ -8,7 +8,7 @@ use acp_chain_tests::client::prompt;
 use acp_chain_tests::host;
 use acp_chain_tests::process::{Process, peak_memory};
 use acp_chain_tests::wire::in_time;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, getpriority_process, kill_process};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 
@@ -150,6 +150,23 @@ fn exporter(client: &Process) -> Pid {
     };
     let found = children.split_whitespace().find(is_it);
     Pid::from_raw(found.unwrap().parse().unwrap()).unwrap()
+}
+
+#[tokio::test]
+async fn an_exporter_gives_way_to_what_people_wait_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut receiver = Receiver::start(Answer::Good).await;
+    let variables = [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*receiver.endpoint),
+        ("OTEL_BSP_SCHEDULE_DELAY", "10"),
+    ];
+    let mut client = client(folder.path(), &[], &variables);
+    turn(&mut client).await;
+    receiver.next().await;
+    let nice = |process| getpriority_process(Some(process)).unwrap();
+    let chain = Pid::from_raw(client.id().unwrap().cast_signed()).unwrap();
+    assert_eq!(nice(exporter(&client)), nice(chain) + 10);
+    assert!(client.finish().await.unwrap().status.success());
 }
 
 #[tokio::test]

@@ -1,7 +1,7 @@
 //! `acp-chain export-otel`: reads the trace of the `acp-chain run` that starts it, and exports spans and metrics.
 //!
 //! It ends when the chain has ended, after a last attempt to reach the collector, which takes a few seconds at most.
-//! Nobody waits for it.
+//! Nobody waits for it, and it gives way to those that people wait for.
 
 use std::io;
 use std::process::ExitCode;
@@ -10,10 +10,12 @@ use std::thread;
 use acp_chain_otel::{Otel, OtelError, Settings};
 use acp_chain_trace::{Reader, Sink};
 
-use crate::system::process::memory_of_groups;
+use crate::system::process::{give_way, memory_of_groups};
 use crate::system::stop;
 
 pub fn main() -> ExitCode {
+    // Chains come first: what does not fit meanwhile is counted.
+    give_way();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();

@@ -23,6 +23,12 @@ pub struct Process {
     begun: Duration,
 }
 
+/// Gives way to other processes, where there are not processors enough for all.
+pub fn give_way() {
+    // It only takes longer for the others.
+    let _ = rustix::process::nice(10);
+}
+
 impl Process {
     /// This process, as of now.
     #[must_use]
