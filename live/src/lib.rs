@@ -24,4 +24,21 @@ use elsewhere as here;
 #[cfg(unix)]
 use unix as here;
 
+use std::io;
+
 pub use here::{Door, Found, Offer, Stream, chains};
+
+/// How many letters identify a connection.
+const LETTERS: usize = 8;
+
+/// Random letters, which identify a connection.
+///
+/// # Errors
+///
+/// If the system provides no randomness.
+pub fn letters() -> io::Result<String> {
+    let mut random = [0; LETTERS];
+    getrandom::fill(&mut random).map_err(io::Error::other)?;
+    let letter = |byte: &u8| char::from(b'a' + byte % 26);
+    Ok(random.iter().map(letter).collect())
+}

@@ -3,6 +3,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `line` | the schema of a line, for writing and reading traces |
+//! | `missed` | counts lines that somebody did not get |
 //! | `sink` | receives lines while a chain runs |
 //! | `read` | lines from a file, whoever wrote it |
 //! | `findings` | the problems of a run |
@@ -20,6 +21,7 @@ mod export;
 mod findings;
 mod ids;
 mod line;
+mod missed;
 mod read;
 mod sink;
 
@@ -31,6 +33,7 @@ pub use export::{ExportError, Format, export};
 pub use findings::{Finding, Findings};
 pub use ids::Ids;
 pub use line::{Decision, Kind, Line, Role, State, VERSION};
+pub use missed::Missed;
 pub use read::{Reader, TraceError};
 pub use sink::Sink;
 

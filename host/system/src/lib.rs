@@ -14,17 +14,18 @@
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
 //! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
-//! | `process` | what this process uses, and groups of others | `/proc`, on Linux | not asked |
+//! | `process` | what this process uses, and groups of others; giving way to others | `/proc`, on Linux | not asked |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `handover` | handing streams to another process of ours | descriptors over a socket | not done |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
-//! Unix is Linux and macOS.
+//! Unix is Linux and macOS. `rotated`, a file that starts over when it grows too long, is the same everywhere.
 
 #![forbid(unsafe_code)]
 
 mod command;
 mod given_up;
+pub mod rotated;
 
 #[cfg(unix)]
 mod unix;

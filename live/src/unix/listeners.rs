@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use acp_chain_trace::Line;
+use acp_chain_trace::{Line, Missed};
 
 /// The maximum number of listeners.
 pub const MOST: usize = 16;
@@ -17,9 +17,6 @@ const WAITING: usize = 1 << 20;
 
 /// How much more may wait if it is about states: a listener that misses it shows an outdated one.
 const LASTING: usize = 1 << 20;
-
-/// For how many connections missed lines are counted separately; for the others they are counted together.
-const MISSED: usize = 4096;
 
 /// The listeners, and the state for new ones.
 #[derive(Debug, Default)]
@@ -46,8 +43,8 @@ struct Listener {
     stream: Arc<UnixStream>,
     /// Whole lines, the first of which may be sent in part.
     waiting: Vec<u8>,
-    /// The number of lines that did not fit, by connection.
-    dropped: BTreeMap<Box<str>, u64>,
+    /// The lines that did not fit.
+    missed: Missed,
 }
 
 impl Listeners {
@@ -66,7 +63,7 @@ impl Listeners {
         self.all.push(Listener {
             stream: Arc::new(stream),
             waiting,
-            dropped: BTreeMap::new(),
+            missed: Missed::default(),
         });
         self.heard.fetch_add(1, Ordering::Relaxed);
         self.send();
@@ -142,10 +139,10 @@ impl Listener {
     fn push(&mut self, line: &Line, text: &[u8]) {
         // Not before each line: it is sent once there is room for more than one.
         let has_room = self.waiting.is_empty() || self.waiting.len() + text.len() <= WAITING / 2;
-        if !self.dropped.is_empty() && has_room {
+        if !self.missed.is_empty() && has_room {
             self.tell_missing(&line.time);
         }
-        let has_missed = !self.dropped.is_empty();
+        let has_missed = !self.missed.is_empty();
         let room = match line.is_lasting() {
             true => WAITING + LASTING,
             false if has_missed => 0,
@@ -155,20 +152,12 @@ impl Listener {
             self.waiting.extend_from_slice(text);
             return;
         }
-        let is_known = self.dropped.len() < MISSED;
-        let of = if is_known { &*line.connection } else { "" };
-        *self.dropped.entry(of.into()).or_default() += 1;
+        self.missed.count(&line.connection);
     }
 
     /// Sends the counts of lines that did not fit.
     fn tell_missing(&mut self, time: &str) {
-        for (connection, count) in std::mem::take(&mut self.dropped) {
-            let line = Line {
-                time: time.to_owned(),
-                connection: connection.into(),
-                dropped: Some(count),
-                ..Line::default()
-            };
+        for line in self.missed.take(time) {
             let mut text = serde_json::to_vec(&line).unwrap_or_default();
             self.waiting.append(&mut text);
             self.waiting.push(b'\n');

@@ -21,9 +21,7 @@ use rustix::io::Errno;
 use super::is_ours;
 use super::listeners::Listeners;
 use super::place::{self, NEW, SOCKET};
-
-/// The length of connection ids.
-const LETTERS: usize = 8;
+use crate::letters;
 
 /// The pause before accepting is retried.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -68,10 +66,7 @@ impl Offer {
 
     /// The same in this folder.
     pub(super) fn open_in(folder: &Path) -> io::Result<Self> {
-        let mut random = [0; LETTERS];
-        getrandom::fill(&mut random).map_err(io::Error::other)?;
-        let letter = |byte: &u8| char::from(b'a' + byte % 26);
-        let connection: String = random.iter().map(letter).collect();
+        let connection = letters()?;
         let name = format!("{}-{connection}", std::process::id());
         let (new, path) = (
             place::socket(folder, &name, NEW)?,

@@ -11,9 +11,6 @@ use acp_chain_channel::Tally;
 use acp_chain_rpc::{Id, Kind, Message};
 use acp_chain_trace::{Decision, Kind as LineKind, Line, Role, State, VERSION};
 
-/// How many letters identify a connection.
-const LETTERS: usize = 8;
-
 /// The cost of keeping an event, besides its contents.
 const ENTRY: usize = 256;
 
@@ -190,15 +187,6 @@ impl About {
             ..Line::default()
         }
     }
-}
-
-/// Random letters, which identify a connection.
-pub fn letters() -> String {
-    let mut random = [0; LETTERS];
-    // Without randomness, connections are not told apart, but the rest works.
-    let _ = getrandom::fill(&mut random);
-    let letter = |byte: &u8| char::from(b'a' + byte % 26);
-    random.iter().map(letter).collect()
 }
 
 /// How a connection begins: a description of its chain.

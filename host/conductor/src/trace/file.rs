@@ -1,36 +1,25 @@
 //! The file of a trace. Several of our processes may write to it at once: a writer locks it, so that lines stay whole
-//! and nobody writes while it starts anew.
-//!
-//! No path is looked up once it is open, as the right to do so is given up: to start anew, its contents are copied
-//! into a file beside it, which is open too, and it is truncated.
+//! and nobody writes while it [starts over](acp_chain_system::rotated).
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use acp_chain_system::files;
+use acp_chain_system::rotated::Rotated;
 use acp_chain_trace::{Line, Sink, kept};
-
-/// The file starts anew past this many bytes.
-const LONGEST: u64 = 64 << 20;
 
 /// A file with the traces of connections.
 #[derive(Debug)]
 pub struct TraceFile {
-    file: File,
+    file: Rotated,
     /// The headings of open connections.
     headings: HashMap<String, Heading>,
-    /// The file that keeps its old contents, if it can be truncated.
-    kept: Option<File>,
-    /// Whether it can be truncated: a terminal or a pipe cannot.
-    is_regular: bool,
     /// The end of our last write, if any.
     end: Option<u64>,
 }
 
 /// The line that says that a connection begins, and whether it is in the file. It is written with the first event,
-/// and whenever the file starts anew.
+/// and whenever the file starts over.
 #[derive(Debug)]
 struct Heading {
     line: Vec<u8>,
@@ -45,38 +34,29 @@ impl TraceFile {
     ///
     /// If they cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = files::append_shared(path)?;
-        let is_regular = file.metadata()?.is_file();
-        let kept = is_regular.then(|| files::append_shared(&kept(path)));
         Ok(Self {
-            file,
+            file: Rotated::open(path, &kept(path))?,
             headings: HashMap::new(),
-            kept: kept.transpose()?,
-            is_regular,
             end: None,
         })
     }
 
     /// Appends whole lines of these connections. If that fails, the file stays as it was.
     fn append(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
-        if !self.is_regular {
-            let text = self.headed(lines, connections);
-            return self.file.write_all(&text);
-        }
-        // Some file systems have no locks. Then two processes may start it anew at once, and lose lines.
-        let is_locked = self.file.lock().is_ok();
+        // Some file systems have no locks. Then two processes may start it over at once, and lose lines.
+        let is_locked = self.file.file().lock().is_ok();
         let written = self.append_here(lines, connections);
         if is_locked {
-            self.file.unlock()?;
+            self.file.file().unlock()?;
         }
         written
     }
 
     fn append_here(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
-        let mut length = self.file.seek(SeekFrom::End(0))?;
-        if length > LONGEST && self.begin_anew(length)? {
-            length = 0;
-        }
+        let Some(length) = self.file.turn()? else {
+            let text = self.headed(lines, connections);
+            return self.file.append(&text, None);
+        };
         let mut text = Vec::new();
         if length > 0 && !self.ends_whole()? {
             text.push(b'\n');
@@ -87,17 +67,9 @@ impl TraceFile {
             headings.for_each(|heading| heading.is_written = false);
         }
         text.append(&mut self.headed(lines, connections));
-        match self.file.write_all(&text) {
-            Ok(()) => {
-                self.end = Some(length + text.len() as u64);
-                Ok(())
-            }
-            Err(error) => {
-                // Incomplete lines would be of no use.
-                let _ = self.file.set_len(length);
-                Err(error)
-            }
-        }
+        self.file.append(&text, Some(length))?;
+        self.end = Some(length + text.len() as u64);
+        Ok(())
     }
 
     /// The lines, after the headings that are not written yet. A failure here is not retried.
@@ -115,24 +87,12 @@ impl TraceFile {
     }
 
     /// Whether the last line is complete: another process may have been killed.
-    fn ends_whole(&mut self) -> io::Result<bool> {
-        self.file.seek(SeekFrom::End(-1))?;
+    fn ends_whole(&self) -> io::Result<bool> {
+        let mut file = self.file.file();
+        file.seek(SeekFrom::End(-1))?;
         let mut last = [0];
-        self.file.read_exact(&mut last)?;
+        file.read_exact(&mut last)?;
         Ok(last == *b"\n")
-    }
-
-    fn begin_anew(&mut self, length: u64) -> io::Result<bool> {
-        let Some(kept) = &mut self.kept else {
-            return Ok(false);
-        };
-        kept.set_len(0)?;
-        kept.seek(SeekFrom::Start(0))?;
-        self.file.seek(SeekFrom::Start(0))?;
-        io::copy(&mut (&self.file).take(length), kept)?;
-        self.file.set_len(0)?;
-        self.file.seek(SeekFrom::Start(0))?;
-        Ok(true)
     }
 }
 
@@ -181,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn each_connection_has_its_heading_before_its_first_line_also_where_the_file_begins_anew() {
+    fn each_connection_has_its_heading_before_its_first_line_also_where_the_file_starts_over() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         let mut file = TraceFile::open(&path).unwrap();
@@ -200,7 +160,7 @@ mod tests {
         file.write(&[line(of_x), line(of_y)]).unwrap();
         let all = fs::read_to_string(&path).unwrap();
         assert_eq!(all, text(&[y, of_y, x, of_x, of_y]));
-        // Another process has started it anew.
+        // Another process has started it over.
         fs::write(&path, "").unwrap();
         file.write(&[line(of_y), line(of_x), line(of_y), line(over)])
             .unwrap();

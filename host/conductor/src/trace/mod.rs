@@ -31,7 +31,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use acp_chain_live::{Door, Offer};
+use acp_chain_live::{Door, Offer, letters};
 use acp_chain_trace::{Ids, Sink};
 
 pub use acp_chain_trace::{Decision, Role, State};
@@ -40,7 +40,6 @@ pub(crate) use event::{About, Event};
 pub use file::TraceFile;
 pub use mask::Masked;
 
-use event::letters;
 use writer::{Entry, Kept, Name, Writer};
 
 /// The name of the host in a trace.
@@ -252,7 +251,8 @@ impl Tracer {
         self.start();
         let name: Name = lock(&self.process.letters)
             .take()
-            .unwrap_or_else(letters)
+            // Without randomness, connections are not told apart, but the rest works.
+            .unwrap_or_else(|| letters().unwrap_or_default())
             .into();
         let user = self.user.as_deref().filter(|name| !name.is_empty());
         // For a chain within a chain, the agent is the outer chain, which has the turns.

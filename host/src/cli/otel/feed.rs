@@ -1,7 +1,6 @@
 //! Hands lines over to the exporting process, which may be stopped, slow or gone: a bounded amount waits for it, and
 //! lines that do not fit are counted.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,13 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_otel::{Settings, needed};
-use acp_chain_trace::{Line, Sink};
+use acp_chain_trace::{Line, Missed, Sink};
 
 /// How many bytes may wait to be handed over.
 const WAITING: usize = 4 << 20;
-
-/// For how many connections lost lines are counted separately; for the others they are counted together.
-const MISSED: usize = 4096;
 
 /// How long the end of a chain waits for that.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -30,8 +26,8 @@ pub struct Feed {
     queue: Sender<Entry>,
     entries: Option<Receiver<Entry>>,
     waiting: Arc<AtomicUsize>,
-    /// The number of lines that did not fit, by connection.
-    dropped: BTreeMap<String, u64>,
+    /// The lines that did not fit.
+    missed: Missed,
     settings: Settings,
     is_gone: bool,
 }
@@ -62,7 +58,7 @@ impl Feed {
             queue,
             entries: Some(entries),
             waiting: Arc::default(),
-            dropped: BTreeMap::new(),
+            missed: Missed::default(),
             settings,
             is_gone: false,
         })
@@ -88,22 +84,10 @@ impl Feed {
         Ok(text)
     }
 
-    /// Lines that report lost ones, once.
-    fn missing(&mut self, time: &str) -> Vec<Line> {
-        let dropped = std::mem::take(&mut self.dropped).into_iter();
-        let missing = dropped.map(|(connection, count)| Line {
-            time: time.to_owned(),
-            connection,
-            dropped: Some(count),
-            ..Line::default()
-        });
-        missing.collect()
-    }
-
     /// These lines do not fit. The beginnings and ends of connections are still handed over, up to half as much more:
     /// without an end, the receiver would keep the connection.
     fn leave_out<'l>(&mut self, lines: &'l [Line], waiting: usize) -> Vec<&'l Line> {
-        if self.dropped.is_empty() {
+        if self.missed.is_empty() {
             tracing::warn!(
                 "the exporter for OpenTelemetry does not follow: lines of the trace are left out"
             );
@@ -114,9 +98,7 @@ impl Feed {
             if is_edge(line) && waiting <= WAITING + WAITING / 2 {
                 kept.push(line);
             } else {
-                let is_known = self.dropped.len() < MISSED;
-                let of = if is_known { &*line.connection } else { "" };
-                *self.dropped.entry(of.to_owned()).or_default() += 1;
+                self.missed.count(&line.connection);
             }
         }
         kept
@@ -140,7 +122,7 @@ impl Sink for Feed {
             self.text(kept.into_iter())?
         } else {
             let time = lines.first().map_or("", |line| &line.time);
-            let missing = self.missing(time);
+            let missing: Vec<_> = self.missed.take(time).collect();
             self.text(missing.iter().chain(lines))?
         };
         if text.is_empty() {

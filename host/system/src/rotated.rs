@@ -1,0 +1,92 @@
+//! A file to append to, which starts over when it grows too long.
+//!
+//! Its old content is kept in another file. Both are opened at the beginning, since the right to look up paths is given
+//! up later: to start over, the content is copied, and the file is truncated.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use super::files;
+
+/// It starts over past this many bytes.
+pub const LONGEST: u64 = 64 << 20;
+
+/// Such a file. A pipe or a terminal has no length, and is only written to.
+#[derive(Debug)]
+pub struct Rotated {
+    file: File,
+    /// For the old content, if the file is a regular one.
+    kept: Option<File>,
+}
+
+impl Rotated {
+    /// Opens a file, and the one for its old content. New ones are created for their owner only.
+    pub fn open(path: &Path, kept: &Path) -> io::Result<Self> {
+        let file = files::append_shared(path)?;
+        let is_regular = file.metadata()?.is_file();
+        let kept = is_regular.then(|| files::append_shared(kept));
+        Ok(Self {
+            file,
+            kept: kept.transpose()?,
+        })
+    }
+
+    /// The file itself.
+    #[must_use]
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Starts over if it is too long. Returns its length then; `None` if it has none.
+    pub fn turn(&mut self) -> io::Result<Option<u64>> {
+        let Some(kept) = &mut self.kept else {
+            return Ok(None);
+        };
+        let length = self.file.seek(SeekFrom::End(0))?;
+        if length <= LONGEST {
+            return Ok(Some(length));
+        }
+        kept.set_len(0)?;
+        kept.seek(SeekFrom::Start(0))?;
+        self.file.seek(SeekFrom::Start(0))?;
+        io::copy(&mut (&self.file).take(length), kept)?;
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0)).map(Some)
+    }
+
+    /// Appends to a file of this length, if it has one: all of the lines, or nothing, as parts of lines are of no use.
+    pub fn append(&mut self, lines: &[u8], length: Option<u64>) -> io::Result<()> {
+        self.file.write_all(lines).inspect_err(|_| {
+            if let Some(length) = length {
+                let _ = self.file.set_len(length);
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_grows_too_long_starts_over_and_its_old_content_is_kept_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, old] = ["log", "log.old"].map(|name| folder.path().join(name));
+        let mut log = Rotated::open(&path, &old).unwrap();
+        let mut write = |text: &str| {
+            let length = log.turn().unwrap();
+            log.append(text.as_bytes(), length).unwrap();
+        };
+        write("first\n");
+        let file = File::options().write(true).open(&path).unwrap();
+        for (more, text) in [(1, "second\n"), (2, "third\n")] {
+            file.set_len(LONGEST + more).unwrap();
+            write(text);
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+            assert_eq!(fs::metadata(&old).unwrap().len(), LONGEST + more);
+        }
+    }
+}
