@@ -1,4 +1,4 @@
-//! Lines out of a file, also while it grows. One that is cut, since it began anew, goes on as another source; what
+//! Lines out of a file, also while it grows. One that is cut, since it started over, goes on as another source; what
 //! stood in it is then read from the file that keeps it.
 
 use std::fs::File;
@@ -32,7 +32,7 @@ pub struct Opened {
     name: String,
     source: SourceId,
     shelf: Shelf,
-    /// What stood in the file before it began anew.
+    /// What stood in the file before it started over.
     before: Option<Shelf>,
     /// How far it was read.
     at: u64,
@@ -88,8 +88,8 @@ pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
             return;
         }
         std::thread::sleep(PAUSE);
-        if opened.began_anew() {
-            opened.begin_anew(log);
+        if opened.has_started_over() {
+            opened.start_over(log);
         }
     }
 }
@@ -203,11 +203,11 @@ impl Opened {
     }
 
     /// Whether there is less in the file than was read.
-    fn began_anew(&self) -> bool {
+    fn has_started_over(&self) -> bool {
         std::fs::metadata(&self.path).is_ok_and(|now| now.len() < self.at)
     }
 
-    fn begin_anew(&mut self, log: &Log) {
+    fn start_over(&mut self, log: &Log) {
         let Ok(file) = File::open(&self.path) else {
             return;
         };
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_begins_anew_goes_on_and_what_was_in_it_is_read_where_it_is_kept() {
+    fn a_file_that_starts_over_goes_on_and_what_was_in_it_is_read_where_it_is_kept() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t");
         let log = Log::of_files();
@@ -322,13 +322,13 @@ mod tests {
         opened.read_on(&log).unwrap();
         std::fs::copy(&path, kept(&path)).unwrap();
         std::fs::write(&path, LINE.replace("n\":1", "n\":3") + "\n").unwrap();
-        assert!(opened.began_anew());
-        opened.begin_anew(&log);
+        assert!(opened.has_started_over());
+        opened.start_over(&log);
         opened.read_on(&log).unwrap();
         assert!(read(&log, 0).contains("\"n\":1") && read(&log, 2).contains("\"n\":3"));
         // The first file is no longer kept once the second one is.
         std::fs::write(&path, "").unwrap();
-        opened.begin_anew(&log);
+        opened.start_over(&log);
         assert_eq!(log.range(), 2..3);
     }
 

@@ -1,4 +1,4 @@
-//! Finds the rows whose bodies contain a text. A file is read anew for each search, in blocks: the system caches what
+//! Finds the rows whose bodies contain a text. A file is read again for each search, in blocks: the system caches what
 //! it has room for, and reads faster than anybody types.
 
 use std::io;

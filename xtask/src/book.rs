@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use crate::workspace::{Workspace, cargo};
 
-/// Makes the pages anew.
+/// Regenerates the pages.
 pub fn write(workspace: &Workspace) -> Result<ExitCode> {
     let args = ["--lib", "--test", "book", "--", "page"];
     test(workspace, &args, "ACP_CHAIN_BOOK")
