@@ -6,8 +6,8 @@ use super::route::{HopIndex, Route};
 use super::start::INITIALIZE;
 use acp_chain_channel::limits::Charge;
 use acp_chain_channel::{MessageId, Peer};
+use acp_chain_mcp::Question;
 use acp_chain_mcp::declaration;
-use acp_chain_mcp::seat::Question;
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Id, Message};
 

@@ -8,13 +8,15 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use serde_json::value::RawValue;
 
-use super::component::{Ask, ComponentProvider, FromComponent, ToComponent};
+use super::component::ComponentProvider;
+use super::component::channel::{Ask, FromComponent, ToComponent};
 use super::connected::ConnectedProvider;
-use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::stateless::StatelessProvider;
 use super::transcript::{alone, beside};
 use super::undecided::Undecided;
 use super::wire::Said;
+use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 

@@ -107,6 +107,15 @@ pub type ServerId = u64;
 /// One conversation of an MCP client of the agent on the bridge. Never used twice.
 pub type LinkId = u64;
 
+/// The number of an incoming request that must be answered.
+pub type Asked = u64;
+
+/// The number that a seat gives to a request of its own. Never used twice by one seat.
+pub type Question = u64;
+
+/// The host's number of an MCP client's connection to a server. Never used twice.
+pub type ConnectionId = u64;
+
 /// A provider's dialect of MCP over ACP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {

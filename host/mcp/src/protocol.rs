@@ -6,9 +6,6 @@
 use acp_chain_channel::limits;
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 
-use super::seat::Caller;
-use super::wire::Said;
-
 /// The versions that the host supports, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
@@ -135,16 +132,6 @@ pub(super) fn unavailable(server: &str) -> Error {
 pub(super) fn lost(server: &str) -> Error {
     let text = format!("The provider of the MCP server {server:?} was started again; ask again");
     Error::new(code::BACKEND, text)
-}
-
-/// Checks the id of a request that stands alone.
-pub(super) fn is_carried(caller: &Caller) -> Result<(), Error> {
-    match caller {
-        Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
-            "The requestId is longer than {TOKEN} bytes"
-        ))),
-        _ => Ok(()),
-    }
 }
 
 /// Counts dropped messages at a seat, so that a flood of them does not flood the log.
@@ -325,9 +312,9 @@ pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
 /// request that names 2026-07-28 stands alone nevertheless.
 pub(super) fn connection_version(
     negotiated: &mut Option<Version>,
-    said: &Said,
+    method: &str,
+    params: Option<&str>,
 ) -> Result<Version, Error> {
-    let (method, params) = (&*said.method, said.params());
     let invalid_request = |text: String| Error::new(rpc::code::INVALID_REQUEST, text);
     if method == "initialize" {
         if negotiated.is_some() {

@@ -13,19 +13,12 @@
 
 use std::sync::Arc;
 
-use super::component::{ComponentProvider, FromComponent, ToComponent};
-use super::protocol::{self, no_method};
+use super::component::channel::{FromComponent, ToComponent};
+use super::mirrored::Mirrored;
+use super::protocol::{self, TOKEN, invalid, no_method};
 use super::wire::Said;
+use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, member};
-
-/// The number of an incoming request that must be answered.
-pub type Asked = u64;
-
-/// The number that a seat gives to a request of its own. Never used twice by one seat.
-pub type Question = u64;
-
-/// The host's number of a connection. Never used twice.
-pub type ConnectionId = u64;
 
 /// The MCP client of the agent that sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -281,9 +274,10 @@ pub trait Seat: Send {
     /// How many bytes of others' messages it keeps.
     fn weight(&self) -> usize;
 
-    /// The server of a component, if it is one.
-    fn as_component(&self) -> Option<&ComponentProvider> {
-        None
+    /// Whether the headers of a `tools/call` over HTTP match its params. Only the server of a component knows.
+    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        let _ = (params, headers);
+        Ok(())
     }
 
     /// Whether the provider's ids belong to something open here: a connection, or a request that stands alone. A seat
@@ -346,8 +340,7 @@ pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> 
         } => adapter.disconnect(ask, connection, meta),
         Input::Request(request) => {
             let ask = request.ask;
-            let carried = protocol::is_carried(&request.caller);
-            let done = carried.and_then(|()| adapter.request(request));
+            let done = check_id(&request.caller).and_then(|()| adapter.request(request));
             adapter.outputs().settle(ask, done);
         }
         Input::Notification { connection, said } if said.method == protocol::CANCELLED => {
@@ -370,6 +363,16 @@ pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> 
         Input::Component(says) => adapter.component(says),
     }
     adapter.outputs().take()
+}
+
+/// Checks the id of a request that stands alone.
+fn check_id(caller: &Caller) -> Result<(), Error> {
+    match caller {
+        Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
+            "The requestId is longer than {TOKEN} bytes"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's.

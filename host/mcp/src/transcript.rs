@@ -1,9 +1,10 @@
 //! A seat under test: inputs by number and name, outputs as lines.
 
-use super::component::{FromComponent, ToComponent};
+use super::component::channel::{FromComponent, ToComponent};
 use super::protocol;
-use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::wire::Said;
+use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 

@@ -9,8 +9,9 @@ use std::collections::HashSet;
 
 use super::connected::ConnectedProvider;
 use super::protocol;
-use super::seat::{Asked, Caller, CallerRequest, ConnectionId, Input, Output, Question, Seat};
+use super::seat::{Caller, CallerRequest, Input, Output, Seat};
 use super::stateless::StatelessProvider;
+use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Kind, Message, code, member};
 
 /// The seat of one provider.

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
+use super::ConnectionId;
 use super::protocol::{code, object, quoted};
-use super::seat::ConnectionId;
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 /// An MCP request or notification, whatever carries it. Texts are JSON, except for the method.

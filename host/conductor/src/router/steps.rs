@@ -13,8 +13,8 @@ use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::versions::Version;
 use acp_chain_channel::{Change, Effect, Failure, MessageId, Outcome};
-use acp_chain_mcp::component::Ask;
-use acp_chain_mcp::seat::{Asked, ConnectionId, Question};
+use acp_chain_mcp::component::channel::Ask;
+use acp_chain_mcp::{Asked, ConnectionId, Question};
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::Message;
 

@@ -17,11 +17,13 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 
 use super::calls::Call;
-use super::{Ask, ComponentProvider, Request};
+use super::channel::Ask;
+use super::{ComponentProvider, Request};
 use crate::protocol::{self, Version, invalid, is_object, key, object, quoted};
-use crate::seat::{Asked, Caller, Question};
+use crate::seat::Caller;
 use crate::secret::Secret;
 use crate::wire::Said;
+use crate::{Asked, Question};
 use acp_chain_rpc::{Error, Message, code, member};
 
 /// An unanswered question of the component.

@@ -1,6 +1,6 @@
 //! The messages between the host's server and its component.
 
-use crate::seat::{Asked, Question};
+use crate::{Asked, Question};
 use acp_chain_channel::{Change, Offer};
 use acp_chain_rpc::Message;
 

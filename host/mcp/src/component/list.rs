@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::catalog::Catalog;
-use crate::seat::Question;
+use crate::Question;
 
 /// A list.
 #[derive(Debug, Default)]

@@ -31,7 +31,7 @@ mod asks;
 mod called;
 mod calls;
 mod catalog;
-mod channel;
+pub mod channel;
 mod list;
 mod mirrors;
 mod outcome;
@@ -49,17 +49,17 @@ use std::sync::Arc;
 
 use self::calls::Call;
 pub use self::catalog::Catalog;
-pub use self::channel::{Ask, FromComponent, ToComponent};
+use self::channel::{FromComponent, ToComponent};
 use self::list::List;
 use self::wants::Wants;
 use super::listening::{Filter, Listener};
 use super::mirrored::Mirrored;
 use super::protocol::{self, Dropped, Version, connection_version, no_method};
 use super::seat::{
-    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
-    connected, dispatch,
+    Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
 };
 use super::wire::Said;
+use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::{Offer, Offers};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
@@ -122,8 +122,19 @@ impl Seat for ComponentProvider {
         dispatch(self, input)
     }
 
-    fn as_component(&self) -> Option<&ComponentProvider> {
-        Some(self)
+    fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
+        let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
+        // No client can know a list that is not known here.
+        let Some(tools) = tools.map(|catalog| &catalog.tools) else {
+            return Ok(());
+        };
+        let name = protocol::string(Some(params), "name").unwrap_or_default();
+        let Some(tool) = tools.get(&name) else {
+            return Ok(());
+        };
+        let arguments = member(params, "arguments").unwrap_or("{}");
+        mirrors::check(&tool.mirrors, arguments, headers)
+            .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
     }
 
     fn weight(&self) -> usize {
@@ -302,22 +313,6 @@ impl ComponentProvider {
         }
     }
 
-    /// Whether the headers of a `tools/call` over HTTP match its params, as the tool demands.
-    pub fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
-        let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
-        // No client can know a list that is not known here.
-        let Some(tools) = tools.map(|catalog| &catalog.tools) else {
-            return Ok(());
-        };
-        let name = protocol::string(Some(params), "name").unwrap_or_default();
-        let Some(tool) = tools.get(&name) else {
-            return Ok(());
-        };
-        let arguments = member(params, "arguments").unwrap_or("{}");
-        mirrors::check(&tool.mirrors, arguments, headers)
-            .map_err(|reason| Error::new(protocol::code::HEADER_MISMATCH, reason))
-    }
-
     /// How many bytes wait for lists, and for clients that return.
     fn kept(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
@@ -424,7 +419,7 @@ impl ComponentProvider {
             .connections
             .get_mut(id)
             .ok_or_else(|| Error::new(code::INVALID_REQUEST, "There is no such connection"))?;
-        connection_version(&mut connection.version, said)
+        connection_version(&mut connection.version, &said.method, said.params())
     }
 
     /// Serves requests whose lists are known, and asks for the other lists.

@@ -5,7 +5,8 @@ mod asks;
 mod prompts;
 mod resources;
 
-use super::{ComponentProvider, FromComponent};
+use super::ComponentProvider;
+use super::channel::FromComponent;
 use crate::seat::{Input, Seat};
 use crate::transcript::{META, Table, alone, request};
 use acp_chain_channel::{Change, Offer};

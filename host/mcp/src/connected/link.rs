@@ -3,8 +3,9 @@
 use super::own::Legacy;
 use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, Waits};
 use crate::protocol;
-use crate::seat::{Asked, Question, connected};
+use crate::seat::connected;
 use crate::wire;
+use crate::{Asked, Question};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 impl ConnectedProvider {

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::CallerRequest;
-use crate::seat::Question;
+use crate::Question;
 use acp_chain_rpc::Id;
 
 /// The subscriptions of a connection.

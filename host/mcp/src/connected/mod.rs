@@ -33,11 +33,9 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use self::listens::Listens;
 use self::own::Legacy;
 use super::protocol::{self, Dropped, key, quoted};
-use super::seat::{
-    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
-    dispatch,
-};
+use super::seat::{Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, dispatch};
 use super::wire::{self, Said};
+use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, code};
 
 /// The request of which only one at a time may be unacknowledged.

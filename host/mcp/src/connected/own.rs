@@ -23,9 +23,10 @@
 use std::collections::BTreeMap;
 
 use super::{CallerRequest, ConnectedProvider, Open, Owner, Waits};
+use crate::Asked;
 use crate::listening::Listener;
 use crate::protocol::{self, LISTS, Version, invalid, key, no_method, quoted, with, with_meta};
-use crate::seat::{Asked, Outputs};
+use crate::seat::Outputs;
 use crate::versions;
 use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Kind, Message, member, resolve};

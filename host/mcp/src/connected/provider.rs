@@ -1,8 +1,9 @@
 //! Messages that the provider initiates.
 
 use super::{ConnectedProvider, Open, Owner};
+use crate::Asked;
 use crate::protocol::{self, invalid, key, no_method};
-use crate::seat::{Asked, Caller};
+use crate::seat::Caller;
 use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Id, member};
 

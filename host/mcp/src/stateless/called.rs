@@ -1,6 +1,7 @@
 //! An open request of a caller.
 
-use crate::seat::{Asked, Caller, ConnectionId};
+use crate::seat::Caller;
+use crate::{Asked, ConnectionId};
 use acp_chain_rpc::Id;
 
 /// A request of a caller.

@@ -23,9 +23,9 @@ use crate::protocol::{
     self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, object, quoted, with,
     with_meta,
 };
-use crate::seat::{Asked, ConnectionId};
 use crate::versions;
 use crate::wire::Said;
+use crate::{Asked, ConnectionId};
 use acp_chain_rpc::{Error, Kind, Message, code, member, resolve};
 
 /// The levels of `logging/setLevel` (MCP 2025-11-25, `LoggingLevel`).

@@ -35,10 +35,10 @@ use self::rounds::Round;
 use self::subscription::Listen;
 use super::protocol::{self, Dropped, Version, invalid, key, quoted};
 use super::seat::{
-    Adapter, Asked, Caller, CallerRequest, ConnectionId, Input, Output, Outputs, Question, Seat,
-    connected, dispatch,
+    Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
 };
 use super::wire::{self, Said};
+use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 /// The seat of one provider.
@@ -136,7 +136,8 @@ impl Adapter for StatelessProvider {
                 let client = self.clients.get_mut(&connection).ok_or_else(|| {
                     Error::new(code::INVALID_REQUEST, "There is no such connection")
                 })?;
-                let version = protocol::connection_version(&mut client.version, &said)?;
+                let version =
+                    protocol::connection_version(&mut client.version, &said.method, said.params())?;
                 if version < Version::Stateless {
                     let called = Called::new(ask, caller, id);
                     return self.legacy_request(called, connection, &said);

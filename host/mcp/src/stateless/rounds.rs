@@ -17,8 +17,8 @@ use serde_json::value::RawValue;
 
 use super::StatelessProvider;
 use super::called::{Called, Legacy};
+use crate::Question;
 use crate::protocol::{self, quoted, with};
-use crate::seat::Question;
 use crate::wire::Said;
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member};

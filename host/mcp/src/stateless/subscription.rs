@@ -10,8 +10,9 @@ use std::borrow::Cow;
 use super::{Of, StatelessProvider};
 use crate::listening::Filter;
 use crate::protocol::{self, key, with_meta};
-use crate::seat::{Asked, Caller, ConnectionId, Question};
+use crate::seat::Caller;
 use crate::wire::Said;
+use crate::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Kind, Message};
 
 /// The notifications of a client.

@@ -10,9 +10,10 @@ use crate::route::HopIndex;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{MessageId, Peer};
+use acp_chain_mcp::Question;
 use acp_chain_mcp::ServerId;
-use acp_chain_mcp::component::{Ask, FromComponent};
-use acp_chain_mcp::seat::{Input, Question};
+use acp_chain_mcp::component::channel::{Ask, FromComponent};
+use acp_chain_mcp::seat::Input;
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {

@@ -19,10 +19,10 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
+use acp_chain_mcp::ConnectionId;
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::mirrored::Mirrored;
 use acp_chain_mcp::protocol::{self, CANCELLED, Version};
-use acp_chain_mcp::seat::ConnectionId;
 use acp_chain_mcp::wire::{self, Said};
 use acp_chain_mcp::{Dialect, LinkId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
@@ -125,9 +125,8 @@ impl Mcp {
         let links = &self.servers.links;
         let link = links.get(&link).filter(|link| link.stands_alone);
         let server = link.and_then(|link| self.servers.all.get(&link.server));
-        let component = server.and_then(|server| server.seat.as_component());
-        match component.filter(|_| &**message.method() == "tools/call") {
-            Some(component) => component.check_headers(message.body(), mirrored),
+        match server.filter(|_| &**message.method() == "tools/call") {
+            Some(server) => server.seat.check_headers(message.body(), mirrored),
             None => Ok(()),
         }
     }

@@ -11,9 +11,10 @@ use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::Peer;
-use acp_chain_mcp::component::ToComponent;
-use acp_chain_mcp::seat::{Asked, Caller, Output, Question};
+use acp_chain_mcp::component::channel::ToComponent;
+use acp_chain_mcp::seat::{Caller, Output};
 use acp_chain_mcp::wire::{self, Said};
+use acp_chain_mcp::{Asked, Question};
 use acp_chain_mcp::{ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 

@@ -7,9 +7,10 @@ use crate::route::{HopIndex, Route, Via};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::{Change, MessageId, Offer, Peer, Progress};
+use acp_chain_mcp::Question;
 use acp_chain_mcp::ServerId;
-use acp_chain_mcp::component::FromComponent;
-use acp_chain_mcp::seat::{Input, Question};
+use acp_chain_mcp::component::channel::FromComponent;
+use acp_chain_mcp::seat::Input;
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_rpc::{Error, Message, code};
 

@@ -11,7 +11,8 @@ use crate::router::steps::{Answer, Step, Steps, Task};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{MCP_KEPT_OF_ALL, Quantity};
 use acp_chain_mcp::protocol::{TOKEN, code};
-use acp_chain_mcp::seat::{Asked, Caller, Input, Question};
+use acp_chain_mcp::seat::{Caller, Input};
+use acp_chain_mcp::{Asked, Question};
 use acp_chain_mcp::{ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 

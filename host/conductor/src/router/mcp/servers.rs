@@ -7,8 +7,9 @@ use crate::exchange::ExchangeId;
 use crate::route::{HopIndex, Route, Via};
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_mcp::bridge::BridgeKind;
-use acp_chain_mcp::seat::{Asked, Caller, ConnectionId, Question, Seat};
+use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Wrapped;
+use acp_chain_mcp::{Asked, ConnectionId, Question};
 use acp_chain_mcp::{Dialect, LinkId, ServerId};
 use acp_chain_rpc::{Id, Message};
 

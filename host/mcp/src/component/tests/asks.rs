@@ -1,7 +1,7 @@
 //! Questions of a component to the client during a call.
 
 use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
-use crate::component::{Ask, ToComponent};
+use crate::component::channel::{Ask, ToComponent};
 use crate::seat::{Output, Seat};
 use crate::transcript::{META, alone};
 use acp_chain_rpc::{Message, member};
