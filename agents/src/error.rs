@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::record::Kind;
+use crate::kind::Kind;
 
 /// Why an agent cannot be used.
 #[derive(Debug, thiserror::Error)]

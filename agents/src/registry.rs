@@ -11,10 +11,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::install::Web;
+use crate::kind::Kind;
 use crate::location::Location;
 use crate::name::{is_name, nearest};
-use crate::record::Kind;
+use crate::web::Web;
 
 /// The public registry.
 pub const PUBLIC: &str = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json";

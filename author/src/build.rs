@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 
 use acp_chain_package::{MetadataError, Package, Project};
 
-use crate::languages::{Language, Site};
+use crate::languages::{BUILD, Language, Site};
 use crate::{Error, Toolchains};
-
-/// The folder of a project for build results, finally `NAME.wasm`.
-pub const BUILD: &str = "build";
 
 /// A built extension, not written yet.
 #[derive(Debug)]

@@ -15,8 +15,8 @@ pub mod languages;
 mod new;
 pub mod toolchain;
 
-pub use build::{BUILD, Built, Purpose, build, output};
+pub use build::{Built, Purpose, build, output};
 pub use error::Error;
-pub use languages::{LANGUAGES, Language};
+pub use languages::{BUILD, LANGUAGES, Language};
 pub use new::{TEMPLATES, new, sdk};
 pub use toolchain::Toolchains;

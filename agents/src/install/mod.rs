@@ -6,7 +6,6 @@ mod python;
 mod spec;
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use tempfile::TempDir;
@@ -15,15 +14,7 @@ use crate::error::Error;
 use crate::record::Record;
 use crate::registry::{Entry, Offer, Registry};
 use crate::store::Changing;
-
-/// Fetches from web servers.
-pub trait Web {
-    /// Writes the content at an address, up to a number of bytes.
-    ///
-    /// # Errors
-    /// In words for the user.
-    fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String>;
-}
+use crate::web::Web;
 
 /// An agent to be installed.
 pub struct Install<'i> {

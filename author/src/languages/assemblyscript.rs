@@ -12,9 +12,9 @@ use std::process::Command;
 use include_dir::{Dir, include_dir};
 use semver::Version;
 
+use super::BUILD;
 use super::{Files, Language, Site, add, add_wit};
 use crate::Error;
-use crate::build::BUILD;
 use crate::component::{self, Imports};
 use crate::toolchain::{Origin, Says, Tool, run};
 

@@ -21,6 +21,9 @@ use include_dir::Dir;
 use crate::component::{Imports, WIT};
 use crate::{Error, Purpose, Toolchains};
 
+/// The folder of a project for build results, finally `NAME.wasm`.
+pub const BUILD: &str = "build";
+
 /// Files of a project by their paths in it.
 pub(crate) type Files = BTreeMap<PathBuf, Cow<'static, [u8]>>;
 

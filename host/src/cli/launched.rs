@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 use clap::Parser;
 
-use super::agent::AgentArgs;
+use super::agent::args::AgentArgs;
 use super::{Cli, Command};
 
 /// An agent in the configuration of an editor.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::registry::Limits;
+use super::limits::Limits;
 
 /// The burst that may arrive at once, as time at the rate.
 const BURST: Duration = Duration::from_secs(1);
@@ -51,7 +51,7 @@ impl Account {
             sessions_per_user: sessions,
             bodies_per_user: usize::MAX,
             pace: NonZeroU64::new(1000),
-            files: super::registry::Files {
+            files: super::limits::Files {
                 all: usize::MAX,
                 of_chain: 1,
             },

@@ -15,6 +15,7 @@
 //! | `websocket` | a connection over a WebSocket |
 //! | `events` | a stream as server-sent events |
 //! | `alone` | one that has an HTTP/1.1 connection to itself |
+//! | `limits` | how much there may be |
 //! | `registry` | the open connections |
 //! | `names` | names given by operators |
 //! | `owners` | the owners of sessions |
@@ -37,6 +38,7 @@ mod answers;
 mod connection;
 mod count;
 mod events;
+mod limits;
 mod mailbox;
 pub mod metrics;
 mod names;
@@ -68,8 +70,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::time::{interval, timeout};
 use tokio_rustls::TlsAcceptor;
 
+pub use self::limits::{Files, Limits};
 pub use self::names::{Endpoint, NameError, Node};
-pub use self::registry::{Files, Limits};
 
 use self::answers::Answers;
 use self::registry::Registry;

@@ -1,7 +1,7 @@
 //! Commands about agents installed by name: one file each, and their common parts.
 
 mod add;
-mod args;
+pub mod args;
 mod list;
 mod place;
 mod remove;

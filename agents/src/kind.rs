@@ -1,0 +1,48 @@
+//! Where an agent comes from.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The kind of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An archive.
+    Binary,
+    /// An npm package.
+    Npx,
+    /// A Python package.
+    Uvx,
+    /// The user's own command.
+    Command,
+}
+
+impl Kind {
+    /// Its name in registries and records.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Binary => "binary",
+            Self::Npx => "npx",
+            Self::Uvx => "uvx",
+            Self::Command => "command",
+        }
+    }
+
+    /// How to repair a broken installation.
+    pub(crate) fn repair(self, name: &str) -> String {
+        match self {
+            Self::Command => format!(
+                "`acp-chain agent remove {name}`, and `acp-chain agent add {name} -- COMMAND` with where it is now"
+            ),
+            _ => format!("`acp-chain agent update {name}` installs it again"),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
