@@ -76,7 +76,7 @@ impl Guest {
     /// Everything that WASI grants: only these directories, and the journal for output.
     pub(super) fn wasi(&self, journal: &Journal) -> WasiCtx {
         let mut wasi = WasiCtxBuilder::new();
-        wasi.stdout(journal.clone()).stderr(journal.clone());
+        wasi.stdout(journal.stdout()).stderr(journal.stderr());
         wasi.allow_tcp(false)
             .allow_udp(false)
             .allow_ip_name_lookup(false);

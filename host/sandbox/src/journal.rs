@@ -35,8 +35,8 @@ pub struct Journal {
 #[derive(Debug)]
 struct Shared {
     last: VecDeque<String>,
-    /// The unfinished lines on standard output and error, by stream.
-    parts: Vec<Vec<u8>>,
+    /// The unfinished lines on standard output and error.
+    parts: [Vec<u8>; 2],
     /// Bytes that may still go to the log.
     left: usize,
 }
@@ -46,12 +46,29 @@ impl Journal {
     pub fn new(proxy: Arc<str>, limit: usize) -> Self {
         let shared = Shared {
             last: VecDeque::new(),
-            parts: Vec::new(),
+            parts: Default::default(),
             left: limit,
         };
         Self {
             proxy,
             shared: Arc::new(Mutex::new(shared)),
+        }
+    }
+
+    /// Standard output.
+    pub fn stdout(&self) -> Stream {
+        self.stream(0)
+    }
+
+    /// Standard error.
+    pub fn stderr(&self) -> Stream {
+        self.stream(1)
+    }
+
+    fn stream(&self, number: usize) -> Stream {
+        Stream {
+            journal: self.clone(),
+            number,
         }
     }
 
@@ -105,26 +122,22 @@ impl Journal {
     }
 }
 
-/// One of the proxy's standard streams.
-struct Stream {
+/// One of the proxy's standard streams. A component may open it as often as it likes: all of them write the same lines.
+#[derive(Clone)]
+pub struct Stream {
     journal: Journal,
     number: usize,
 }
 
-impl IsTerminal for Journal {
+impl IsTerminal for Stream {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdoutStream for Journal {
+impl StdoutStream for Stream {
     fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
-        let parts = &mut self.lock().parts;
-        parts.push(Vec::new());
-        Box::new(Stream {
-            journal: self.clone(),
-            number: parts.len() - 1,
-        })
+        Box::new(self.clone())
     }
 }
 
@@ -173,7 +186,8 @@ mod tests {
     #[test]
     fn what_comes_in_pieces_is_gathered_by_line() {
         let journal = Journal::new("p".into(), usize::MAX);
-        let mut streams = [(); 2].map(|()| Box::into_pin(journal.async_stream()));
+        let streams = [journal.stdout(), journal.stderr()];
+        let mut streams = streams.map(|stream| Box::into_pin(stream.async_stream()));
         let context = &mut Context::from_waker(std::task::Waker::noop());
         for (stream, text) in [
             (0, "Error: no"),
@@ -190,5 +204,17 @@ mod tests {
         assert_eq!(journal.take_last(), said);
         journal.note(Level::INFO, "one\ntwo");
         assert_eq!(journal.take_last(), ["one", "two"]);
+    }
+
+    #[test]
+    fn a_stream_that_is_opened_again_and_again_keeps_no_more_than_one_line() {
+        let journal = Journal::new("p".into(), usize::MAX);
+        let context = &mut Context::from_waker(std::task::Waker::noop());
+        for _ in 0..10 * PART {
+            let mut stream = Box::into_pin(journal.stdout().async_stream());
+            assert!(stream.as_mut().poll_write(context, b"ab").is_ready());
+        }
+        let kept: usize = journal.lock().parts.iter().map(Vec::len).sum();
+        assert!(kept <= PART, "{kept}");
     }
 }
