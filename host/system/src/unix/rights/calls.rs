@@ -43,8 +43,6 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_accept4,
     libc::SYS_recvfrom,
     libc::SYS_recvmsg,
-    libc::SYS_sendto,
-    libc::SYS_sendmsg,
     libc::SYS_shutdown,
     libc::SYS_getsockname,
     libc::SYS_getpeername,
@@ -220,6 +218,12 @@ fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     // Times may be set on open files, not by path.
     let is_open = SeccompCondition::new(1, Qword, Eq, 0)?;
     allow(libc::SYS_utimensat, vec![is_open])?;
+    // What is sent goes to whoever is connected: a socket that listens could connect by sending (TCP Fast Open).
+    let fast_open = u64::from(libc::MSG_FASTOPEN.cast_unsigned());
+    let connects_not = |flags| SeccompCondition::new(flags, Dword, MaskedEq(fast_open), 0);
+    let to_nobody_else = SeccompCondition::new(4, Qword, Eq, 0)?;
+    allow(libc::SYS_sendto, vec![connects_not(3)?, to_nobody_else])?;
+    allow(libc::SYS_sendmsg, vec![connects_not(2)?])?;
     // Limits may be read, not set.
     let is_read = SeccompCondition::new(2, Qword, Eq, 0)?;
     allow(libc::SYS_prlimit64, vec![is_read])?;

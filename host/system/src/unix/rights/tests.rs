@@ -4,12 +4,13 @@
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::thread;
 
+use rustix::net::{SendFlags, Shutdown, sendto, shutdown};
 use rustix::process::{Pid, Signal, getppid, kill_process};
 
 use super::super::directory::Directory;
@@ -60,6 +61,7 @@ fn attempts() {
         .unwrap();
     let open = File::open(folder.join("outside/file")).unwrap();
     let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let [read, write, clear] =
         ["read", "write", "clear"].map(|name| Directory::open(&folder.join(name)).unwrap());
     // The harness has its own thread, which keeps its right to open files: that is reported.
@@ -71,6 +73,7 @@ fn attempts() {
     );
     keeps(folder, open);
     loses(folder, port);
+    connects_by_sending(&listener, port);
     // A new thread has no more rights.
     let folder = folder.to_owned();
     thread::spawn(move || loses(&folder, port)).join().unwrap();
@@ -123,6 +126,16 @@ fn loses(folder: &Path, port: u16) {
     refused(UnixStream::connect(folder.join("socket")));
     refused(UnixListener::bind(folder.join("write/socket")));
     refused(kill_process(parent(), Signal::CONT).map_err(io::Error::from));
+}
+
+/// A socket that listened is no way out, either.
+fn connects_by_sending(listener: &TcpListener, port: u16) {
+    let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
+    shutdown(listener, Shutdown::Both).unwrap();
+    for flags in [libc::MSG_FASTOPEN.cast_unsigned(), 0] {
+        let flags = SendFlags::from_bits_retain(flags);
+        refused(sendto(listener, b"it is out", flags, &to).map_err(io::Error::from));
+    }
 }
 
 fn parent() -> Pid {
