@@ -146,6 +146,25 @@ const ROWS: &[Row] = &[
         told: "acp-chain.toml:5:43: `../.ssh` leads out of the project",
     },
     Row {
+        what: "gives away a folder by a link, which can lead elsewhere tomorrow",
+        does: |world| {
+            fs::create_dir_all(world.path(".git/hooks")).unwrap();
+            symlink(".git", world.path("docs")).unwrap();
+            let given = "directories = [{ path = \"docs/hooks\", name = \"/it\", write = true }]";
+            manifest(world, &format!("{SHOUT}{given}\n"));
+        },
+        told: "is reached by a link, and is",
+    },
+    Row {
+        what: "gives away what Git runs",
+        does: |world| {
+            fs::create_dir_all(world.path(".git/hooks")).unwrap();
+            let given = "directories = [{ path = \".git/hooks\", name = \"/it\", write = true }]";
+            manifest(world, &format!("{SHOUT}{given}\n"));
+        },
+        told: "is Git's own, from which Git runs programs",
+    },
+    Row {
         what: "has a component larger than any",
         does: |world| {
             manifest(world, SHOUT);

@@ -1,10 +1,12 @@
 //! An opened project: its manifest, and the directories of its proxies.
 
+use std::path::{Component, Path};
+
 use crate::cli::relied_on::{self, Named};
 use crate::extension::Installed;
 use crate::manifest::{Manifest, User};
 use crate::project::{Agreed, Content};
-use crate::sandbox::Directories;
+use crate::sandbox::{self, Directories};
 use crate::untrusted::Untrusted;
 
 /// A project that has been read, and checked as far as possible without running it.
@@ -33,16 +35,9 @@ impl Opened {
         }
         let directories = crate::cli::open(&manifest)?;
         for (entry, directories) in manifest.proxies.iter().zip(&directories) {
-            let mut opened = directories.iter();
-            // An opened directory keeps its place, whatever its path leads to later.
-            let outside = opened.find(|opened| !opened.directory.path.starts_with(content.root()));
-            if let Some(outside) = outside {
-                let wrong = format!(
-                    "its directory {} leads out of the project, to {}",
-                    Untrusted::new(outside.by.display()),
-                    Untrusted::new(outside.directory.path.display())
-                );
-                return Err(manifest.about(entry, &wrong));
+            for opened in directories.iter() {
+                let fitting = fits(opened, content.root());
+                fitting.map_err(|wrong| manifest.about(entry, &wrong))?;
             }
         }
         relied_on::check(&manifest, &directories, named)?;
@@ -57,4 +52,33 @@ impl Opened {
     pub fn agreed(&self) -> Vec<Agreed> {
         Agreed::of(&self.manifest, &self.content)
     }
+}
+
+/// Checks that a directory is the one that its user agrees to by its path: a link could be changed to lead elsewhere,
+/// without any change to what was agreed to. An opened directory keeps its place, whatever its path leads to later.
+fn fits(opened: &sandbox::Opened, root: &Path) -> Result<(), String> {
+    let (named, real) = (&opened.by, &opened.directory.path);
+    let shown = |path: &Path| Untrusted::new(path.display().to_string());
+    if !real.starts_with(root) {
+        return Err(format!(
+            "its directory {} leads out of the project, to {}",
+            shown(named),
+            shown(real)
+        ));
+    }
+    if !real.components().eq(named.components()) {
+        return Err(format!(
+            "its directory {} is reached by a link, and is {}: name it by that path",
+            shown(named),
+            shown(real)
+        ));
+    }
+    let is_git = |part: Component| part.as_os_str().eq_ignore_ascii_case(".git");
+    if opened.directory.write && real.components().any(is_git) {
+        return Err(format!(
+            "its directory {} is Git's own, from which Git runs programs: no proxy of a project may write there",
+            shown(named)
+        ));
+    }
+    Ok(())
 }
