@@ -126,6 +126,32 @@ fn a_user_may_want_signatures_of_everything() {
 }
 
 #[test]
+fn a_lock_is_not_believed_that_names_a_signer() {
+    let world = World::new();
+    let [one, other] = ["one", "other"].map(|name| Keys::new(&world, name));
+    let file = world.package("it.wasm", "it", "1.0.0", &[]);
+    one.sign(&world, &file);
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let lock = world.path("project/acp-chain.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    let forged = text.replace(&one.public(), &other.public());
+    assert_ne!(forged, text);
+    fs::write(&lock, forged).unwrap();
+    fs::remove_dir_all(world.path(".local/share/acp-chain/extensions")).unwrap();
+    let told = world.fail(&["install"]);
+    assert!(told.contains("must be signed by"), "{told}");
+    // Nor is one that names none, where a signature is wanted.
+    let lines = text.lines().filter(|line| !line.starts_with("signer"));
+    let unsigned: Vec<_> = lines.collect();
+    fs::write(&lock, unsigned.join("\n")).unwrap();
+    fs::create_dir_all(world.path(".config/acp-chain")).unwrap();
+    let config = world.path(".config/acp-chain/config.toml");
+    fs::write(config, "require-signature = true\n").unwrap();
+    let told = world.fail(&["install"]);
+    assert!(told.contains("names no signer"), "{told}");
+}
+
+#[test]
 fn what_was_revoked_is_not_installed_also_without_the_list_at_hand() {
     let world = World::new();
     let keys = Keys::new(&world, "one");

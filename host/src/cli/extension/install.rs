@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
 use super::place::{Named, Place};
+use crate::extension::signature::signer;
 use crate::extension::{Reference, Release, Source};
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -65,6 +66,13 @@ impl Install {
 /// Fetches one release, if it is missing; returns what was done.
 fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str, String> {
     checks.check_revoked(place, &release.digest)?;
+    if checks.user.require_signature && release.signer.is_none() {
+        return Err(
+            "the lock names no signer for it, and your config.toml has `require-signature = true`; \
+             `acp-chain add` looks for a signature, and records it"
+                .to_owned(),
+        );
+    }
     if let Ok(component) = place.store.read(&release.digest) {
         checks.compile(&shown(&release.source), &component)?;
         return Ok("is there");
@@ -78,6 +86,11 @@ fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str
             fetched.digest,
             release.digest
         ));
+    }
+    // Whoever wrote the lock may have made up its signer.
+    if let Some(wanted) = &release.signer {
+        let signed = signer(&fetched.component, &fetched.signatures, Some(wanted));
+        signed.map_err(|error| format!("{}: {error}", shown(&release.source)))?;
     }
     checks.compile(&shown(&release.source), &fetched.component)?;
     let changing = place.store.change().map_err(|error| error.to_string())?;
