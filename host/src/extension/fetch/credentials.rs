@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
 
-use super::web::is_safe;
+use super::web::{is_local, is_safe};
 use super::{FetchError, Registry};
 use crate::limits::REGISTRY_ANSWER;
 
@@ -75,13 +75,14 @@ impl Registry<'_> {
         };
         let url = of("realm")
             .and_then(|realm| Url::parse(&realm).ok())
-            .filter(is_safe);
+            // Nobody else may send us to services of this machine.
+            .filter(|url| is_safe(url) && (is_local(&self.base) || !is_local(url)));
         let Some(mut url) = url else {
             return Err(self.malformed("it names no `https:` address at which to ask for a token"));
         };
         let service = of("service").unwrap_or_default();
         let what = format!("{} (for {})", url.host_str().unwrap_or_default(), self.name);
-        let client = self.web.client();
+        let client = self.web.direct();
         let request: RequestBuilder = match credential {
             Some(DockerCredential::IdentityToken(token)) => {
                 let mut form = url.clone();

@@ -23,7 +23,7 @@ pub struct Registry<'w> {
     /// The host, with its port.
     pub(super) name: String,
     repository: String,
-    base: Url,
+    pub(super) base: Url,
     /// The actions that we need there.
     actions: &'static str,
     /// The authorization, once the registry has asked for it.

@@ -42,35 +42,50 @@ impl Default for Patience {
 
 /// An HTTP client.
 #[derive(Clone, Debug)]
-pub struct Web(Client);
+pub struct Web {
+    client: Client,
+    /// One that follows no redirects, for requests that carry a secret in their body.
+    direct: Client,
+}
 
 impl Web {
     /// Certificates are trusted that the system trusts, or the file that `SSL_CERT_FILE` names.
     pub fn new(patience: Patience) -> Result<Self, FetchError> {
         // An existing provider is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let client = Client::builder()
-            .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(patience.connect)
-            .read_timeout(patience.silence)
-            .timeout(patience.whole)
-            .redirect(Policy::custom(follow))
-            .referer(false)
-            .build();
-        client.map(Self).map_err(|error| FetchError::Web {
-            what: "the network".to_owned(),
-            why: cause(error),
+        let client = |redirects| {
+            let client = Client::builder()
+                .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(patience.connect)
+                .read_timeout(patience.silence)
+                .timeout(patience.whole)
+                .redirect(redirects)
+                .referer(false)
+                .build();
+            client.map_err(|error| FetchError::Web {
+                what: "the network".to_owned(),
+                why: cause(error),
+            })
+        };
+        Ok(Self {
+            client: client(Policy::custom(follow))?,
+            direct: client(Policy::none())?,
         })
     }
 
     /// The underlying client.
     pub fn client(&self) -> &Client {
-        &self.0
+        &self.client
+    }
+
+    /// The one that follows no redirects.
+    pub fn direct(&self) -> &Client {
+        &self.direct
     }
 
     /// Sends a GET request. An error unless the answer has content.
     pub async fn get(&self, url: &str) -> Result<Response, FetchError> {
-        let answer = self.send(url, self.0.get(url), None).await?;
+        let answer = self.send(url, self.client.get(url), None).await?;
         self.accept(url, answer).await
     }
 
@@ -178,7 +193,8 @@ pub fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || is_local(url)
 }
 
-fn is_local(url: &Url) -> bool {
+/// Whether it is of this machine.
+pub fn is_local(url: &Url) -> bool {
     matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
 }
 
