@@ -1,15 +1,17 @@
 //! Receives a client before there is a chain: only `initialize`, or a parent's `proxy/initialize`, gets past.
 
+use super::edge::Discarded;
 use super::start::Role;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::transport::{Outbox, Transport};
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, read};
 
 /// Receives a client before there is a chain.
 pub struct Handshake {
     pub client: Transport,
     pub outbox: Outbox,
+    /// What came before `initialize`.
+    pub discarded: Discarded,
 }
 
 impl Handshake {
@@ -29,11 +31,12 @@ impl Handshake {
                             .await;
                     }
                     Ok(message) => {
-                        let method = quote(message.method(), MAX_QUOTE);
-                        tracing::warn!("dropped a message before initialize: {method}");
+                        let method = message.method();
+                        self.discarded
+                            .note(&format!("dropped a message before initialize: {method}"));
                     }
                     Err(malformed) => {
-                        tracing::warn!("{}", malformed.report("client"));
+                        self.discarded.note(&malformed.report("client"));
                         let id = malformed
                             .id_for_sender(Peer::Client)
                             .unwrap_or_else(Id::null);

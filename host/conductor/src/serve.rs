@@ -8,6 +8,7 @@ use std::process::ExitStatus;
 use tokio::sync::mpsc;
 
 use super::conductor::Conductor;
+use super::edge::Discarded;
 use super::handshake::Handshake;
 use super::{Chain, Role, StartError, Swap};
 use crate::trace::Tracer;
@@ -65,6 +66,7 @@ pub async fn serve(
     let mut handshake = Handshake {
         client,
         outbox: Outbox::default(),
+        discarded: Discarded::default(),
     };
     let (role, initialize, chain) = loop {
         let waited = tokio::select! {

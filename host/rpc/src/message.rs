@@ -15,7 +15,7 @@ use bytestring::ByteString;
 use super::envelope::{Malformed, explain};
 use super::outline::{Field, Outline};
 use super::pointer::{decoded, member, spells};
-use super::session::{named_by, session};
+use super::session::{named_by, session, sessions};
 use super::{Error, Id};
 use crate::transport::Outbox;
 
@@ -275,6 +275,12 @@ impl Message {
     #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
+    }
+
+    /// All sessions that some reader may take it to be about: names may occur twice, and in another case.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<str>> {
+        sessions(self.body())
     }
 
     /// The kind of a `session/update`, if powers know it, read when first asked for.

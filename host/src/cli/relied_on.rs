@@ -81,6 +81,14 @@ impl Named {
         self
     }
 
+    /// The same, with these files, each with its description.
+    pub fn with(mut self, files: &[(&str, PathBuf)]) -> Self {
+        let files = files.iter();
+        let files = files.map(|(what, path)| ((*what).to_owned(), path.into()));
+        self.files.extend(files);
+        self
+    }
+
     /// The same, with these files that are written.
     pub fn written<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let paths = paths.into_iter();

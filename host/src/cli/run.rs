@@ -60,6 +60,9 @@ pub struct Run {
     /// sign in.
     #[arg(skip)]
     pub appended: Vec<OsString>,
+    /// Further files that no proxy may write to, each with its description.
+    #[arg(skip)]
+    pub relied_on: Vec<(&'static str, PathBuf)>,
     /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
@@ -80,6 +83,7 @@ impl Run {
             traced: None,
             agent,
             appended: Vec::new(),
+            relied_on: Vec::new(),
             logging: Vec::new(),
             supervisor: None,
         }
@@ -280,7 +284,7 @@ impl Run {
         let files = log.into_iter().map(Path::to_owned);
         let files: Vec<_> = files.chain(traced.into_iter().flatten()).collect();
         let files = files.iter().map(PathBuf::as_path);
-        let named = Named::new(self.command(Some(manifest)).ok(), files);
+        let named = Named::new(self.command(Some(manifest)).ok(), files).with(&self.relied_on);
         relied_on::check(manifest, &directories, &named)?;
         Ok(directories)
     }

@@ -1,14 +1,16 @@
 //! Clients that come by a WebSocket.
 
+use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
 use super::raw::{DATA, END_HEADERS, HEADERS, Raw, SETTINGS, field, frame, h2, named};
-use super::served::{Served, initialize, prompt, text};
+use super::served::{AGENT, Served, initialize, prompt, text};
 
 struct Socket {
     socket: WebSocketStream<TcpStream>,
@@ -17,10 +19,17 @@ struct Socket {
 
 impl Socket {
     async fn open(served: &Served) -> Self {
+        Self::open_as(served, "").await
+    }
+
+    async fn open_as(served: &Served, token: &str) -> Self {
         let url = served.url.replace("http://", "ws://");
         let address = url.split('/').nth(2).unwrap().to_owned();
         let stream = TcpStream::connect(address).await.unwrap();
-        let (socket, answer) = client_async(url, stream).await.unwrap();
+        let mut request = url.into_client_request().unwrap();
+        let bearer = format!("Bearer {token}").parse().unwrap();
+        request.headers_mut().insert("authorization", bearer);
+        let (socket, answer) = client_async(request, stream).await.unwrap();
         let id = answer.headers()["acp-connection-id"].to_str().unwrap();
         Self {
             socket,
@@ -103,6 +112,60 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
         }
     };
     in_time("the end of the connection", gone).await;
+}
+
+#[tokio::test]
+async fn the_sessions_of_others_are_not_there_however_they_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    let ann = host::token(&file, "ann", &[]).await;
+    let bob = host::token(&file, "bob", &[]).await;
+    let mut command = host::acp_chain("serve");
+    command.args(["--listen", "127.0.0.1:0", "--tokens"]);
+    command.arg(&file).args(["--", AGENT]);
+    let served = Served::by(&mut command).await;
+    let begun = async |token: &str| {
+        let mut socket = Socket::open_as(&served, token).await;
+        socket.says(&initialize()).await;
+        socket.next().await.unwrap();
+        let new = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
+        });
+        socket.says(&new).await;
+        let (_, answer) = socket.answer(1).await;
+        let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+        (socket, session)
+    };
+    let (mut hers, session) = begun(&ann).await;
+    let (mut his, own) = begun(&bob).await;
+    let asks = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "session/load", "params": params});
+    for (id, params) in [
+        (
+            2,
+            json!({"sessionId": session, "cwd": "/", "mcpServers": []}),
+        ),
+        (
+            3,
+            json!({"sessionId": own, "SessionId": session, "cwd": "/", "mcpServers": []}),
+        ),
+    ] {
+        his.says(&asks(id, params)).await;
+        let (_, answer) = his.answer(id).await;
+        let told = answer["error"]["message"].as_str().unwrap();
+        assert!(told.contains("there is no such session"), "{answer}");
+    }
+    his.says(&json!([asks(4, json!({"sessionId": session}))]))
+        .await;
+    let answer = his.next().await.unwrap();
+    assert_eq!(answer["id"], Value::Null, "{answer}");
+    // What is told to it is not heard, and nobody is the worse for it.
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
+    his.says(&cancel).await;
+    for (socket, session) in [(&mut his, &own), (&mut hers, &session)] {
+        socket.says(&prompt(session, 5, "stream 2 text")).await;
+        assert_eq!(socket.answer(5).await.0, ["text 0", "text 1"]);
+    }
 }
 
 #[tokio::test]

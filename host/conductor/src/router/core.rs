@@ -28,7 +28,7 @@ use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The error for a proxy that speaks where it may not: in a session with another route, or, if it is a project's,
@@ -158,13 +158,7 @@ impl Core {
     /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
     /// others.
     pub fn note_discarded(&mut self, from: Peer, why: &str) {
-        const ALL: u64 = 100;
-        let edge = self.edge(from);
-        edge.discarded += 1;
-        let count = edge.discarded;
-        if count <= ALL || count.is_power_of_two() {
-            tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
-        }
+        self.edge(from).discarded.note(why);
     }
 
     pub fn make_ready(&mut self, index: HopIndex) {

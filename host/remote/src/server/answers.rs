@@ -17,6 +17,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::access::{Entry, Whose};
+use super::account::Account;
 use super::connection::{Connection, Delivered, Ending, whole};
 use super::events::Events;
 use super::mailbox::Closed;
@@ -65,6 +66,11 @@ pub struct Answers {
 struct About {
     connection: Option<String>,
     session: Option<String>,
+}
+
+/// Whether a request is a health check, which anybody may make.
+pub fn is_probe<B>(request: &Request<B>) -> bool {
+    ["/healthz", "/readyz"].contains(&request.uri().path())
 }
 
 impl Answers {
@@ -162,7 +168,8 @@ impl Answers {
             );
         }
         let Some(id) = &about.connection else {
-            let message = match self.read(body, FIRST, None).await {
+            let account = self.registry.account(&admitted.user);
+            let message = match self.read(body, FIRST, &account, None).await {
                 Ok(message) => message,
                 Err(answer) => return *answer,
             };
@@ -183,7 +190,7 @@ impl Answers {
             return bare(StatusCode::ACCEPTED);
         }
         let read = tokio::select! {
-            read = self.read(body, self.settings.line, Some(&connection)) => read,
+            read = self.read(body, self.settings.line, &connection.account, Some(&connection)) => read,
             // The rest of this one is lost, without our noticing.
             () = comes_again => return bare(StatusCode::REQUEST_TIMEOUT),
         };
@@ -215,15 +222,15 @@ impl Answers {
         &self,
         mut body: Incoming,
         longest: usize,
+        account: &Account,
         connection: Option<&Connection>,
     ) -> Result<Message, Box<Answer>> {
         let too_long = || {
             let words = format!("a message has {longest} bytes at most here");
             Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
         };
-        let of_user = connection.map(|connection| &connection.account.bodies);
         // Of everybody, and of the user.
-        let rooms: Vec<&Semaphore> = [&*self.bodies].into_iter().chain(of_user).collect();
+        let rooms: [&Semaphore; 2] = [&self.bodies, &account.bodies];
         let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
         let mut taken: Vec<_> = taken.flatten().collect();
         if body.size_hint().lower() > longest as u64 {
@@ -298,8 +305,11 @@ impl Answers {
             }
             _ => {}
         }
-        let session = session.map(|name| &**name).or(about.session.as_deref());
-        if session.is_some_and(|name| self.registry.owners.is_foreign(name, &admitted.user)) {
+        let owners = &self.registry.owners;
+        let named = about.session.as_deref();
+        if named.is_some_and(|name| owners.is_foreign(name, &admitted.user))
+            || owners.are_foreign(message, &admitted.user)
+        {
             return Some(bare(StatusCode::NOT_FOUND));
         }
         // Running turns may finish; new ones may not start.
@@ -506,7 +516,12 @@ impl Answers {
         let mut request = Request::from_parts(head, body);
         let upgrade = hyper::upgrade::on(&mut request);
         let over = is_true(admitted.is_over.clone());
-        let carried = websocket::carry(upgrade, connection.clone(), self.settings.line, over);
+        let messages = websocket::Carrier {
+            connection: connection.clone(),
+            registry: self.registry.clone(),
+            bodies: self.bodies.clone(),
+        };
+        let carried = messages.carry(upgrade, self.settings.line, over);
         let socket = self.registry.socket();
         tokio::spawn(async move {
             carried.await;
@@ -593,7 +608,7 @@ impl Log {
             said: None,
             bytes: None,
             begun: Instant::now(),
-            is_probe: ["/healthz", "/readyz"].contains(&request.uri().path()),
+            is_probe: is_probe(request),
         }
     }
 
@@ -611,7 +626,8 @@ impl Log {
                 target: "acp_chain::access",
                 user = user.name,
                 connection = self.connection.as_deref().unwrap_or_default(),
-                message = self.said.as_deref().unwrap_or_default(),
+                // A field named `message` would not be quoted.
+                method = self.said.as_deref().unwrap_or_default(),
                 status = status.as_u16(),
                 "{}",
                 self.method,

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
+use acp_chain_rpc::{Error, Id, Message};
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
@@ -19,7 +19,7 @@ use super::account::Account;
 use super::mailbox::{Closed, Event};
 use super::metrics::{Figures, Way};
 use super::owners::Owners;
-use super::routes::{NoStream, Noted, Routes};
+use super::routes::{NoStream, Noted, REFUSALS, Routes};
 use crate::User;
 use crate::wire::HEARTBEAT;
 
@@ -230,6 +230,21 @@ impl Connection {
         }
     }
 
+    /// Answers a request of the client with an error, in place of the chain. A client that does not read is dropped.
+    pub fn refuse(&self, id: &Id, error: &Error) {
+        self.hear();
+        let mut state = self.state();
+        if state.routes.waiting() >= REFUSALS {
+            return self.end_as(state, Ending::AtOnce);
+        }
+        state.routes.refuse(id, error);
+    }
+
+    /// Whether a message is about a session of somebody else, as any reader may understand it.
+    pub fn is_foreign(&self, message: &Message) -> bool {
+        !message.kind().is_response() && self.owners.are_foreign(message, &self.user)
+    }
+
     /// This many bytes were read from the client. Resolves when more may be read: meanwhile we are silent, not the
     /// client.
     pub async fn pace(&self, bytes: usize) {
@@ -313,6 +328,8 @@ impl Connection {
         let mut state = self.state();
         state.routes.leave(session, reader);
         wake(&mut state.writes);
+        drop(state);
+        self.idle.notify_waiters();
     }
 
     /// Ends it. A gentle end may become an immediate one.
@@ -326,6 +343,11 @@ impl Connection {
         if state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed() {
             self.end_as(state, Ending::Gently);
         }
+    }
+
+    /// Whether it is to end.
+    pub fn is_ending(&self) -> bool {
+        *self.ending.borrow() != Ending::None
     }
 
     fn end_as(&self, mut state: MutexGuard<State>, how: Ending) {
@@ -392,6 +414,7 @@ impl Incoming for Inward {
             state.inbox.shrink_to_fit();
             drop(state);
             self.0.room.notify_waiters();
+            self.0.idle.notify_waiters();
         }
         frame
     }
@@ -450,6 +473,8 @@ impl Outgoing for Outward {
         }
         if has_moved {
             self.is_flushed = false;
+            drop(state);
+            connection.idle.notify_waiters();
             return Poll::Ready(Ok(()));
         }
         if !self.is_flushed && outbox.is_empty() && state.routes.is_flushed() {

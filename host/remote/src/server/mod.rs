@@ -55,12 +55,13 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use acp_chain_rpc::transport::Transport;
-use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use socket2::SockRef;
@@ -340,11 +341,21 @@ async fn serve_requests<S>(
 {
     let over = is_true(answers.registry.over());
     let alone = Arc::new(alone);
+    let known = Arc::new(Known::default());
+    let stranger = known.clone().is_stranger();
     let service = service_fn(move |request: Request<Incoming>| {
         let (answers, peer, alone) = (answers.clone(), peer.clone(), alone.clone());
+        let known = known.clone();
         let version = request.version();
         async move {
+            let is_probe = answers::is_probe(&request);
+            known.open.fetch_add(1, Ordering::Relaxed);
             let answer = answers.answer(request, &peer).await;
+            known.open.fetch_sub(1, Ordering::Relaxed);
+            let status = answer.status();
+            if !is_probe && (status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS) {
+                known.is_known.store(true, Ordering::Relaxed);
+            }
             Ok::<_, std::convert::Infallible>(alone.pass(answer, version).await)
         }
     });
@@ -368,10 +379,34 @@ async fn serve_requests<S>(
     // A client that disconnects midway is no loss.
     tokio::select! {
         _ = served.as_mut() => return,
+        () = stranger => return,
         () = over => {}
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;
+}
+
+/// Whether anybody who was let in has been heard on a TCP connection.
+#[derive(Debug, Default)]
+struct Known {
+    is_known: AtomicBool,
+    /// How many requests are being answered.
+    open: AtomicUsize,
+}
+
+impl Known {
+    /// Resolves when there was time enough for a request that is let in, and none came.
+    async fn is_stranger(self: Arc<Self>) {
+        loop {
+            tokio::time::sleep(HEAD).await;
+            if self.is_known.load(Ordering::Relaxed) {
+                return std::future::pending().await;
+            }
+            if self.open.load(Ordering::Relaxed) == 0 {
+                return;
+            }
+        }
+    }
 }
 
 /// Resolves when this becomes true.
@@ -379,5 +414,23 @@ async fn is_true(mut value: watch::Receiver<bool>) {
     if value.wait_for(|value| *value).await.is_err() {
         // It cannot become true any more.
         std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_socket_of_somebody_who_is_not_let_in_is_closed_in_time() {
+        let known = Arc::new(Known::default());
+        known.open.store(1, Ordering::Relaxed);
+        let mut stranger = std::pin::pin!(known.clone().is_stranger());
+        // Whoever is being answered may be let in.
+        assert!(timeout(3 * HEAD, stranger.as_mut()).await.is_err());
+        known.open.store(0, Ordering::Relaxed);
+        assert!(timeout(2 * HEAD, stranger.as_mut()).await.is_ok());
+        known.is_known.store(true, Ordering::Relaxed);
+        assert!(timeout(9 * HEAD, known.is_stranger()).await.is_err());
     }
 }

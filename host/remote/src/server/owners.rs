@@ -5,6 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use acp_chain_rpc::Message;
+
 use crate::User;
 
 /// How many are remembered. Past that, the oldest half is dropped.
@@ -19,6 +21,9 @@ struct Known {
     /// With the count of sessions when it was last opened.
     sessions: HashMap<Arc<str>, (HashSet<Arc<User>>, u64)>,
     count: u64,
+    /// The owner of all, unless there are several.
+    only: Option<Arc<User>>,
+    are_several: bool,
 }
 
 impl Owners {
@@ -26,6 +31,9 @@ impl Owners {
     pub fn own(&self, session: &Arc<str>, user: &Arc<User>) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.count += 1;
+        let known = &mut *known;
+        let only = known.only.get_or_insert_with(|| user.clone());
+        known.are_several |= only != user;
         let count = known.count;
         let (owners, opened) = known.sessions.entry(session.clone()).or_default();
         owners.insert(user.clone());
@@ -34,6 +42,20 @@ impl Owners {
             let oldest = count.saturating_sub(SESSIONS as u64 / 2);
             known.sessions.retain(|_, (_, begun)| *begun > oldest);
         }
+    }
+
+    /// Whether a message is about a session of others, as any reader may understand it.
+    pub fn are_foreign(&self, message: &Message, user: &User) -> bool {
+        let is_only = {
+            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            !known.are_several && known.only.as_deref().is_none_or(|only| only == user)
+        };
+        // Nothing is read of messages where there is only one user.
+        !is_only
+            && message
+                .sessions()
+                .iter()
+                .any(|name| self.is_foreign(name, user))
     }
 
     /// Whether it is known to belong only to others.

@@ -22,6 +22,9 @@ use crate::User;
 /// How long the last messages may take to be sent.
 const FAREWELL: Duration = Duration::from_secs(5);
 
+/// How many accounts without a connection are kept, before unused ones are dropped.
+const STRANGERS: usize = 1024;
+
 /// How many TCP connections there may be for each ACP connection.
 const SOCKETS: usize = 4;
 
@@ -68,6 +71,16 @@ struct Open {
 struct OfUser {
     connections: usize,
     account: Arc<Account>,
+}
+
+impl Open {
+    fn account(&mut self, user: &Arc<User>, limits: &Limits) -> &mut OfUser {
+        let of_user = self.of_users.entry(user.clone());
+        of_user.or_insert_with(|| OfUser {
+            connections: 0,
+            account: Arc::new(Account::new(limits)),
+        })
+    }
 }
 
 impl NoRoom {
@@ -121,11 +134,7 @@ impl Registry {
         {
             return Err(NoRoom::OfAll);
         }
-        let of_user = open.of_users.entry(user.clone());
-        let of_user = of_user.or_insert_with(|| OfUser {
-            connections: 0,
-            account: Arc::new(Account::new(&self.limits)),
-        });
+        let of_user = open.account(user, &self.limits);
         if of_user.connections >= self.limits.connections_per_user {
             return Err(NoRoom::OfUser);
         }
@@ -143,6 +152,20 @@ impl Registry {
         let connection = Connection::new(id.clone(), whose, account, figures, owners, idle);
         open.connections.insert(id, connection.clone());
         Ok(connection)
+    }
+
+    /// The account of a user who may not have a connection yet.
+    pub fn account(&self, user: &Arc<User>) -> Arc<Account> {
+        let mut open = self.open();
+        if open.of_users.len() >= open.connections.len() + STRANGERS {
+            let is_used = |of_user: &OfUser| {
+                of_user.connections > 0
+                    || Arc::strong_count(&of_user.account) > 1
+                    || !of_user.account.is_even()
+            };
+            open.of_users.retain(|_, of_user| is_used(of_user));
+        }
+        open.account(user, &self.limits).account.clone()
     }
 
     /// An unguessable id, prefixed with the node's name, by which balancers route.
@@ -262,7 +285,8 @@ impl Registry {
         self.open().of_users.retain(|_, of_user| is_needed(of_user));
         for connection in self.all() {
             connection.with_routes(|routes| routes.trim(now, patience));
-            if connection.deserted(now).is_some_and(|age| age > patience) {
+            let is_deserted = connection.deserted(now).is_some_and(|age| age > patience);
+            if is_deserted && !connection.is_ending() {
                 tracing::info!(connection = connection.id, "the client does not come back");
                 connection.end(Ending::Gently);
             }

@@ -29,6 +29,9 @@ const UNKNOWN: usize = 16;
 /// How many bytes of sent messages are kept, of all streams.
 const KEPT: usize = 4 << 20;
 
+/// While this many bytes wait for a client, nothing is refused for it: it does not read.
+pub const REFUSALS: usize = 1 << 20;
+
 /// How many requests of a client may be open.
 const QUESTIONS: usize = 4096;
 
@@ -200,7 +203,15 @@ impl Routes {
         {
             seat = self.account.seat();
             if seat.is_none() {
-                self.refuse(id);
+                if self.waiting() >= REFUSALS {
+                    return Noted::TooMany;
+                }
+                self.figures.refused(Refusal::Sessions);
+                let error = Error::new(
+                    code::INVALID_REQUEST,
+                    "acp-chain: you have as many sessions open as one may have here; close one, or end a connection",
+                );
+                self.refuse(id, &error);
                 return Noted::Answered;
             }
         }
@@ -230,13 +241,8 @@ impl Routes {
         Noted::Yes
     }
 
-    /// Refuses a session past the limit.
-    fn refuse(&mut self, id: &Id) {
-        self.figures.refused(Refusal::Sessions);
-        let error = Error::new(
-            code::INVALID_REQUEST,
-            "acp-chain: you have as many sessions open as one may have here; close one, or end a connection",
-        );
+    /// Answers a request with an error, in place of the chain.
+    pub fn refuse(&mut self, id: &Id, error: &Error) {
         let (id, error) = (id.as_str(), error.to_json());
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
         self.figures.said(line.len());
@@ -467,6 +473,10 @@ impl Routes {
 
     /// For how long nobody has read any stream.
     pub fn deserted(&mut self, now: Instant) -> Option<Duration> {
+        if self.first.is_some() {
+            // Somebody waits for the first answer.
+            return None;
+        }
         self.mailboxes()
             .map(|mailbox| mailbox.deserted(now))
             .collect::<Option<Vec<_>>>()?

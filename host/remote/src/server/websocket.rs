@@ -2,10 +2,15 @@
 //!
 //! The two directions do not wait for each other: a client that does not read may still send.
 
+use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::{Error as RpcError, Id, Kind, batch_members, code};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -13,6 +18,8 @@ use hyper::header::{self, HeaderMap};
 use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper::{Method, StatusCode};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
@@ -20,7 +27,9 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_key};
 
 use super::access::Entry;
-use super::connection::{Connection, Ending, frame, whole};
+use super::account::Account;
+use super::connection::{Connection, Delivered, Ending, frame, whole};
+use super::registry::Registry;
 use super::reply::{Answer, bare, named, plain};
 use crate::wire::HEARTBEAT;
 
@@ -33,7 +42,7 @@ const READ: usize = 4 * 1024;
 /// How long the last messages may take to be sent.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-type Socket = WebSocketStream<TokioIo<Upgraded>>;
+type Socket = WebSocketStream<Metered<TokioIo<Upgraded>>>;
 
 /// Whether a request asks for a WebSocket.
 pub fn is_asked(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
@@ -82,41 +91,164 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
     Ok(named(answer, header::SEC_WEBSOCKET_ACCEPT, &accepted))
 }
 
-/// Carries messages of at most this length, in bytes, until either end leaves.
-pub async fn carry(
-    upgrade: OnUpgrade,
-    connection: Arc<Connection>,
-    limit: usize,
-    over: impl Future<Output = ()> + Send,
-) {
-    let carried = async {
-        let io = match timeout(FAREWELL, upgrade).await {
-            Ok(Ok(upgraded)) => TokioIo::new(upgraded),
-            _ => return,
-        };
-        let config = WebSocketConfig::default()
-            .read_buffer_size(READ)
-            .max_message_size(Some(limit))
-            .max_frame_size(Some(limit));
-        let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;
-        let (sink, source) = socket.split();
-        let Ok((reader, _)) = connection.open(None, None) else {
-            return;
-        };
-        tokio::select! {
-            () = hear(source, &connection) => {}
-            () = tell(sink, &connection, reader) => {}
-            () = over => {}
-        }
-        connection.leave(None, reader);
-    };
-    carried.await;
-    connection.end(Ending::Gently);
+/// Carries a connection's messages.
+pub struct Carrier {
+    pub connection: Arc<Connection>,
+    pub registry: Arc<Registry>,
+    /// The room for incomplete messages of everybody, in bytes.
+    pub bodies: Arc<Semaphore>,
 }
 
-async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
+impl Carrier {
+    /// Carries messages of at most this length, in bytes, until either end leaves.
+    pub async fn carry(
+        self,
+        upgrade: OnUpgrade,
+        limit: usize,
+        over: impl Future<Output = ()> + Send,
+    ) {
+        let connection = self.connection.clone();
+        let carried = async {
+            let io = match timeout(FAREWELL, upgrade).await {
+                Ok(Ok(upgraded)) => TokioIo::new(upgraded),
+                _ => return,
+            };
+            let room = Arc::new(Room {
+                account: connection.account.clone(),
+                bodies: self.bodies,
+                taken: AtomicUsize::new(0),
+            });
+            let io = Metered {
+                io,
+                room: room.clone(),
+            };
+            let config = WebSocketConfig::default()
+                .read_buffer_size(READ)
+                .max_message_size(Some(limit))
+                .max_frame_size(Some(limit));
+            let socket = Socket::from_raw_socket(io, Role::Server, Some(config)).await;
+            let (sink, source) = socket.split();
+            let Ok((reader, _)) = connection.open(None, None) else {
+                return;
+            };
+            tokio::select! {
+                () = hear(source, &connection, &self.registry, &room) => {}
+                () = tell(sink, &connection, reader) => {}
+                () = over => {}
+            }
+            connection.leave(None, reader);
+        };
+        carried.await;
+        connection.end(Ending::Gently);
+    }
+}
+
+/// The room that an incomplete message takes: of everybody, and of its user.
+struct Room {
+    account: Arc<Account>,
+    bodies: Arc<Semaphore>,
+    taken: AtomicUsize,
+}
+
+impl Room {
+    /// Takes room for more bytes. False if there is none.
+    fn take(&self, bytes: usize) -> bool {
+        let more = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let taken = [&*self.bodies, &self.account.bodies].map(|room| room.try_acquire_many(more));
+        let [Ok(of_all), Ok(of_user)] = taken else {
+            return false;
+        };
+        of_all.forget();
+        of_user.forget();
+        self.taken.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+
+    /// The message is complete.
+    fn give_back(&self) {
+        let taken = self.taken.swap(0, Ordering::Relaxed);
+        self.bodies.add_permits(taken);
+        self.account.bodies.add_permits(taken);
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
+/// A stream that takes room for what is read.
+pub struct Metered<S> {
+    io: S,
+    room: Arc<Room>,
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        buffer: &mut ReadBuf,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
+        Poll::Ready(match self.room.take(buffer.filled().len() - before) {
+            true => Ok(()),
+            false => Err(io::Error::other("too much is being sent at once")),
+        })
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.io).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.io).poll_shutdown(context)
+    }
+}
+
+/// Why a message is not for the chain, as for one over HTTP.
+fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Option<RpcError> {
+    let is_foreign = match frame {
+        Frame::Message(message) => connection.is_foreign(message),
+        Frame::Line(line) => batch_members(line).into_iter().flatten().any(|member| {
+            acp_chain_rpc::Message::parse(member)
+                .is_ok_and(|message| connection.is_foreign(&message))
+        }),
+        Frame::TooLong { .. } | Frame::Torn(_) => false,
+    };
+    if is_foreign {
+        let text = "acp-chain: there is no such session";
+        return Some(RpcError::new(code::INVALID_PARAMS, text));
+    }
+    // Running turns may finish; new ones may not start.
+    let is_new = matches!(frame, Frame::Message(message) if message.kind() == Kind::Request);
+    (is_new && registry.is_draining()).then(|| {
+        let text = "acp-chain: this server is about to stop; connect again";
+        RpcError::new(code::INTERNAL_ERROR, text)
+    })
+}
+
+async fn hear(
+    mut source: SplitStream<Socket>,
+    connection: &Connection,
+    registry: &Registry,
+    room: &Room,
+) {
     loop {
-        let text = match source.next().await {
+        let next = source.next().await;
+        room.give_back();
+        let text = match next {
             Some(Ok(Message::Text(text))) => Bytes::from(text),
             Some(Ok(Message::Close(_))) => {
                 tracing::info!(connection = connection.id, "the client has closed it");
@@ -153,9 +285,25 @@ async fn hear(mut source: SplitStream<Socket>, connection: &Connection) {
             _ => (None, None),
         };
         connection.pace(len).await;
-        if connection.deliver(frame).await.is_err() {
-            // The chain is gone. Its last messages are on the way.
-            std::future::pending::<()>().await;
+        let id = match &frame {
+            Frame::Message(message) => message.id(),
+            // Of a batch, nobody knows which request is meant.
+            _ => Some(Id::null()),
+        };
+        let refused = match objection(&frame, connection, registry) {
+            Some(error) => Some(error),
+            None => match connection.deliver(frame).await {
+                Ok(Delivered::Yes) => None,
+                Ok(Delivered::TooMany) => {
+                    let text = "acp-chain: too many requests of this connection are open";
+                    Some(RpcError::new(code::INVALID_REQUEST, text))
+                }
+                // The chain is gone. Its last messages are on the way.
+                Err(_) => std::future::pending().await,
+            },
+        };
+        if let Some((error, id)) = refused.zip(id) {
+            connection.refuse(&id, &error);
         }
         connection.whose.tell(Entry {
             event: "message",

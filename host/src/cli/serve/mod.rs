@@ -23,15 +23,15 @@ mod pressure;
 mod ready;
 pub mod token;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use acp_chain_remote::gate::Gate;
+use acp_chain_remote::gate::{Gate, JwksSource};
 use acp_chain_remote::server::metrics::Metrics;
 use acp_chain_remote::server::{BODIES, Files, Limits, Node, Server, Settings, tls};
 
-use self::args::ServeArgs;
+use self::args::{ServeArgs, ServeSettings};
 use self::chains::Chains;
 use self::keys::KeysFeed;
 use self::ready::Ready;
@@ -41,6 +41,7 @@ use super::plan::{self, Failed};
 use super::run::{self, Run};
 use super::trace::{self, Target};
 use crate::chain::{self, Role};
+use crate::extension::Lock;
 use crate::limits::LINE;
 use crate::manifest::ServeLimits;
 use crate::system::descriptors;
@@ -98,9 +99,11 @@ impl Serve {
         let access = set.access_log.as_deref().map(access::open).transpose();
         let access = access.map_err(|error| wrong(&error))?;
         let file = self.target.traced();
+        let relied_on = relied_on(&set);
         let plan = |manifest| {
             let mut run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
             run.traced.clone_from(&file);
+            run.relied_on.clone_from(&relied_on);
             run.plan(Role::Agent, log.as_deref())
         };
         let others = plan(self.manifest.clone())?;
@@ -175,6 +178,36 @@ impl Serve {
             log,
         })
     }
+}
+
+/// The files of a server that no proxy may write to, each with its description.
+fn relied_on(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
+    let mut all = Vec::new();
+    let mut add = |what, path: &Path| all.push((what, path.to_owned()));
+    if let Some(tokens) = &set.gate.tokens {
+        add("the tokens of users", tokens);
+    }
+    if let Some(tls) = &set.gate.tls {
+        add("the server's certificate", &tls.cert);
+        add("the server's key", &tls.key);
+        if let Some(authority) = &tls.client_ca {
+            add("the authority of clients' certificates", authority);
+        }
+    }
+    for issuer in &set.gate.issuers {
+        if let JwksSource::File(keys) = &issuer.jwks {
+            add("the keys of an issuer", keys);
+        }
+    }
+    if let Some(log) = &set.access_log {
+        add("the access log", log);
+        add("the old access log", &acp_chain_trace::kept(log));
+    }
+    for route in &set.routes {
+        add("the manifest of other users", &route.manifest);
+        add("its lock", &Lock::beside(&route.manifest));
+    }
+    all
 }
 
 /// The limits: no more than the system has files for.
