@@ -97,6 +97,12 @@ function extend({ isNew = false } = {}) {
   const end = query.text ? Math.min(model.end, found.upTo) : model.end;
   const is = predicate(model, query);
   const before = length;
+  // What comes later may change what earlier rows are marked with.
+  if (model.remarked < applied && query.terms.some(({ key }) => key === 'status')) {
+    applied = Math.max(model.remarked, model.first);
+    length = lowerBound(rows.subarray(0, length), applied);
+  }
+  model.remarked = Infinity;
   if (query.text) {
     for (let at = lowerBound(found.rows, applied); at < found.rows.length && found.rows[at] < end; at += 1) {
       if (is(found.rows[at] - model.first)) add(found.rows[at]);
@@ -104,7 +110,7 @@ function extend({ isNew = false } = {}) {
   } else for (let row = Math.max(applied, model.first); row < end; row += 1) if (is(row - model.first)) add(row);
   applied = end;
   if (isNew) state.news = 0;
-  else if (!list.isAtEnd) state.news += length - before;
+  else if (!list.isAtEnd) state.news += Math.max(0, length - before);
   show(isNew);
   if (query.text && end < model.end && !state.searching) searchOn(query.text, run.signal);
 }
@@ -175,7 +181,10 @@ function step(count, isMore) {
 
 /** To the next row that is marked as trouble. */
 function jump(way) {
-  const from = list.selected >= 0 ? lowerBound(list.shown, list.selected) : way > 0 ? -1 : length;
+  const lower = list.selected >= 0 ? lowerBound(rows.subarray(0, length), list.selected) : -1;
+  const isShown = lower >= 0 && lower < length && rows[lower] === list.selected;
+  // One that is filtered out stands between two rows.
+  const from = list.selected < 0 ? (way > 0 ? -1 : length) : isShown || way < 0 ? lower : lower - 1;
   for (let at = from + way; at >= 0 && at < length; at += way) {
     if (model.marks[rows[at] - model.first] & TROUBLE) return choose(rows[at], false, false);
   }

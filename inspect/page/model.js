@@ -82,6 +82,8 @@ export class Model {
   turns = [];
   first = 0;
   count = 0;
+  /** The first row whose marks have changed since somebody looked. */
+  remarked = Infinity;
   #room = 0;
   #waiting = new Map();
   #passing = new Map();
@@ -104,7 +106,7 @@ export class Model {
 
   /** Takes in what the program sent. */
   take(frame) {
-    if (frame.names) this.names.push(...frame.names.map(clean));
+    for (const name of frame.names ?? []) this.names.push(clean(name));
     if (frame.formats) this.formats = frame.formats;
     if (frame.sources) this.sources = frame.sources;
     if (frame.connections) {
@@ -171,7 +173,10 @@ export class Model {
     if (what <= RESPONSE) this.#hop(at, row, what);
     else if (what === DECISION) this.#decided(at, row);
     else if (what === COUNTS) this.#mark(at, MARKS.denied);
-    else if (what === DROPPED) this.#mark(at, MARKS.missing);
+    else if (what === DROPPED) {
+      this.#mark(at, MARKS.missing);
+      this.#forget(this.connection[at]);
+    }
     else if (what === STATE) {
       const restarted = this.#restarted(at);
       if (this.flags[at] & 16) this.#mark(at, MARKS.failed);
@@ -187,8 +192,23 @@ export class Model {
     return this.held[at] > before;
   }
 
+  /** Lines of a connection are missing, or of any: what comes next does not belong to what was under way. */
+  #forget(connection) {
+    for (const map of [this.#waiting, this.#passing]) {
+      for (const key of [...map.keys()]) {
+        if (connection < 0 || key.startsWith(`${connection} `)) map.delete(key);
+      }
+    }
+  }
+
   #mark(at, mark) {
-    if (at >= 0 && at < this.count) this.marks[at] |= mark;
+    if (at < 0 || at >= this.count || (this.marks[at] & mark) === mark) return;
+    this.marks[at] |= mark;
+    this.#remark(at);
+  }
+
+  #remark(at) {
+    this.remarked = Math.min(this.remarked, this.first + at);
   }
 
   /** What a proxy has of the same message: a request by its number, a notification by what it is. */
@@ -226,7 +246,10 @@ export class Model {
 
   #answered(key, asked) {
     const at = asked - this.first;
-    if (at >= 0) this.marks[at] &= ~MARKS.unanswered;
+    if (at >= 0) {
+      this.marks[at] &= ~MARKS.unanswered;
+      this.#remark(at);
+    }
     this.#open.delete(key);
   }
 
@@ -256,7 +279,7 @@ export class Model {
       const open = `${this.connection[at]} ${request}`;
       const asked = this.#open.get(open);
       // A proxy's answer is a hop as well, if somebody else asked.
-      if (asked !== undefined && decision === ANSWER) this.#answered(open, asked);
+      if (asked !== undefined) this.#answered(open, asked);
     }
   }
 

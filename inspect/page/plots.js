@@ -85,12 +85,15 @@ function contains(rows, row) {
   return rows[low] === row;
 }
 
+/** What is drawn in an element. It listens to the window until it is destroyed. */
+const drawn = new WeakMap();
+
 function figure(title, parts, values, draw) {
   if (!parts.length) return nothing;
   const place = (element) => {
     if (!element) return;
-    element.replaceChildren();
-    draw(element, parts, values);
+    drawn.get(element)?.destroy();
+    drawn.set(element, draw(element, parts, values));
   };
   return html`<figure>
     <figcaption>${title} <span class="keys">${parts.map((part, at) => html`<span class="key-${at}">${part.name}</span> `)}</span></figcaption>
@@ -132,9 +135,10 @@ function histogram(element, parts, values) {
 
 function overTime(element, parts) {
   const points = parts.flatMap((part, of) => part.times.map((time, at) => ({ time: time / 1e6, worked: part.worked[at], of })));
-  points.sort((a, b) => a.time - b.time);
-  const step = Math.ceil(points.length / POINTS);
-  const few = step > 1 ? points.filter((_, at) => at % step === 0) : points;
+  // Some lines have no time.
+  const timed = points.filter((point) => point.time >= 0).sort((a, b) => a.time - b.time);
+  const step = Math.ceil(timed.length / POINTS);
+  const few = step > 1 ? timed.filter((_, at) => at % step === 0) : timed;
   return new uPlot(
     {
       ...PLAIN,

@@ -17,7 +17,7 @@ export function parse(text) {
   }
   for (const { key, value } of query.terms) {
     if (key === 'kind' && !KINDS.includes(value)) query.wrong.push(`kind:${value}`);
-    if (key === 'status' && !(value in MARKS)) query.wrong.push(`status:${value}`);
+    if (key === 'status' && !Object.hasOwn(MARKS, value)) query.wrong.push(`status:${value}`);
   }
   query.text = words.join(' ');
   return query;
