@@ -57,7 +57,12 @@ impl Signal {
     /// Whether it is exported as JSON, and not as protobuf.
     pub fn is_json(&self) -> bool {
         let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
-        let said = names.iter().find_map(|name| std::env::var(name).ok());
+        let said = |name: &&str| {
+            std::env::var(name)
+                .ok()
+                .filter(|said| !said.trim().is_empty())
+        };
+        let said = names.iter().find_map(said);
         said.is_some_and(|protocol| protocol.trim() == "http/json")
     }
 }

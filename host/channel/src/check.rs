@@ -105,6 +105,7 @@ pub fn check(
         Decision::Reject(error) => {
             rules.need(Actions::REFUSE)?;
             let error = short(Message::error(&error), rules)?;
+            check_readers(rules.grant, error.body(), work)?;
             Ok(match kind {
                 Kind::Request => Action::Answer(error),
                 _ => Action::Replace(error),

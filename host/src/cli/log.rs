@@ -37,7 +37,9 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
     })?;
     let log = tracing_subscriber::fmt()
         .with_env_filter(layer)
-        .with_ansi(false);
+        .with_ansi(false)
+        // It would be reported on standard error, and nobody may read that, either.
+        .log_internal_errors(false);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
             // It reveals the activity of sessions.

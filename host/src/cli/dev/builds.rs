@@ -90,7 +90,7 @@ impl Builds {
         let facts: Option<Value> = serde_json::from_str(&out).ok();
         let file = facts.as_ref().and_then(|facts| facts["file"].as_str());
         match file {
-            Some(file) if Path::new(file) == component => Ok(begun.elapsed()),
+            Some(file) if file == component.display().to_string() => Ok(begun.elapsed()),
             Some(file) => Err(format!(
                 "the project has another name now, and its component is {}: restart `acp-chain dev`",
                 Untrusted::new(file)

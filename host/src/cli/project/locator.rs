@@ -90,17 +90,24 @@ impl Locator {
     /// Checks all known projects again, and reports changes.
     pub fn again(&self) {
         let roots: Vec<_> = self.known().keys().cloned().collect();
-        for root in roots {
-            let this = self.clone();
-            self.apart(move || {
-                let (_, notice) = this.stands(&root);
-                if notice.is_some() {
-                    (this.say)(&Reply {
-                        notice,
-                        ..Reply::default()
-                    });
+        // No more threads than lookups may have: a project whose disk hangs holds up only some of the others.
+        let share = roots.len().div_ceil(MOST / 2).max(1);
+        for roots in roots.chunks(share) {
+            let (this, roots) = (self.clone(), roots.to_vec());
+            let checked = self.apart(move || {
+                for root in &roots {
+                    let (_, notice) = this.stands(root);
+                    if notice.is_some() {
+                        (this.say)(&Reply {
+                            notice,
+                            ..Reply::default()
+                        });
+                    }
                 }
             });
+            if !checked {
+                tracing::warn!("changes of projects are seen when sessions begin: lookups hang");
+            }
         }
     }
 

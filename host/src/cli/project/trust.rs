@@ -126,7 +126,7 @@ impl Trust {
         let content = Content::read(root, &installed.carried, Keep::Components);
         let content = content.map_err(|error| error.to_string())?;
         if self.statement {
-            print!("{}", content.statement());
+            put!("{}", content.statement());
             return Ok(ExitCode::SUCCESS);
         }
         check_installed(&content, &installed)?;

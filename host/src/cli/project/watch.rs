@@ -10,6 +10,9 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 /// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(300);
 
+/// How many notifications are waited for in a row.
+const MOST_WAITS: usize = 1000;
+
 /// Watches folders, but nothing deeper.
 pub struct Watch(Option<Mutex<RecommendedWatcher>>);
 
@@ -54,12 +57,14 @@ impl Happenings {
         let Ok(()) = self.0.recv() else {
             return false;
         };
-        loop {
+        // Something may write there all the time.
+        for _ in 0..MOST_WAITS {
             match self.0.recv_timeout(QUIET) {
                 Ok(()) => {}
                 Err(RecvTimeoutError::Timeout) => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
             }
         }
+        true
     }
 }

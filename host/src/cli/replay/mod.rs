@@ -70,10 +70,13 @@ enum Side {
     Client,
 }
 
+/// The lowest speed: a second takes a quarter of an hour.
+const SLOWEST: f64 = 0.001;
+
 fn speed(text: &str) -> Result<f64, String> {
     match text.parse() {
-        Ok(speed) if f64::is_normal(speed) && speed > 0.0 => Ok(speed),
-        _ => Err("it is a number above 0".to_owned()),
+        Ok(speed) if (SLOWEST..f64::INFINITY).contains(&speed) => Ok(speed),
+        _ => Err(format!("it is a number from {SLOWEST} on")),
     }
 }
 
@@ -124,7 +127,9 @@ impl Replay {
         loop {
             while let Some((wait, message)) = player.next() {
                 if let Some(speed) = self.speed {
-                    thread::sleep(wait.div_f64(speed).saturating_sub(last.elapsed()));
+                    let wait = Duration::try_from_secs_f64(wait.as_secs_f64() / speed);
+                    let wait = wait.unwrap_or(Duration::MAX);
+                    thread::sleep(wait.saturating_sub(last.elapsed()));
                 }
                 // A message that it did not take, it did not answer either.
                 let _ = wire.say(&message);

@@ -94,8 +94,8 @@ pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
 /// A socket for listeners of this user, if the user wants one.
 fn offer() -> Option<Offer> {
     let is_wanted = match std::env::var_os(LIVE) {
-        Some(wanted) => !wanted.is_empty() && wanted != "0",
-        None => crate::cli::user().map_or(true, |user: User| user.live),
+        Some(wanted) if !wanted.is_empty() => wanted != "0",
+        _ => crate::cli::user().map_or(true, |user: User| user.live),
     };
     if !is_wanted {
         return None;
