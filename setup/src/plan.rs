@@ -157,7 +157,7 @@ pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<St
     })
 }
 
-/// The agents of a configuration, or none if it does not name them; and whether acp-chain launches them all, in that
+/// The agents of a configuration, or none if it does not name them; and whether acp-chain launches any of them, in that
 /// case.
 ///
 /// # Errors

@@ -1,12 +1,11 @@
 //! `acp-chain completions`: shell completions of the command line.
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::Cli;
+use super::{Cli, finish, print_all};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -30,9 +29,7 @@ impl Completions {
             // https://github.com/clap-rs/clap/issues/6421
             script = script.replace("acp__subcmd__chain", "acp__chain");
         }
-        // The reader may stop before the end.
-        let _ = io::stdout().write_all(script.as_bytes());
-        ExitCode::SUCCESS
+        finish(print_all(script.as_bytes()))
     }
 }
 

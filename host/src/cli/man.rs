@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_mangen::roff::{Roff, roman};
 
-use super::{Cli, finish};
+use super::{Cli, finish, print_all};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -31,8 +31,7 @@ impl Man {
             Some(folder) => write(&whole, folder),
             None => page(&whole)
                 .map_err(|error| error.to_string())
-                // The reader may stop before the end.
-                .map(|page| drop(io::stdout().write_all(&page))),
+                .and_then(|page| print_all(&page)),
         })
     }
 }

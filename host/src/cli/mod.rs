@@ -56,7 +56,7 @@ mod typed;
 mod words;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -339,6 +339,16 @@ pub fn main() -> ExitCode {
 /// The exit code of a command that succeeded, or says why not.
 fn finish(done: Result<(), String>) -> ExitCode {
     report(done.map(|()| ExitCode::SUCCESS))
+}
+
+/// Writes a whole document to standard output. The reader may stop before the end; a full disk is an error.
+fn print_all(text: &[u8]) -> Result<(), String> {
+    match io::stdout().write_all(text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output cannot be written: {error}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The same for a command that may succeed in part.

@@ -28,7 +28,7 @@ pub struct Agent {
     pub name: String,
     /// The command that the editor launches.
     pub runs: Runs,
-    /// The words of that; `None` if unknown.
+    /// Its words; none if unknown.
     pub words: Vec<String>,
 }
 

@@ -68,7 +68,9 @@ impl Socket {
                 .header(SEC_WEBSOCKET_VERSION, "13")
                 .header(SEC_WEBSOCKET_KEY, &key)
         });
-        let answer = answer.await.map_err(|error| self.web.broken(&error))?;
+        let answer = timeout(SILENCE, answer).await;
+        let answer = answer.map_err(|_| self.web.error(Why::Silent))?;
+        let answer = answer.map_err(|error| self.web.broken(&error))?;
         let status = answer.status();
         if status.is_success() || status == StatusCode::UPGRADE_REQUIRED {
             return Err(self.web.error(Why::NoWebSocket(status)));

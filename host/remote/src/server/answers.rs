@@ -74,7 +74,7 @@ pub fn is_probe<B>(request: &Request<B>) -> bool {
 }
 
 impl Answers {
-    /// The answer to a request. Web pages that the gate lets in may read it.
+    /// The answer to a request. Web pages of allowed origins may read it.
     pub async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
         if !has_plain_end(request.headers()) {
             let answer = plain(

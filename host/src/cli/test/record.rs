@@ -9,6 +9,7 @@ use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::stage::Stage;
+use crate::cli::print_all;
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
 
@@ -62,8 +63,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     }
     match output {
         Some(output) => create(output, &text)?,
-        // The reader may stop before the end.
-        None => drop(std::io::stdout().write_all(text.as_bytes())),
+        None => print_all(text.as_bytes())?,
     }
     let now = expected(&text);
     let others = recorded.difference(&now).count();

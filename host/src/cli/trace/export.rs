@@ -1,6 +1,6 @@
 //! `acp-chain trace export`: a trace in another format, on standard output.
 
-use std::io::{BufWriter, ErrorKind, Write, stdout};
+use std::io::{BufWriter, ErrorKind, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,6 +8,7 @@ use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
 use super::open;
 use crate::cli::otel::spans;
+use crate::cli::print_all;
 use crate::transcript::recorded;
 use crate::untrusted::Untrusted;
 
@@ -68,14 +69,12 @@ impl Export {
 
     fn transcript(&self) -> Result<ExitCode, String> {
         let text = recorded(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
-        let _ = stdout().write_all(text.as_bytes());
-        Ok(ExitCode::SUCCESS)
+        print_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
     }
 
     fn spans(&self) -> Result<ExitCode, String> {
         let text = spans(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
-        let _ = stdout().write_all(text.as_bytes());
-        Ok(ExitCode::SUCCESS)
+        print_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
     }
 
     fn wrong(&self, error: &dyn std::error::Error) -> String {
