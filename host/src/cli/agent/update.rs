@@ -28,9 +28,16 @@ impl Update {
             true => store.names().map_err(shown)?,
             false => self.names.clone(),
         };
+        let mut succeeded = true;
         let mut records = Vec::new();
         for name in &names {
-            records.push(store.find(name).map_err(shown)?);
+            match store.find(name).map_err(shown) {
+                Ok(record) => records.push(record),
+                Err(error) => {
+                    eprintln!("acp-chain: {error}");
+                    succeeded = false;
+                }
+            }
         }
         records.retain(|record| {
             if record.kind == Kind::Command {
@@ -39,11 +46,10 @@ impl Update {
             record.kind != Kind::Command
         });
         if records.is_empty() {
-            return Ok(ExitCode::SUCCESS);
+            return Ok(exit_code(succeeded));
         }
         let fetcher = Fetcher::new()?;
         let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
-        let mut succeeded = true;
         for record in &records {
             let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
             // A failure does not hold up the others.
@@ -61,10 +67,7 @@ impl Update {
                 succeeded = false;
             }
         }
-        Ok(match succeeded {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
-        })
+        Ok(exit_code(succeeded))
     }
 
     fn update(
@@ -127,5 +130,12 @@ impl Update {
                     .to_owned(),
             ),
         }
+    }
+}
+
+fn exit_code(succeeded: bool) -> ExitCode {
+    match succeeded {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     }
 }

@@ -47,8 +47,10 @@ pub fn begin(log: &Arc<Log>) -> Result<(), String> {
                 }
             }
             thread::sleep(PAUSE);
-            // An unreadable folder may become readable later.
-            found = chains().unwrap_or_default();
+            // A folder that cannot be read now may be read later; nothing has ended because of that.
+            if let Ok(now) = chains() {
+                found = now;
+            }
         }
     });
     Ok(())

@@ -98,24 +98,27 @@ impl Wire {
 
     /// The next event.
     pub fn hear(&mut self, patience: Option<Duration>) -> Came {
-        if let Some(message) = self.batch.next() {
-            return Came::Message(message);
-        }
-        let came = match patience {
-            Some(patience) => self.lines.recv_timeout(patience),
-            None => self
-                .lines
-                .recv()
-                .map_err(|_| RecvTimeoutError::Disconnected),
-        };
-        match came {
-            Ok(Came::Message(Value::Array(batch))) => {
-                self.batch = batch.into_iter();
-                self.hear(patience)
+        let until = patience.map(|patience| Instant::now() + patience);
+        loop {
+            if let Some(message) = self.batch.next() {
+                return Came::Message(message);
             }
-            Ok(came) => came,
-            Err(RecvTimeoutError::Timeout) => Came::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Came::End,
+            let came = match until {
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
+                    self.lines.recv_timeout(left)
+                }
+                None => self
+                    .lines
+                    .recv()
+                    .map_err(|_| RecvTimeoutError::Disconnected),
+            };
+            match came {
+                Ok(Came::Message(Value::Array(batch))) => self.batch = batch.into_iter(),
+                Ok(came) => return came,
+                Err(RecvTimeoutError::Timeout) => return Came::Nothing,
+                Err(RecvTimeoutError::Disconnected) => return Came::End,
+            }
         }
     }
 

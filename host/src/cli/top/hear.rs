@@ -41,13 +41,23 @@ pub fn all() -> Result<Receiver<News>, String> {
         loop {
             // A new one may reuse the name of one that has ended.
             known.retain(|path| running.iter().any(|found: &Found| found.path == *path));
-            for found in running {
-                if known.insert(found.path.clone()) && !listen(found, &tell) {
+            for found in &running {
+                if known.contains(&found.path) {
+                    continue;
+                }
+                // One that cannot be reached has ended just now, or can be later.
+                let Ok(stream) = found.connect() else {
+                    continue;
+                };
+                known.insert(found.path.clone());
+                if !listen(found.clone(), stream, &tell) {
                     return;
                 }
             }
             thread::sleep(LOOK);
-            running = chains().unwrap_or_default();
+            if let Ok(now) = chains() {
+                running = now;
+            }
         }
     })
     .map_err(wrong)?;
@@ -55,11 +65,7 @@ pub fn all() -> Result<Receiver<News>, String> {
 }
 
 /// Listens to a chain. Returns whether anybody still receives.
-fn listen(found: Found, tell: &SyncSender<News>) -> bool {
-    let Ok(stream) = found.connect() else {
-        // It ended just now.
-        return true;
-    };
+fn listen(found: Found, stream: Stream, tell: &SyncSender<News>) -> bool {
     if tell.send(News::Begins(found.clone())).is_err() {
         return false;
     }
