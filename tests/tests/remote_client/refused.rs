@@ -92,6 +92,23 @@ async fn what_is_no_server_of_agents_is_said_to_be_none() {
 }
 
 #[tokio::test]
+async fn an_agent_that_refuses_says_why_itself_and_may_be_asked_again() {
+    let mut server = Server::start().await;
+    let mut client = start(program(&["connect", &server.url()]));
+    for id in [1, 2] {
+        let asked = client.wire.ask("initialize", INITIALIZE);
+        assert_eq!(asked, id.to_string());
+        let error = format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32000,"message":"sign in first"}}}}"#
+        );
+        server.post().await.answer("200 OK", "", &error).await;
+        let answer = client.wire.response(&asked).await;
+        assert!(answer.error.unwrap().contains("sign in first"));
+    }
+    client.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn where_nothing_listens_that_is_said() {
     // Nobody gets the port while it is bound.
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();

@@ -115,9 +115,15 @@ impl Connection {
         };
         let headers = answer.headers();
         let Some(connection) = headers.get(CONNECTION).cloned() else {
-            return Err(self
-                .web
-                .error(Why::NotAcp("its answer names no connection")));
+            // An agent that refuses has no connection, but a reason.
+            let body = self.body(answer).await?;
+            let refusal = Message::parse(body.clone()).ok();
+            if refusal.is_none_or(|refusal| refusal.kind() != Kind::Error) {
+                let why = Why::NotAcp("its answer names no connection");
+                return Err(self.web.error(why));
+            }
+            let _ = self.inbox.send(Heard::Message(on_one_line(body))).await;
+            return Ok(());
         };
         let resumes = headers.get(RESUME).is_some_and(|value| value == "1");
         let body = self.body(answer).await?;
