@@ -389,6 +389,13 @@ impl Hop {
         self.wanted(&self.registration, routed)
     }
 
+    /// Whether it has subscribed to such messages, whether or not a power covers this one.
+    pub fn has_subscribed(&self, routed: &Routed) -> bool {
+        let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
+        let mut subscriptions = self.registration.subscriptions.iter();
+        subscriptions.any(|wanted| wanted.covers(kind, sender, &routed.method))
+    }
+
     /// The same, by the declaration of one of its versions.
     #[inline]
     pub fn wanted<'r>(

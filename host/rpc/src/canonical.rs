@@ -9,7 +9,8 @@ use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
-use super::entries::end_of_string;
+use super::entries::{Entries, end_of_string};
+use super::pointer::decoded;
 
 /// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,6 +84,35 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
     Ok(())
 }
 
+/// Whether readers may disagree about which kind of update the params of a `session/update` are.
+#[must_use]
+pub fn is_unclear_update(params: &str) -> bool {
+    /// The values of members that some reader takes for this one, and whether all take only this one for it.
+    fn like<'t>(object: &'t str, name: &str) -> (Vec<&'t str>, bool) {
+        let entries = Entries::of(object).filter(|entries| entries.is_object);
+        let (mut values, mut is_exact) = (Vec::new(), true);
+        for entry in entries.into_iter().flatten() {
+            let Some(found) = entry.name.map(decoded) else {
+                continue;
+            };
+            // What cannot be decoded may be anything.
+            if found
+                .as_deref()
+                .is_none_or(|found| fold(found) == fold(name))
+            {
+                is_exact &= found.as_deref() == Some(name);
+                values.push(entry.value);
+            }
+        }
+        let is_clear = is_exact && values.len() <= 1;
+        (values, is_clear)
+    }
+
+    let (updates, is_clear) = like(params, "update");
+    let is_unclear = |update: &&str| !like(update, "sessionUpdate").1;
+    !is_clear || updates.iter().any(is_unclear)
+}
+
 /// The names of one object. Most objects have few.
 #[derive(Default)]
 struct Names<'t> {
@@ -127,6 +157,27 @@ mod tests {
 
     fn judged(line: &str) -> Result<(), Ambiguity> {
         canonical(&Message::parse(line.to_owned().into()).unwrap())
+    }
+
+    #[test]
+    fn an_update_is_clear_if_all_readers_find_one_kind() {
+        for clear in [
+            r#"{"sessionId":"a","update":{"sessionUpdate":"plan","x":{"SessionUpdate":1}}}"#,
+            r#"{"update":{}}"#,
+            "{}",
+            "[]",
+        ] {
+            assert!(!is_unclear_update(clear), "{clear}");
+        }
+        for unclear in [
+            r#"{"update":{"SessionUpdate":"tool_call","sessionUpdate":"plan"}}"#,
+            r#"{"update":{"sessionUpdate":"tool_call","sessionUpdate":"plan"}}"#,
+            r#"{"update":{"SessionUpdate":"tool_call"}}"#,
+            r#"{"update":{"sessionUpdate":"plan"},"Update":{"sessionUpdate":"tool_call"}}"#,
+            r#"{"update":{"sessionUpdate":"plan","\ud800":"tool_call"}}"#,
+        ] {
+            assert!(is_unclear_update(unclear), "{unclear}");
+        }
     }
 
     #[test]

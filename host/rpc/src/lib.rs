@@ -23,7 +23,7 @@ pub mod untrusted;
 
 pub use acp_chain_powers::Kind;
 pub use batch::members as batch_members;
-pub use canonical::{Ambiguity, canonical, look_through};
+pub use canonical::{Ambiguity, canonical, is_unclear_update, look_through};
 pub use edit::{EditError, edit, edit_at_once, set};
 pub use envelope::Malformed;
 pub use error::{Error, code};

@@ -10,7 +10,7 @@ use super::steps::Steps;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::subject;
-use acp_chain_rpc::{Error, Message, canonical, code};
+use acp_chain_rpc::{Error, Message, canonical, code, is_unclear_update};
 
 /// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
 pub(super) fn admit(
@@ -53,7 +53,14 @@ fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String
     if let Some(known) = is_like_one_of_protocol(&routed.method) {
         return Err(format!("some readers take its name for `{known}`"));
     }
-    if routed.message.is_ambiguous() || core.hops[index].subscription(routed).is_some() {
+    let hop = &core.hops[index];
+    // Which of them it asks for depends on their kind.
+    let is_unclear = || {
+        *routed.method == *"session/update"
+            && hop.has_subscribed(routed)
+            && is_unclear_update(routed.message.body())
+    };
+    if routed.message.is_ambiguous() || hop.subscription(routed).is_some() || is_unclear() {
         canonical(&routed.message).map_err(|why| why.to_string())?;
         routed.canonical = true;
     }
