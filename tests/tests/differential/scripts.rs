@@ -270,7 +270,7 @@ const SCRIPTS: &[(&str, &str)] = &[
         "#,
     ),
     (
-        "a number past all doubles",
+        "a number too large for a double",
         r#"
         client → {"jsonrpc":"2.0","method":"_numbers","params":{"n":1e400}}
         "#,
