@@ -146,25 +146,6 @@ const ROWS: &[Row] = &[
         told: "acp-chain.toml:5:43: `../.ssh` leads out of the project",
     },
     Row {
-        what: "gives away a folder by a link, which can lead elsewhere tomorrow",
-        does: |world| {
-            fs::create_dir_all(world.path(".git/hooks")).unwrap();
-            symlink(".git", world.path("docs")).unwrap();
-            let given = "directories = [{ path = \"docs/hooks\", name = \"/it\", write = true }]";
-            manifest(world, &format!("{SHOUT}{given}\n"));
-        },
-        told: "is reached by a link, and is",
-    },
-    Row {
-        what: "gives away what Git runs",
-        does: |world| {
-            fs::create_dir_all(world.path(".git/hooks")).unwrap();
-            let given = "directories = [{ path = \".git/hooks\", name = \"/it\", write = true }]";
-            manifest(world, &format!("{SHOUT}{given}\n"));
-        },
-        told: "is Git's own, from which Git runs programs",
-    },
-    Row {
         what: "has a component larger than any",
         does: |world| {
             manifest(world, SHOUT);
@@ -247,6 +228,24 @@ const ROWS: &[Row] = &[
         told: "acp-chain.toml:1:1: unknown key `\\u{1b}]0;owned\\u{7}`",
     },
 ];
+
+#[test]
+fn a_folder_is_given_by_its_own_path_and_none_is_gits() {
+    for (path, told) in [
+        ("docs/hooks", "is reached by a link, and is"),
+        (".git/hooks", "is Git's own, from which Git runs programs"),
+    ] {
+        let world = World::shouting();
+        fs::create_dir_all(world.path(".git/hooks")).unwrap();
+        symlink(".git", world.path("docs")).unwrap();
+        let given = format!("[{{ path = \"{path}\", name = \"/it\", write = true }}]");
+        world.manifest(&format!("{SHOUT}directories = {given}\n"));
+        for command in ["trust", "check"] {
+            let error = world.fail(&[command]);
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}
 
 #[test]
 fn what_a_repository_may_not_do_is_told_and_nothing_of_it_runs() {
