@@ -124,20 +124,28 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
     command.args(["--listen", "127.0.0.1:0", "--tokens"]);
     command.arg(&file).args(["--", AGENT]);
     let served = Served::by(&mut command).await;
-    let begun = async |token: &str| {
+    // Each agent counts its sessions, so her second one has a name that he has none of.
+    let begun = async |token: &str, sessions: u64| {
         let mut socket = Socket::open_as(&served, token).await;
         socket.says(&initialize()).await;
         socket.next().await.unwrap();
-        let new = json!({
-            "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
-        });
-        socket.says(&new).await;
-        let (_, answer) = socket.answer(1).await;
-        let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+        let mut session = String::new();
+        for id in 10..10 + sessions {
+            let new = json!({
+                "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
+            });
+            socket.says(&new).await;
+            let (_, answer) = socket.answer(id).await;
+            answer["result"]["sessionId"]
+                .as_str()
+                .unwrap()
+                .clone_into(&mut session);
+        }
         (socket, session)
     };
-    let (mut hers, session) = begun(&ann).await;
-    let (mut his, own) = begun(&bob).await;
+    let (mut hers, session) = begun(&ann, 2).await;
+    let (mut his, own) = begun(&bob, 1).await;
+    assert_ne!(session, own);
     let asks = |id: u64, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": "session/load", "params": params});
     for (id, params) in [
         (
