@@ -2,6 +2,7 @@
 
 use std::io::{self, Read};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 /// The digest of everything in a reader.
@@ -14,9 +15,7 @@ pub fn digest(mut from: impl Read) -> io::Result<String> {
             read => hasher.update(&buffer[..read]),
         }
     }
-    let hex = hasher.finalize();
-    let hex: Vec<_> = hex.iter().map(|byte| format!("{byte:02x}")).collect();
-    Ok(format!("sha256:{}", hex.concat()))
+    Ok(format!("sha256:{}", HEXLOWER.encode(&hasher.finalize())))
 }
 
 /// A digest from a registry: only digits, in either case.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, Read};
 use std::str::FromStr;
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
 use crate::untrusted::{MAX_QUOTE, quote};
@@ -47,7 +48,7 @@ impl Digest {
     /// The digits alone, for use as a file name.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.to_string()[PREFIX.len()..].to_owned()
+        HEXLOWER.encode(&self.0)
     }
 }
 
@@ -68,34 +69,17 @@ impl FromStr for Digest {
     type Err = NoDigest;
 
     fn from_str(text: &str) -> Result<Self, NoDigest> {
-        let parse = || {
-            let digits = text.strip_prefix(PREFIX)?.as_bytes();
-            let mut bytes = [0; 32];
-            if digits.len() != 2 * bytes.len() {
-                return None;
-            }
-            for (byte, pair) in bytes.iter_mut().zip(digits.chunks(2)) {
-                *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-            }
-            Some(Self(bytes))
-        };
-        parse().ok_or_else(|| NoDigest(text.to_owned()))
-    }
-}
-
-/// Lower case only, so that each digest has one text.
-fn digit(digit: u8) -> Option<u8> {
-    match digit {
-        b'0'..=b'9' => Some(digit - b'0'),
-        b'a'..=b'f' => Some(digit - b'a' + 10),
-        _ => None,
+        // Lower case only, so that each digest has one text.
+        let digits = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
+        let bytes = HEXLOWER.decode(digits).unwrap_or_default();
+        let bytes = bytes.try_into().map_err(|_| NoDigest(text.to_owned()))?;
+        Ok(Self(bytes))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(PREFIX)?;
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        write!(f, "{PREFIX}{}", self.hex())
     }
 }
 

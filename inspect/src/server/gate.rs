@@ -1,8 +1,7 @@
 //! Access control: only requests with the secret in their address are let in, and none from other sites' pages. All
 //! others get the same answer, which reveals nothing.
 
-use std::fmt::Write;
-
+use data_encoding::HEXLOWER;
 use hyper::http::uri::Authority;
 use hyper::{HeaderMap, Request, header};
 use subtle::ConstantTimeEq;
@@ -22,10 +21,7 @@ impl Gate {
     pub fn new(port: u16) -> Result<Self, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
-        let mut secret = String::new();
-        for byte in bytes {
-            let _ = write!(secret, "{byte:02x}");
-        }
+        let secret = HEXLOWER.encode(&bytes);
         Ok(Self { port, secret })
     }
 

@@ -3,6 +3,7 @@
 use std::fs;
 
 use acp_chain_tests::host;
+use data_encoding::HEXLOWER;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use serde_json::{Value, json};
 
@@ -10,8 +11,7 @@ use super::receiver::{Answer, Exported, Receiver};
 use super::{ABOVE, KEY, SECRET, TRACE, client, meta, turn, turn_with};
 
 pub fn hex(bytes: &[u8]) -> String {
-    let digits: Vec<_> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    digits.concat()
+    HEXLOWER.encode(bytes)
 }
 
 /// The attributes of a span, as text.

@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow};
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use self::platform::Platform;
@@ -73,7 +74,7 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
         let path = out.join(&file);
         fs::write(&path, &bytes)
             .with_context(|| format!("{} cannot be written", path.display()))?;
-        writeln!(sums, "{}  {file}", tree::hex(&Sha256::digest(&bytes)))?;
+        writeln!(sums, "{}  {file}", HEXLOWER.encode(&Sha256::digest(&bytes)))?;
         println!("{}", path.display());
     }
     // What `sha256sum --check` reads.

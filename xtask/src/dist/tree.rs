@@ -1,7 +1,6 @@
 //! The files of a package, and the archive of them that most kinds of package are.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -85,12 +84,4 @@ pub fn gz(content: &[u8]) -> Result<Vec<u8>> {
     let mut packed = GzBuilder::new().write(Vec::new(), Compression::best());
     packed.write_all(content)?;
     Ok(packed.finish()?)
-}
-
-/// Bytes as lists of checksums have them.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
