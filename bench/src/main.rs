@@ -6,10 +6,10 @@ use std::env;
 use std::fs;
 use std::path::PathBuf;
 
-use acp_chain_bench::measures::{self, Effort};
+use acp_chain_bench::measures::{self, Effort, beside};
 use acp_chain_bench::plots;
 use acp_chain_bench::report::{self, Report};
-use acp_chain_bench::subjects::{Collectors, Places};
+use acp_chain_bench::subjects::{Collectors, Places, powers};
 use anyhow::{Context, Result};
 use clap::Parser;
 
@@ -43,6 +43,12 @@ struct Cli {
     /// Measure those subjects alone whose names end in this, beside the relay
     #[arg(long)]
     only: Vec<String>,
+    /// Measure the program beside this earlier one instead
+    #[arg(long, requires = "components_before")]
+    before: Option<PathBuf>,
+    /// The components of the earlier one
+    #[arg(long)]
+    components_before: Option<PathBuf>,
 }
 
 fn main() -> Result<()> {
@@ -55,6 +61,7 @@ fn main() -> Result<()> {
     // The agent and the relay are next to this program.
     let us = env::current_exe()?;
     let places = Places {
+        powers: powers(&cli.program)?,
         program: cli.program,
         components: cli.components,
         agent: us.with_file_name("bench-agent"),
@@ -68,10 +75,24 @@ fn main() -> Result<()> {
         true => Effort::QUICK,
         false => Effort::WHOLE,
     };
-    let outcome = measures::run(&places, &effort, &cli.only).with_context(|| {
+    let log = || {
         let log = places.scratch.join("stderr.log");
         format!("what was measured printed to {}", log.display())
-    })?;
+    };
+    if let Some((program, components)) = cli.before.zip(cli.components_before) {
+        let before = Places {
+            powers: powers(&program)?,
+            program,
+            components,
+            scratch: places.scratch.join("before"),
+            ..places.clone()
+        };
+        fs::create_dir_all(&before.scratch)?;
+        let all = beside::run(&places, &before, &effort).with_context(log)?;
+        println!("{}", report::beside(&all));
+        return Ok(());
+    }
+    let outcome = measures::run(&places, &effort, &cli.only).with_context(log)?;
     let report = Report::new(outcome, cli.quick, cli.commit);
     let tables = report::markdown(&report);
     println!("{tables}");

@@ -9,6 +9,7 @@ mod inspector;
 mod instructions;
 mod serve;
 
+use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
@@ -41,6 +42,9 @@ pub struct Options {
     /// several times
     #[arg(long, conflicts_with_all = ["publish", "serve", "micro", "inspector", "instructions"])]
     only: Vec<String>,
+    /// Measure beside another commit, in pairs: a checkout of it in which `cargo xtask bench --quick` ran
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["only", "publish", "serve", "micro", "inspector", "instructions"])]
+    beside: Option<PathBuf>,
     /// Write the tables and plots into `docs/performance`, or with `--serve` the tables into `docs/serve-benchmark.md`
     #[arg(long, conflicts_with = "quick")]
     publish: bool,
@@ -104,6 +108,17 @@ fn harness(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
     }
     if options.quick {
         harness.arg("--quick");
+    }
+    if let Some(folder) = &options.beside {
+        let [program, components] = ["dist/acp-chain", "components"].map(|name| {
+            let path = folder.join("target").join(name);
+            path.canonicalize().with_context(|| {
+                let path = path.display();
+                format!("{path} is missing: run `cargo xtask bench --quick` in that checkout")
+            })
+        });
+        harness.arg("--before").arg(program?);
+        harness.arg("--components-before").arg(components?);
     }
     for only in &options.only {
         harness.arg("--only").arg(only);

@@ -1,11 +1,13 @@
 //! The measurements of subjects, and the course of a run.
 //!
 //! Start and memory are measured with each subject alone, as processes of the same program share its memory.
-//! Everything else is measured in turn, with all subjects running. The cost of an unresponsive collector is so small
-//! that it is measured separately, in pairs.
+//! Everything else is measured in turn, with all subjects running. What is smaller than the differences of such a run
+//! is measured separately, in pairs: the cost of an unresponsive collector, and that of a change.
 
 mod alone;
+pub mod beside;
 mod collectors;
+mod pairs;
 mod rounds;
 pub mod stats;
 
@@ -17,7 +19,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde::Serialize;
 
-pub use self::collectors::{Exported, Share};
+pub use self::beside::{Beside, Cost};
+pub use self::collectors::Exported;
+pub use self::pairs::Share;
 use self::rounds::Live;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
 
@@ -45,8 +49,8 @@ pub struct Effort {
     pub cold_starts: usize,
     /// For how long the client reads slowly.
     pub slow: Duration,
-    /// How often the chains that export are started.
-    pub collector_starts: usize,
+    /// How often those are started that are measured in pairs.
+    pub paired_starts: usize,
 }
 
 impl Effort {
@@ -58,7 +62,7 @@ impl Effort {
         starts: 5,
         cold_starts: 1,
         slow: Duration::from_secs(2),
-        collector_starts: 2,
+        paired_starts: 2,
     };
 
     /// The published extent.
@@ -69,7 +73,7 @@ impl Effort {
         starts: 30,
         cold_starts: 3,
         slow: Duration::from_secs(8),
-        collector_starts: 20,
+        paired_starts: 20,
     };
 }
 

@@ -1,5 +1,6 @@
 //! The results of a run, as JSON, as tables, and compared with the targets.
 
+mod beside;
 mod machine;
 mod page;
 mod table;
@@ -7,6 +8,7 @@ mod targets;
 
 use serde::Serialize;
 
+pub use beside::beside;
 pub use machine::Machine;
 pub use page::publish;
 pub use table::markdown;

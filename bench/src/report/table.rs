@@ -207,18 +207,22 @@ fn updates(report: &Report, text: &mut String) {
 }
 
 fn exported(report: &Report, text: &mut String) {
-    let part = |share: &Share| {
+    let part = |share: Option<Share>| {
+        let Some(share) = share else {
+            return NOTHING.to_owned();
+        };
         let (part, known) = (share.part * 100.0, share.uncertainty * 100.0);
         format!("{part:.1} % ± {:.1}", known / 2.0)
     };
+    let figure = |share: Option<Share>| show(share.map(|share| share.figure));
     let rows = report.exported.iter().map(|exported| {
         vec![
             exported.name.clone(),
-            show(Some(exported.turns.per_second)),
-            part(&exported.turns),
-            show(Some(exported.updates.per_second)),
-            part(&exported.updates),
-            show(exported.memory.map(mib)),
+            figure(exported.turns),
+            part(exported.turns),
+            figure(exported.updates),
+            part(exported.updates),
+            show(exported.memory),
         ]
     });
     let head = [

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Report;
 use crate::measures::stats::{mib, number, slope};
-use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, UPDATES};
+use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{COUNTS, Collector, Family, MANY, PROJECTS};
 
 /// A target.
@@ -156,17 +156,17 @@ impl Targets<'_> {
                 Collector::Dead => "a collector that is dead",
             };
             for (share, of) in [(exported.turns, "turns"), (exported.updates, "updates")] {
-                let is_known = share.uncertainty <= KNOWN || share.part >= 1.0;
+                let is_known = |share: Share| share.uncertainty <= KNOWN || share.part >= 1.0;
                 self.held(
                     format!("{what}, beside one that is there: {of}"),
-                    Some(share.part * 100.0),
-                    is_known,
+                    share.map(|share| share.part * 100.0),
+                    share.is_none_or(is_known),
                     99.0,
                     "%",
                     true,
                 );
             }
-            let memory = (exported.memory.map(mib), None);
+            let memory = (exported.memory, None);
             self.most(format!("{what}: memory in the end"), memory, 64.0, "MiB");
         }
     }

@@ -1,5 +1,6 @@
 //! acp-chain as an editor launches it, with a manifest for each subject.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -33,7 +34,8 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
     if subject.family != Family::Empty && subject.projects() == 0 {
         let name = format!("{:?}-{}.toml", subject.family, subject.proxies);
         let path = places.scratch.join(name);
-        fs::write(&path, manifest(subject, &places.components)?)?;
+        let manifest = manifest(subject, &places.components, &places.powers)?;
+        fs::write(&path, manifest)?;
         command.arg("--manifest").arg(path);
     }
     if subject.family == Family::Traced {
@@ -49,7 +51,7 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
     Ok(command)
 }
 
-fn manifest(subject: &Subject, components: &Path) -> Result<String> {
+fn manifest(subject: &Subject, components: &Path, powers: &[&str]) -> Result<String> {
     match subject.family {
         Family::Ours => return ours(&["rules", "permissions", "redact"], components),
         Family::Five => {
@@ -60,7 +62,6 @@ fn manifest(subject: &Subject, components: &Path) -> Result<String> {
         }
         _ => {}
     }
-    let powers: Vec<_> = Power::all().map(|power| power.key).collect();
     let mut text = String::new();
     let mut add = |id: &str, component: &str, terms: &str| {
         let path = components.join(component).with_extension("wasm");
@@ -88,6 +89,18 @@ fn manifest(subject: &Subject, components: &Path) -> Result<String> {
     Ok(text)
 }
 
+/// The powers that this program knows, which may be of an earlier commit.
+///
+/// # Errors
+/// If it cannot be started.
+pub fn powers(program: &Path) -> Result<Vec<&'static str>> {
+    let output = process::command(program).arg("powers").output()?;
+    let told = String::from_utf8(output.stdout)?;
+    let known: HashSet<_> = told.split_whitespace().collect();
+    let powers = Power::all().map(|power| power.key);
+    Ok(powers.filter(|key| known.contains(key)).collect())
+}
+
 /// A manifest of some of our proxies, with the powers that they ask for.
 pub fn ours(names: &[&str], components: &Path) -> Result<String> {
     let mut text = String::new();
@@ -113,7 +126,7 @@ mod tests {
     #[test]
     fn few_of_many_subscribe() {
         let many = Subject::new(Family::Few, super::super::MANY);
-        let manifest = manifest(&many, Path::new("components")).unwrap();
+        let manifest = manifest(&many, Path::new("components"), &[]).unwrap();
         assert_eq!(manifest.matches("[[proxy]]").count(), 100);
         assert_eq!(manifest.matches("elsewhere = true").count(), 97);
     }

@@ -13,6 +13,7 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use chain::ours as with_ours;
+pub use chain::powers;
 pub use collectors::Collectors;
 pub(crate) use process::command;
 pub use process::{CAN_LOOK, Tree};
@@ -94,6 +95,8 @@ pub enum Collector {
 pub struct Places {
     /// The program `acp-chain`.
     pub program: PathBuf,
+    /// The [`powers`] that it knows.
+    pub powers: Vec<&'static str>,
     /// The components of `cargo xtask guests`.
     pub components: PathBuf,
     /// The tiny agent.

@@ -4,7 +4,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use acp_chain_powers::Power;
 use anyhow::{Context, Result, ensure};
 
 use super::{Places, Subject, TERMS};
@@ -20,7 +19,8 @@ pub fn make(subject: &Subject, places: &Places, command: impl Fn() -> Command) -
             places.components.join("pass.wasm"),
             folder.join("pass.wasm"),
         )?;
-        fs::write(folder.join("acp-chain.toml"), manifest(subject.proxies))?;
+        let manifest = manifest(subject.proxies, &places.powers);
+        fs::write(folder.join("acp-chain.toml"), manifest)?;
         let shown = trust(command().args(["trust", "--show", "--json"]).arg(&folder))?;
         let shown: serde_json::Value = serde_json::from_slice(&shown)?;
         let key = shown["key"].as_str().context("the project has no key")?;
@@ -42,8 +42,7 @@ fn trust(command: &mut Command) -> Result<Vec<u8>> {
     Ok(output.stdout)
 }
 
-fn manifest(proxies: usize) -> String {
-    let powers: Vec<_> = Power::all().map(|power| power.key).collect();
+fn manifest(proxies: usize, powers: &[&str]) -> String {
     let proxy = |number| {
         format!("[[proxy]]\nid = 'pass-{number}'\npath = 'pass.wasm'\n{TERMS}powers = {powers:?}\n")
     };
