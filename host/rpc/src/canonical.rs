@@ -9,8 +9,8 @@ use acp_chain_powers::fold;
 use foldhash::{HashSet, HashSetExt};
 
 use super::Message;
-use super::entries::{Entries, end_of_string};
-use super::pointer::decoded;
+use super::entries::end_of_string;
+use super::pointer::like;
 
 /// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,30 +87,12 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
 /// Whether readers may disagree about which kind of update the params of a `session/update` are.
 #[must_use]
 pub fn is_unclear_update(params: &str) -> bool {
-    /// The values of members that some reader takes for this one, and whether all take only this one for it.
-    fn like<'t>(object: &'t str, name: &str) -> (Vec<&'t str>, bool) {
-        let entries = Entries::of(object).filter(|entries| entries.is_object);
-        let (mut values, mut is_exact) = (Vec::new(), true);
-        for entry in entries.into_iter().flatten() {
-            let Some(found) = entry.name.map(decoded) else {
-                continue;
-            };
-            // What cannot be decoded may be anything.
-            if found
-                .as_deref()
-                .is_none_or(|found| fold(found) == fold(name))
-            {
-                is_exact &= found.as_deref() == Some(name);
-                values.push(entry.value);
-            }
-        }
-        let is_clear = is_exact && values.len() <= 1;
-        (values, is_clear)
-    }
-
-    let (updates, is_clear) = like(params, "update");
-    let is_unclear = |update: &&str| !like(update, "sessionUpdate").1;
-    !is_clear || updates.iter().any(is_unclear)
+    let is_unclear = |object, name| {
+        let found: Vec<_> = like(object, name).collect();
+        found.len() > 1 || found.iter().any(|(_, is_exact)| !is_exact)
+    };
+    let mut updates = like(params, "update");
+    is_unclear(params, "update") || updates.any(|(update, _)| is_unclear(update, "sessionUpdate"))
 }
 
 /// The names of one object. Most objects have few.

@@ -79,6 +79,11 @@ impl Message {
         let is_given =
             |field: &Option<Field>| field.as_ref().map(text).is_some_and(|text| text != "null");
         match (is_given(&result), is_given(&error)) {
+            // Only a result can be null.
+            (false, false) if result.is_some() && !is_given(&method) => {
+                method = None;
+                error = None;
+            }
             (false, false) => {}
             (has_result, has_error) => {
                 method = method.filter(|method| text(method) != "null");
@@ -450,10 +455,15 @@ mod tests {
             kind(r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{},"method":null}"#),
             Kind::Error
         );
-        assert_eq!(
-            kind(r#"{"jsonrpc":"2.0","id":1,"result":null}"#),
-            Kind::Result
-        );
+        for null in [
+            r#"{"jsonrpc":"2.0","id":1,"result":null}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":null,"error":null,"method":null,"params":null}"#,
+        ] {
+            assert_eq!(kind(null), Kind::Result, "{null}");
+        }
+        // Passed on as it is, a reader could take it for a response.
+        assert!(parse(r#"{"jsonrpc":"2.0","id":1,"method":"m","result":null}"#).is_err());
     }
 
     #[test]

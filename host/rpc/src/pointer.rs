@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
+use acp_chain_powers::fold;
+
 use super::entries::Entries;
 
 /// A pointer that is neither empty nor begins with `/`, has a `~` that is not `~0` or `~1`, or has
@@ -99,6 +101,19 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     within(&mut entries, name, &[])
 }
 
+/// The values of the members of the object at the top of `json` that some reader may take for this one, each with whether
+/// it has that very name. Some readers ignore case, and a name that cannot be decoded may be anything.
+pub(super) fn like<'a>(json: &'a str, name: &str) -> impl Iterator<Item = (&'a str, bool)> {
+    let entries = Entries::of(json).filter(|entries| entries.is_object);
+    let meant = fold(name).into_owned();
+    let name = name.to_owned();
+    entries.into_iter().flatten().filter_map(move |entry| {
+        let found = decoded(entry.name?);
+        let is_like = found.as_deref().is_none_or(|found| fold(found) == meant);
+        is_like.then(|| (entry.value, found.as_deref() == Some(&*name)))
+    })
+}
+
 /// The decoded name of a member, from its JSON text; `None` if it cannot be decoded.
 pub(super) fn decoded(text: &str) -> Option<Cow<'_, str>> {
     let raw = text.get(1..text.len().saturating_sub(1))?;
@@ -171,6 +186,17 @@ mod tests {
         assert_eq!(member(json, "b"), Some("4"));
         assert_eq!(member(json, "c"), None);
         assert_eq!(member("[7]", "0"), None);
+    }
+
+    #[test]
+    fn members_are_like_one_in_any_case_and_if_they_cannot_be_decoded() {
+        let json = r#"{"a":1,"A":2,"\u0061":3,"b":{"a":0},"\ud800":4}"#;
+        let found: Vec<_> = like(json, "a").collect();
+        assert_eq!(
+            found,
+            [("1", true), ("2", false), ("3", true), ("4", false)]
+        );
+        assert_eq!(like("[]", "a").count() + like("null", "a").count(), 0);
     }
 
     #[test]

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use acp_chain_powers::fold;
-
-use super::entries::Entries;
-use super::pointer::{decoded, member};
+use super::pointer::{decoded, like, member};
 
 /// The name of the member.
 pub(super) const SESSION: &str = "sessionId";
@@ -15,15 +12,10 @@ pub(super) fn session(body: &str) -> Option<Arc<str>> {
     named_by(member(body, SESSION)?)
 }
 
-/// All sessions that a reader may take a body to name: of several members with that name any, whatever their case.
+/// All sessions that some reader may take a body to name.
 pub(super) fn sessions(body: &str) -> Vec<Arc<str>> {
-    let entries = Entries::of(body).filter(|entries| entries.is_object);
-    let is_it = |text: &str| decoded(text).is_some_and(|name| fold(&name) == fold(SESSION));
-    let named = entries
-        .into_iter()
-        .flatten()
-        .filter(|entry| entry.name.is_some_and(is_it));
-    named.filter_map(|entry| named_by(entry.value)).collect()
+    let named = like(body, SESSION);
+    named.filter_map(|(value, _)| named_by(value)).collect()
 }
 
 /// The session that the JSON text of that member names.
@@ -39,11 +31,11 @@ mod tests {
 
     #[test]
     fn every_session_that_some_reader_finds_is_found() {
-        let body = r#"{"sessionId":"a","SessionId":"b","x":{"sessionId":"no"},"\u0073essionId":"c","sessionId":7}"#;
+        let body = r#"{"sessionId":"a","SessionId":"b","x":{"sessionId":"no"},"\u0073essionId":"c","\ud800":"d","sessionId":7}"#;
         let found: Vec<_> = sessions(body);
         assert_eq!(
             found.iter().map(|name| &**name).collect::<Vec<_>>(),
-            ["a", "b", "c"]
+            ["a", "b", "c", "d"]
         );
         assert!(sessions("[]").is_empty() && sessions("null").is_empty());
     }

@@ -72,6 +72,8 @@ impl<'l> Reading<'l> {
         let given = |field: Option<&'l str>| field.filter(|value| *value != "null");
         if given(result).or(given(error)).is_some() {
             (method, result, error) = (given(method), given(result), given(error));
+        } else if result.is_some() && given(method).is_none() {
+            (method, error) = (None, None);
         }
         let (kind, body) = match (method, result, error, id) {
             (Some(_), None, None, Some(_)) => (Kind::Request, params),

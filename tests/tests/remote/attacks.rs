@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use acp_chain_tests::host;
+use acp_chain_tests::wire::in_time;
 use reqwest::Method;
 use serde_json::json;
 
@@ -181,6 +182,28 @@ async fn who_sends_slowly_or_nothing_keeps_nobody_else_waiting() {
     let another = served.connect().await;
     assert_ne!(another.id, bystander.connection.id);
     drop(slow);
+}
+
+#[tokio::test]
+async fn who_leaves_much_unread_keeps_no_connection_when_the_agent_is_gone() {
+    let served = Served::start().await;
+    let connection = served.connect().await;
+    let mut all = connection.hears(None).await;
+    let session = connection.session(&mut all, 1).await;
+    drop(all);
+    // More than may wait for a client, and nobody reads it.
+    let text = "x".repeat(1000);
+    let script = format!("stream 1400 {text}\nexit 3");
+    connection.prompts(&session, 2, &script).await;
+    let gone = async {
+        loop {
+            let asks = connection.asks(Method::DELETE);
+            if asks.send().await.unwrap().status() == 404 {
+                return;
+            }
+        }
+    };
+    in_time("the end of the connection", gone).await;
 }
 
 #[tokio::test]

@@ -101,3 +101,23 @@ async fn who_sends_much_is_read_slowly_and_nobody_else_is() {
         answer = posted(asks(&bob, &of_bob), &little) => assert_eq!(answer.status(), 202),
     }
 }
+
+#[tokio::test]
+async fn who_has_no_connection_yet_is_read_as_slowly() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = "bytes-per-second-per-user = \"8 KiB\"";
+    let (served, [ann, bob]) = serve(folder.path(), limits).await;
+    let long = |length| {
+        let params = json!({"protocolVersion": 1, "_meta": {"long": "x".repeat(length)}});
+        json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params})
+    };
+    let asks = |token: &str| served.asks(Method::POST).bearer_auth(token);
+    // This would take half a minute. He is answered while she waits.
+    let much = long(200 << 10);
+    let slow = posted(asks(&ann), &much);
+    let little = long(1);
+    tokio::select! {
+        _ = slow => panic!("it is read at once"),
+        answer = posted(asks(&bob), &little) => assert_eq!(answer.status(), 200),
+    }
+}

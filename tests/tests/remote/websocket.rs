@@ -3,7 +3,9 @@
 use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
 use futures_util::{SinkExt, StreamExt};
+use rustix::process::Signal;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
@@ -166,6 +168,14 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
         .await;
     let answer = his.next().await.unwrap();
     assert_eq!(answer["id"], Value::Null, "{answer}");
+    let told = answer["error"]["message"].as_str().unwrap();
+    assert!(told.contains("takes no batches"), "{answer}");
+    // A byte order mark makes it no other message.
+    let marked = format!("\u{feff}{}", asks(6, json!({"sessionId": session})));
+    his.socket.send(Message::text(marked)).await.unwrap();
+    let (_, answer) = his.answer(6).await;
+    let told = answer["error"]["message"].as_str().unwrap();
+    assert!(told.contains("there is no such session"), "{answer}");
     // What is told to it is not heard, and nobody is the worse for it.
     let cancel =
         json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});
@@ -174,6 +184,76 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
         socket.says(&prompt(session, 5, "stream 2 text")).await;
         assert_eq!(socket.answer(5).await.0, ["text 0", "text 1"]);
     }
+}
+
+#[tokio::test]
+async fn incomplete_messages_of_a_user_have_a_room_which_is_not_that_of_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tokens");
+    let ann = host::token(&file, "ann", &[]).await;
+    let bob = host::token(&file, "bob", &[]).await;
+    let mut command = host::acp_chain("serve");
+    command.args(["--listen", "127.0.0.1:0", "--tokens"]);
+    command.arg(&file).args(["--", AGENT]);
+    let served = Served::by(&mut command).await;
+    // The room is 128 MiB, and no message has more than 64 MiB.
+    let part = vec![b' '; 50 << 20];
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let mut socket = Socket::open_as(&served, &ann).await;
+        let io = socket.socket.get_mut();
+        io.write_all(&frame(0x81, 60 << 20)).await.unwrap();
+        in_time("room", io.write_all(&part)).await.unwrap();
+        open.push(socket);
+    }
+    let mut socket = Socket::open_as(&served, &ann).await;
+    let io = socket.socket.get_mut();
+    io.write_all(&frame(0x81, 60 << 20)).await.unwrap();
+    // It is cut, while it is sent or then.
+    let _ = in_time("the end", io.write_all(&part)).await;
+    let _ = in_time("the end", io.read_to_end(&mut Vec::new())).await;
+    let mut his = Socket::open_as(&served, &bob).await;
+    his.says(&initialize()).await;
+    assert!(his.next().await.unwrap()["result"].is_object());
+    // Complete, they take none any more.
+    for socket in &mut open {
+        let io = socket.socket.get_mut();
+        io.write_all(&vec![b' '; 10 << 20]).await.unwrap();
+        socket.says(&initialize()).await;
+        assert!(socket.next().await.unwrap()["result"].is_object());
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_asked_to_stop_finishes_what_runs_and_begins_nothing() {
+    let served = Served::start().await;
+    let mut socket = Socket::open(&served).await;
+    socket.says(&initialize()).await;
+    socket.next().await.unwrap();
+    let new = |id: u64| {
+        json!({
+            "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
+        })
+    };
+    socket.says(&new(1)).await;
+    let (_, answer) = socket.answer(1).await;
+    let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+    let asks = prompt(&session, 2, "permission edit look /tmp");
+    socket.says(&asks).await;
+    let asked = socket.next().await.unwrap();
+    served.signal(Signal::TERM);
+    while served.beside("/readyz").await != 503 {}
+    socket.says(&new(3)).await;
+    let (_, answer) = socket.answer(3).await;
+    let told = answer["error"]["message"].as_str().unwrap();
+    assert!(told.contains("about to stop"), "{told}");
+    let cancelled = json!({
+        "jsonrpc": "2.0", "id": asked["id"], "result": {"outcome": {"outcome": "cancelled"}},
+    });
+    socket.says(&cancelled).await;
+    assert_eq!(socket.answer(2).await.0, ["cancelled"]);
+    assert_eq!(socket.next().await, None);
+    assert!(served.ended().await.success());
 }
 
 #[tokio::test]

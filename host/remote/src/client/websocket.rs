@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_rpc::one_line;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -24,7 +25,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::ends::{Heard, Inbox, Link, on_one_line};
+use super::ends::{Heard, Inbox, Link};
 use super::error::{RemoteError, Why};
 use super::web::Web;
 use crate::wire::HEARTBEAT;
@@ -102,7 +103,7 @@ impl Socket {
                 Err(_) => break Err(Why::Broken("it says nothing any more".to_owned())),
                 Ok(None) => break Err(Why::Broken("it ended".to_owned())),
                 Ok(Some(Ok(Message::Text(text)))) => {
-                    let message = on_one_line(text.into());
+                    let message = one_line(text.into());
                     if !message.trim_ascii().is_empty()
                         && self.inbox.send(Heard::Message(message)).await.is_err()
                     {

@@ -8,7 +8,7 @@ use super::{Host, Issuer, Origin};
 /// The settings for authentication, and their files.
 #[derive(Clone, Debug, Default)]
 pub struct GateSettings {
-    /// The host names that clients use, beside those of this machine and the address at which it listens.
+    /// The host names that clients use, beside localhost and the address at which it listens.
     pub hosts: Vec<Host>,
     /// The origins of web pages that may call it, beside its own.
     pub origins: Vec<Origin>,

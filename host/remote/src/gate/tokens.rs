@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use data_encoding::{HEXLOWER, HEXLOWER_PERMISSIVE};
 
 use super::{Digest, User, digest};
 
@@ -107,7 +108,8 @@ impl FromStr for Token {
         let mut words = line.split_ascii_whitespace();
         let name = words.next().filter(|name| is_word(name)).ok_or(NAME)?;
         let hash = words.next().and_then(|word| word.strip_prefix("sha256:"));
-        let hash = hash.and_then(from_hex).ok_or(LINE)?;
+        let hash = hash.and_then(|hash| HEXLOWER_PERMISSIVE.decode(hash.as_bytes()).ok());
+        let hash = hash.and_then(|hash| hash.try_into().ok()).ok_or(LINE)?;
         let groups = words.map(|word| is_word(word).then(|| word.to_owned()).ok_or(GROUP));
         Ok(Self {
             hash,
@@ -121,29 +123,14 @@ impl FromStr for Token {
 
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{} sha256:", self.user.name)?;
-        for byte in self.hash {
-            write!(f, "{byte:02x}")?;
-        }
+        let hash = HEXLOWER.encode(&self.hash);
+        write!(f, "{} sha256:{hash}", self.user.name)?;
         for group in &self.user.groups {
             f.write_char(' ')?;
             f.write_str(group)?;
         }
         Ok(())
     }
-}
-
-fn from_hex(text: &str) -> Option<Digest> {
-    let mut bytes = [0; 32];
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if pairs.len() != bytes.len() || !rest.is_empty() {
-        return None;
-    }
-    let digit = |c: u8| char::from(c).to_digit(16);
-    for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-        *byte = u8::try_from(digit(*high)? << 4 | digit(*low)?).ok()?;
-    }
-    Some(bytes)
 }
 
 impl serde::Serialize for Token {

@@ -7,8 +7,8 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
@@ -29,9 +29,14 @@ const TEXT: usize = 256;
 /// Where lines go.
 #[derive(Clone, Debug)]
 pub struct Access {
-    queue: SyncSender<Item>,
+    /// An empty line only wakes the writer.
+    queue: SyncSender<Vec<u8>>,
     counts: Arc<Counts>,
+    flushes: Arc<Flushes>,
 }
+
+/// Who waits until the queue is written. They are not in it, so they are heard when it is full.
+type Flushes = Mutex<Vec<SyncSender<()>>>;
 
 #[derive(Debug, Default)]
 struct Counts {
@@ -39,18 +44,12 @@ struct Counts {
     failed: Count,
 }
 
-#[derive(Debug)]
-enum Item {
-    Line(Vec<u8>),
-    /// Reports when everything before it is written.
-    Flush(SyncSender<()>),
-}
-
 /// Writes the lines, on a thread of its own.
 pub struct Writer {
     out: Box<dyn Write + Send>,
-    queue: Receiver<Item>,
+    queue: Receiver<Vec<u8>>,
     counts: Arc<Counts>,
+    flushes: Arc<Flushes>,
 }
 
 /// What happened.
@@ -128,7 +127,7 @@ impl Whose {
             return;
         };
         line.push(b'\n');
-        if access.queue.try_send(Item::Line(line)).is_err() {
+        if access.queue.try_send(line).is_err() {
             access.counts.dropped.add(1);
         }
     }
@@ -140,14 +139,17 @@ impl Access {
     pub fn new(out: Box<dyn Write + Send>) -> (Self, Writer) {
         let (sender, queue) = sync_channel(WAITING);
         let counts = Arc::<Counts>::default();
+        let flushes = Arc::<Flushes>::default();
         let writer = Writer {
             out,
             queue,
             counts: counts.clone(),
+            flushes: flushes.clone(),
         };
         let access = Self {
             queue: sender,
             counts,
+            flushes,
         };
         (access, writer)
     }
@@ -155,9 +157,12 @@ impl Access {
     /// Waits until all events are written, but no longer than this.
     pub fn flush(&self, patience: Duration) {
         let (tell, told) = sync_channel(1);
-        if self.queue.try_send(Item::Flush(tell)).is_ok() {
-            let _ = told.recv_timeout(patience);
+        lock(&self.flushes).push(tell);
+        // If there is no room for it, the writer is awake.
+        if let Err(TrySendError::Disconnected(_)) = self.queue.try_send(Vec::new()) {
+            return;
         }
+        let _ = told.recv_timeout(patience);
     }
 
     /// Writes how many lines are missing.
@@ -185,23 +190,26 @@ impl Writer {
     }
 
     fn run(mut self) {
-        let mut is_told = false;
+        let (mut is_told, mut flushes) = (false, Vec::new());
         while let Ok(first) = self.queue.recv() {
-            let (mut text, mut lines, mut flushes) = (Vec::new(), 0, Vec::new());
-            let mut next = Some(first);
-            while let Some(item) = next {
-                match item {
-                    Item::Line(line) => {
-                        text.extend_from_slice(&line);
-                        lines += 1;
-                    }
-                    Item::Flush(flush) => flushes.push(flush),
+            // What was queued before these is in this batch, if it empties the queue.
+            flushes.append(&mut lock(&self.flushes));
+            let (mut text, mut lines) = (Vec::new(), 0);
+            let mut add = |line: Vec<u8>| {
+                text.extend_from_slice(&line);
+                lines += u64::from(!line.is_empty());
+                text.len() < BATCH
+            };
+            let mut has_room = add(first);
+            let is_empty = loop {
+                if !has_room {
+                    break false;
                 }
-                next = match text.len() < BATCH {
-                    true => self.queue.try_recv().ok(),
-                    false => None,
-                };
-            }
+                match self.queue.try_recv() {
+                    Ok(line) => has_room = add(line),
+                    Err(_) => break true,
+                }
+            };
             match self.out.write_all(&text) {
                 Ok(()) => is_told = false,
                 Err(error) => {
@@ -213,8 +221,10 @@ impl Writer {
                     is_told = true;
                 }
             }
-            for flush in flushes {
-                let _ = flush.try_send(());
+            if is_empty {
+                for flush in flushes.drain(..) {
+                    let _ = flush.try_send(());
+                }
             }
         }
     }
@@ -224,6 +234,10 @@ impl std::fmt::Debug for Writer {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.debug_struct("Writer").finish_non_exhaustive()
     }
+}
+
+fn lock(flushes: &Flushes) -> MutexGuard<'_, Vec<SyncSender<()>>> {
+    flushes.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The beginning of a text.
@@ -241,6 +255,18 @@ mod tests {
     impl Write for Full {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
             Err(io::ErrorKind::StorageFull.into())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    struct Disk(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
         }
 
         fn flush(&mut self) -> io::Result<()> {
@@ -277,9 +303,31 @@ mod tests {
             lost(&access)
         );
         writer.begin().unwrap();
-        while !lost(&access).contains(&format!("not_written\"}} {WAITING}\n")) {
-            access.flush(Duration::from_mins(1));
+        access.flush(Duration::from_mins(1));
+        let text = lost(&access);
+        assert!(
+            text.contains(&format!("not_written\"}} {WAITING}\n")),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn all_that_was_told_is_written_before_the_end_even_if_there_is_no_room_for_more() {
+        let written = Arc::<Mutex<Vec<u8>>>::default();
+        let (access, writer) = Access::new(Box::new(Disk(written.clone())));
+        let whose = whose(&access);
+        for _ in 0..WAITING {
+            whose.tell(Entry::default());
         }
+        let flushed = thread::spawn(move || access.flush(Duration::from_mins(1)));
+        // It waits, and then the lines are written.
+        while lock(&writer.flushes).is_empty() {
+            thread::yield_now();
+        }
+        writer.begin().unwrap();
+        flushed.join().unwrap();
+        let text = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), WAITING);
     }
 
     #[test]
@@ -290,9 +338,7 @@ mod tests {
             method: Some(&long),
             ..Entry::default()
         });
-        let Ok(Item::Line(line)) = writer.queue.try_recv() else {
-            panic!("a line")
-        };
+        let line = writer.queue.try_recv().unwrap();
         let line = String::from_utf8(line).unwrap();
         assert!(line.len() < 2 * TEXT + 200 && line.lines().count() == 1);
         assert!(!line.contains('\x1b') && line.contains(r#""method":"\n\u001b\""#));

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::{Message, one_line};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use super::access::{Entry, Whose};
 use super::account::Account;
-use super::connection::{Connection, Delivered, Ending, whole};
+use super::connection::{Connection, Delivered, Ending};
 use super::events::Events;
 use super::mailbox::Closed;
 use super::metrics::{Refusal, Way};
@@ -34,6 +34,9 @@ use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
 /// The longest `initialize`, in bytes: its sender has no connection yet.
 const FIRST: usize = 256 * 1024;
+
+/// A message of fewer bytes is copied.
+const SHORT: usize = 16 * 1024;
 
 /// How long a body may pause.
 const BODY: Duration = Duration::from_secs(30);
@@ -280,8 +283,13 @@ impl Answers {
                 connection.pace(len).await;
             }
         }
-        let text = parts.unwrap_or_else(|| text.freeze());
-        Message::parse(whole(text)).map_err(|error| Box::new(malformed(&error.to_error())))
+        let text = match parts {
+            // A short one must not keep the whole buffer alive that it was read into.
+            Some(part) if part.len() < SHORT => Bytes::copy_from_slice(&part),
+            Some(part) => part,
+            None => text.freeze(),
+        };
+        Message::parse(one_line(text)).map_err(|error| Box::new(malformed(&error.to_error())))
     }
 
     /// Why a message is rejected.

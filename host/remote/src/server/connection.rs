@@ -3,28 +3,24 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::pin;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
 use acp_chain_rpc::{Error, Id, Message};
-use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::{Notify, watch};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::access::Whose;
 use super::account::Account;
 use super::mailbox::{Closed, Event};
 use super::metrics::{Figures, Way};
 use super::owners::Owners;
-use super::routes::{NoStream, Noted, REFUSALS, Routes};
+use super::routes::{NoStream, Noted, Routes, WAITING};
 use crate::User;
 use crate::wire::HEARTBEAT;
-
-/// How many bytes may wait for the chain, and for the client. One message may always wait.
-const WAITING: usize = 1 << 20;
 
 /// How many message keys are remembered.
 const KEYS: usize = 128;
@@ -61,8 +57,8 @@ pub struct Connection {
     room: Notify,
     ending: watch::Sender<Ending>,
     owners: Arc<Owners>,
-    /// Notified when the client may have received everything that it is owed.
-    idle: Arc<Notify>,
+    /// Whether it is to end once the client has everything that it is owed.
+    is_draining: Arc<AtomicBool>,
     /// When data from the client last arrived, in milliseconds since the connection began.
     heard: AtomicU64,
     begun: Instant,
@@ -105,7 +101,7 @@ impl Connection {
         account: Arc<Account>,
         figures: Arc<Figures>,
         owners: Arc<Owners>,
-        idle: Arc<Notify>,
+        is_draining: Arc<AtomicBool>,
     ) -> Arc<Self> {
         figures.opened(whose.way);
         let is_one = whose.way == Way::WebSocket;
@@ -132,7 +128,7 @@ impl Connection {
             room: Notify::new(),
             ending: watch::Sender::new(Ending::None),
             owners,
-            idle,
+            is_draining,
             heard: AtomicU64::new(0),
             begun: Instant::now(),
         })
@@ -144,7 +140,6 @@ impl Connection {
             incoming: Box::new(Inward(self.clone())),
             outgoing: Box::new(Outward {
                 connection: self.clone(),
-                partial: BytesMut::new(),
                 is_flushed: true,
                 is_open: true,
             }),
@@ -210,6 +205,7 @@ impl Connection {
                 if state.has_said_all || state.is_closed {
                     return Err(Over);
                 }
+                // As much may wait for the chain as for the client, and one message always.
                 if state.inbox.is_empty() || state.held + len <= WAITING {
                     let noted = match &frame {
                         Frame::Message(message) => state.routes.note(message),
@@ -226,7 +222,13 @@ impl Connection {
                     return Ok(Delivered::Yes);
                 }
             }
-            room.await;
+            // The client is not silent: we do not listen.
+            while timeout(Duration::from_secs(HEARTBEAT), room.as_mut())
+                .await
+                .is_err()
+            {
+                self.hear();
+            }
         }
     }
 
@@ -234,7 +236,7 @@ impl Connection {
     pub fn refuse(&self, id: &Id, error: &Error) {
         self.hear();
         let mut state = self.state();
-        if state.routes.waiting() >= REFUSALS {
+        if state.routes.waiting() >= WAITING {
             return self.end_as(state, Ending::AtOnce);
         }
         state.routes.refuse(id, error);
@@ -267,6 +269,13 @@ impl Connection {
     pub fn silence(&self) -> Duration {
         let heard = Duration::from_millis(self.heard.load(Ordering::Relaxed));
         self.begun.elapsed().saturating_sub(heard)
+    }
+
+    /// Drops what nobody will read any more.
+    pub fn trim(&self, now: Instant, age: Duration) {
+        let mut state = self.state();
+        state.routes.trim(now, age);
+        wake(&mut state.writes);
     }
 
     /// For how long the client has neither read nor sent anything.
@@ -313,7 +322,8 @@ impl Connection {
         if let Some(event) = mailbox.take() {
             state.routes.bound();
             wake(&mut state.writes);
-            self.idle.notify_waiters();
+            drop(state);
+            self.end_if_drained();
             return Poll::Ready(Some(event));
         }
         if is_closed {
@@ -329,12 +339,19 @@ impl Connection {
         state.routes.leave(session, reader);
         wake(&mut state.writes);
         drop(state);
-        self.idle.notify_waiters();
+        self.end_if_drained();
     }
 
     /// Ends it. A gentle end may become an immediate one.
     pub fn end(&self, how: Ending) {
         self.end_as(self.state(), how);
+    }
+
+    /// The client may have received everything that it is owed.
+    fn end_if_drained(&self) {
+        if self.is_draining.load(Ordering::Acquire) {
+            self.end_if_idle();
+        }
     }
 
     /// Ends it gently if nobody waits for anything.
@@ -414,7 +431,7 @@ impl Incoming for Inward {
             state.inbox.shrink_to_fit();
             drop(state);
             self.0.room.notify_waiters();
-            self.0.idle.notify_waiters();
+            self.0.end_if_drained();
         }
         frame
     }
@@ -423,36 +440,8 @@ impl Incoming for Inward {
 /// The messages to the client.
 struct Outward {
     connection: Arc<Connection>,
-    /// The beginning of an incomplete message.
-    partial: BytesMut,
     is_flushed: bool,
     is_open: bool,
-}
-
-impl Outward {
-    /// The next waiting message.
-    fn next(&mut self, outbox: &mut Outbox) -> Option<Bytes> {
-        while !outbox.is_empty() {
-            let chunk = outbox.chunk();
-            match memchr::memchr(b'\n', chunk) {
-                Some(end) if self.partial.is_empty() => {
-                    let line = outbox.copy_to_bytes(end);
-                    outbox.advance(1);
-                    return Some(line);
-                }
-                Some(end) => {
-                    self.partial.extend_from_slice(&chunk[..end]);
-                    outbox.advance(end + 1);
-                    return Some(self.partial.split().freeze());
-                }
-                None => {
-                    self.partial.extend_from_slice(chunk);
-                    outbox.advance(chunk.len());
-                }
-            }
-        }
-        None
-    }
 }
 
 impl Outgoing for Outward {
@@ -464,7 +453,7 @@ impl Outgoing for Outward {
         let mut state = connection.state();
         let mut has_moved = false;
         while state.routes.waiting() < WAITING
-            && let Some(line) = self.next(outbox)
+            && let Some(line) = outbox.take_line()
         {
             if let Some(session) = state.routes.push(line) {
                 connection.owners.own(&session, &connection.user);
@@ -474,8 +463,11 @@ impl Outgoing for Outward {
         if has_moved {
             self.is_flushed = false;
             drop(state);
-            connection.idle.notify_waiters();
+            connection.end_if_drained();
             return Poll::Ready(Ok(()));
+        }
+        if state.has_said_all && !state.routes.is_read() && state.routes.waiting() >= WAITING {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         if !self.is_flushed && outbox.is_empty() && state.routes.is_flushed() {
             self.is_flushed = true;
@@ -503,27 +495,5 @@ impl Outgoing for Outward {
 impl Drop for Outward {
     fn drop(&mut self) {
         self.connection.close();
-    }
-}
-
-/// The message of a complete text, without line breaks between tokens, which would end lines elsewhere.
-pub fn whole(text: Bytes) -> Bytes {
-    if memchr::memchr2(b'\n', b'\r', &text).is_none() {
-        return text;
-    }
-    let mut text = Vec::from(text);
-    for byte in &mut text {
-        if matches!(byte, b'\n' | b'\r') {
-            *byte = b' ';
-        }
-    }
-    text.into()
-}
-
-/// The frame of a text: its message, if it is one.
-pub fn frame(text: Bytes) -> Frame {
-    match Message::parse(text.clone()) {
-        Ok(message) => Frame::Message(message),
-        Err(_) => Frame::Line(text),
     }
 }

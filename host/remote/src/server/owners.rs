@@ -1,46 +1,53 @@
 //! The owners of sessions opened here: for everybody else, these sessions do not exist.
 //!
-//! Agents name sessions freely, and two may choose the same name: then each owner has its own.
+//! An owner is a name: with a token of other groups, the same user still has them. Agents name sessions freely, and two
+//! may choose the same name: then each owner has its own.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use acp_chain_rpc::Message;
 
 use crate::User;
 
-/// How many are remembered. Past that, the oldest half is dropped.
+/// How many are remembered. Past that, the older half of those of the user with the most is forgotten.
 const SESSIONS: usize = 100_000;
 
-/// Sessions and their users, as far as this node knows.
+/// Sessions and the names of their users, as far as this node knows.
 #[derive(Debug, Default)]
 pub struct Owners(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// With the count of sessions when it was last opened.
-    sessions: HashMap<Arc<str>, (HashSet<Arc<User>>, u64)>,
-    count: u64,
+    /// The owners of each, with the number under which they opened it last.
+    sessions: HashMap<Arc<str>, HashMap<String, u64>>,
+    /// The sessions of each user, by that number.
+    of_users: HashMap<String, BTreeMap<u64, Arc<str>>>,
+    /// How many those are, of all users.
+    remembered: usize,
+    last: u64,
     /// The owner of all, unless there are several.
-    only: Option<Arc<User>>,
+    only: Option<String>,
     are_several: bool,
 }
 
 impl Owners {
     /// A session with this name belongs to this user.
-    pub fn own(&self, session: &Arc<str>, user: &Arc<User>) {
+    pub fn own(&self, session: &Arc<str>, user: &User) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.count += 1;
         let known = &mut *known;
-        let only = known.only.get_or_insert_with(|| user.clone());
-        known.are_several |= only != user;
-        let count = known.count;
-        let (owners, opened) = known.sessions.entry(session.clone()).or_default();
-        owners.insert(user.clone());
-        *opened = count;
-        if known.sessions.len() > SESSIONS {
-            let oldest = count.saturating_sub(SESSIONS as u64 / 2);
-            known.sessions.retain(|_, (_, begun)| *begun > oldest);
+        known.last += 1;
+        let only = known.only.get_or_insert_with(|| user.name.clone());
+        known.are_several |= *only != user.name;
+        let theirs = known.of_users.entry(user.name.clone()).or_default();
+        let owners = known.sessions.entry(session.clone()).or_default();
+        match owners.insert(user.name.clone(), known.last) {
+            Some(before) => drop(theirs.remove(&before)),
+            None => known.remembered += 1,
+        }
+        theirs.insert(known.last, session.clone());
+        if known.remembered > SESSIONS {
+            known.forget();
         }
     }
 
@@ -48,7 +55,7 @@ impl Owners {
     pub fn are_foreign(&self, message: &Message, user: &User) -> bool {
         let is_only = {
             let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            !known.are_several && known.only.as_deref().is_none_or(|only| only == user)
+            !known.are_several && known.only.as_deref().is_none_or(|only| only == user.name)
         };
         // Nothing is read of messages where there is only one user.
         !is_only
@@ -62,7 +69,26 @@ impl Owners {
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.sessions.get(session);
-        known.is_some_and(|(owners, _)| !owners.contains(user))
+        known.is_some_and(|owners| !owners.contains_key(&user.name))
+    }
+}
+
+impl Known {
+    fn forget(&mut self) {
+        let most = self.of_users.iter_mut().max_by_key(|(_, all)| all.len());
+        let Some((user, all)) = most else { return };
+        for _ in 0..all.len().div_ceil(2) {
+            let Some((_, oldest)) = all.pop_first() else {
+                return;
+            };
+            self.remembered -= 1;
+            if let Some(owners) = self.sessions.get_mut(&oldest) {
+                owners.remove(user);
+                if owners.is_empty() {
+                    self.sessions.remove(&oldest);
+                }
+            }
+        }
     }
 }
 
@@ -71,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_is_of_who_opened_it_and_not_known_for_ever() {
+    fn a_session_is_of_who_opened_it_and_who_has_the_most_is_forgotten_first() {
         let [ann, bob] = ["ann", "bob"].map(|name| {
             Arc::new(User {
                 name: name.to_owned(),
@@ -88,7 +114,9 @@ mod tests {
         for number in 0..SESSIONS {
             owners.own(&number.to_string().into(), &bob);
         }
-        assert!(!owners.is_foreign("a", &User::default()));
+        // He has forgotten it, and she has not.
+        assert!(owners.is_foreign("a", &bob) && !owners.is_foreign("a", &ann));
+        assert!(!owners.is_foreign("0", &ann));
         assert!(owners.is_foreign(&(SESSIONS - 1).to_string(), &ann));
     }
 }

@@ -1,11 +1,12 @@
 //! The open connections, and their limits.
 
 use std::collections::HashMap;
-use std::fmt::Write;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use data_encoding::HEXLOWER;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
@@ -52,8 +53,10 @@ pub struct Registry {
     pub figures: Arc<Figures>,
     /// The access log.
     pub access: Option<Access>,
-    /// A connection has ended, or is idle.
-    changed: Arc<Notify>,
+    /// A connection has ended.
+    changed: Notify,
+    /// Whether no more are accepted, and open ones end when they are idle. Set while `open` is locked.
+    is_draining: Arc<AtomicBool>,
     /// Whether all have ended, and no more are accepted.
     over: watch::Sender<bool>,
     /// How many sockets still have data to send.
@@ -63,8 +66,8 @@ pub struct Registry {
 #[derive(Debug, Default)]
 struct Open {
     connections: HashMap<String, Arc<Connection>>,
-    of_users: HashMap<Arc<User>, OfUser>,
-    is_draining: bool,
+    /// By name: a user may have tokens with different groups.
+    of_users: HashMap<String, OfUser>,
 }
 
 #[derive(Debug)]
@@ -74,12 +77,19 @@ struct OfUser {
 }
 
 impl Open {
-    fn account(&mut self, user: &Arc<User>, limits: &Limits) -> &mut OfUser {
-        let of_user = self.of_users.entry(user.clone());
+    fn account(&mut self, user: &User, limits: &Limits) -> &mut OfUser {
+        let of_user = self.of_users.entry(user.name.clone());
         of_user.or_insert_with(|| OfUser {
             connections: 0,
             account: Arc::new(Account::new(limits)),
         })
+    }
+}
+
+impl OfUser {
+    /// Whether somebody has the account, or has to be slow because of it: users who reconnect quickly keep their debt.
+    fn is_needed(&self) -> bool {
+        self.connections > 0 || Arc::strong_count(&self.account) > 1 || !self.account.is_even()
     }
 }
 
@@ -104,7 +114,8 @@ impl Registry {
             owners: Arc::default(),
             figures: Arc::default(),
             access,
-            changed: Arc::default(),
+            changed: Notify::default(),
+            is_draining: Arc::default(),
             over: watch::Sender::new(false),
             sockets: watch::Sender::new(0),
         }
@@ -124,7 +135,7 @@ impl Registry {
     ) -> Result<Arc<Connection>, NoRoom> {
         let id = self.id().map_err(|_| NoRoom::NoRandom)?;
         let mut open = self.open();
-        if open.is_draining {
+        if self.is_draining() {
             return Err(NoRoom::Draining);
         }
         let count = open.connections.len();
@@ -148,22 +159,17 @@ impl Registry {
         };
         let account = of_user.account.clone();
         let (figures, owners) = (self.figures.clone(), self.owners.clone());
-        let idle = self.changed.clone();
-        let connection = Connection::new(id.clone(), whose, account, figures, owners, idle);
+        let draining = self.is_draining.clone();
+        let connection = Connection::new(id.clone(), whose, account, figures, owners, draining);
         open.connections.insert(id, connection.clone());
         Ok(connection)
     }
 
     /// The account of a user who may not have a connection yet.
-    pub fn account(&self, user: &Arc<User>) -> Arc<Account> {
+    pub fn account(&self, user: &User) -> Arc<Account> {
         let mut open = self.open();
         if open.of_users.len() >= open.connections.len() + STRANGERS {
-            let is_used = |of_user: &OfUser| {
-                of_user.connections > 0
-                    || Arc::strong_count(&of_user.account) > 1
-                    || !of_user.account.is_even()
-            };
-            open.of_users.retain(|_, of_user| is_used(of_user));
+            open.of_users.retain(|_, of_user| of_user.is_needed());
         }
         open.account(user, &self.limits).account.clone()
     }
@@ -172,14 +178,10 @@ impl Registry {
     fn id(&self) -> Result<String, getrandom::Error> {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
-        let mut id = format!("{}.", self.node);
-        for byte in bytes {
-            let _ = write!(id, "{byte:02x}");
-        }
-        Ok(id)
+        Ok(format!("{}.{}", self.node, HEXLOWER.encode(&bytes)))
     }
 
-    /// The connection of this user.
+    /// The connection of this user, whose groups are still those for which its chain was chosen.
     pub fn find(&self, id: &str, user: &User) -> Option<Arc<Connection>> {
         let open = self.open();
         let found = open.connections.get(id)?;
@@ -190,13 +192,10 @@ impl Registry {
     pub fn remove(&self, connection: &Connection) {
         let mut open = self.open();
         if open.connections.remove(&connection.id).is_some()
-            && let Some(of_user) = open.of_users.get_mut(&connection.user)
+            && let Some(of_user) = open.of_users.get_mut(&connection.user.name)
         {
             self.figures.ended(connection.whose.way);
             of_user.connections -= 1;
-            if of_user.connections == 0 && of_user.account.is_even() {
-                open.of_users.remove(&connection.user);
-            }
         }
         drop(open);
         self.changed.notify_waiters();
@@ -228,7 +227,7 @@ impl Registry {
 
     /// Whether no more connections are accepted.
     pub fn is_draining(&self) -> bool {
-        self.open().is_draining
+        self.is_draining.load(Ordering::Acquire)
     }
 
     fn all(&self) -> Vec<Arc<Connection>> {
@@ -280,11 +279,11 @@ impl Registry {
     /// Ends silent connections, and drops old sent messages of the others.
     pub fn sweep(&self, patience: Duration) {
         let now = Instant::now();
-        // Users who reconnect quickly keep their debt.
-        let is_needed = |of_user: &OfUser| of_user.connections > 0 || !of_user.account.is_even();
-        self.open().of_users.retain(|_, of_user| is_needed(of_user));
+        self.open()
+            .of_users
+            .retain(|_, of_user| of_user.is_needed());
         for connection in self.all() {
-            connection.with_routes(|routes| routes.trim(now, patience));
+            connection.trim(now, patience);
             let is_deserted = connection.deserted(now).is_some_and(|age| age > patience);
             if is_deserted && !connection.is_ending() {
                 tracing::info!(connection = connection.id, "the client does not come back");
@@ -303,27 +302,26 @@ impl Registry {
     }
 
     async fn end_all(&self, patience: Duration) {
-        self.open().is_draining = true;
-        let finish = async {
-            loop {
-                let mut changed = std::pin::pin!(self.changed.notified());
-                changed.as_mut().enable();
-                let all = self.all();
-                if all.is_empty() {
-                    return;
-                }
-                for connection in all {
-                    connection.end_if_idle();
-                }
-                changed.await;
-            }
-        };
-        if tokio::time::timeout(patience, finish).await.is_ok() {
+        let open = self.open();
+        self.is_draining.store(true, Ordering::Release);
+        drop(open);
+        // From now on, each ends itself as soon as it is idle.
+        for connection in self.all() {
+            connection.end_if_idle();
+        }
+        if tokio::time::timeout(patience, self.all_ended())
+            .await
+            .is_ok()
+        {
             return;
         }
         for connection in self.all() {
             connection.end(Ending::AtOnce);
         }
+        self.all_ended().await;
+    }
+
+    async fn all_ended(&self) {
         loop {
             let mut changed = std::pin::pin!(self.changed.notified());
             changed.as_mut().enable();
@@ -410,6 +408,30 @@ mod tests {
             registry.begin(&bob, Way::Http, peer()).unwrap_err(),
             NoRoom::OfAll
         );
+    }
+
+    #[test]
+    fn a_user_has_one_share_whatever_the_groups() {
+        let registry = registry();
+        let (ann, of_staff) = (
+            user("ann"),
+            User {
+                name: "ann".to_owned(),
+                groups: vec!["staff".to_owned()],
+            },
+        );
+        let of_staff = Arc::new(of_staff);
+        registry.begin(&ann, Way::Http, peer()).unwrap();
+        let second = registry.begin(&of_staff, Way::Http, peer()).unwrap();
+        assert_eq!(
+            registry.begin(&of_staff, Way::Http, peer()).unwrap_err(),
+            NoRoom::OfUser
+        );
+        assert!(registry.find(&second.id, &ann).is_none());
+        registry.owners.own(&"s".into(), &ann);
+        registry.owners.own(&"t".into(), &user("bob"));
+        assert!(!registry.owners.is_foreign("s", &of_staff));
+        assert!(registry.owners.is_foreign("t", &of_staff));
     }
 
     #[test]

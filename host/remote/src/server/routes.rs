@@ -29,8 +29,9 @@ const UNKNOWN: usize = 16;
 /// How many bytes of sent messages are kept, of all streams.
 const KEPT: usize = 4 << 20;
 
-/// While this many bytes wait for a client, nothing is refused for it: it does not read.
-pub const REFUSALS: usize = 1 << 20;
+/// How many bytes may wait for a client. While as many do, it does not read: nothing more is taken from the chain, and
+/// nothing is refused for it.
+pub const WAITING: usize = 1 << 20;
 
 /// How many requests of a client may be open.
 const QUESTIONS: usize = 4096;
@@ -186,9 +187,19 @@ impl Routes {
         let session = message.session().cloned();
         let id = message.id();
         if let Some(id) = &id
-            && !self.questions.contains_key(id)
-            && self.questions.len() >= QUESTIONS
+            && self.questions.contains_key(id)
         {
+            // By the chain, it would be taken for the answer to the open one.
+            let error = Error::new(
+                code::INVALID_REQUEST,
+                format!(
+                    "acp-chain: the id {} belongs to a request that is still open",
+                    id.as_str()
+                ),
+            );
+            return self.refuse_or_drop(id, &error);
+        }
+        if id.is_some() && self.questions.len() >= QUESTIONS {
             return Noted::TooMany;
         }
         let is_open = |name: &Arc<str>| self.open.contains_key(name);
@@ -203,16 +214,12 @@ impl Routes {
         {
             seat = self.account.seat();
             if seat.is_none() {
-                if self.waiting() >= REFUSALS {
-                    return Noted::TooMany;
-                }
                 self.figures.refused(Refusal::Sessions);
                 let error = Error::new(
                     code::INVALID_REQUEST,
                     "acp-chain: you have as many sessions open as one may have here; close one, or end a connection",
                 );
-                self.refuse(id, &error);
-                return Noted::Answered;
+                return self.refuse_or_drop(id, &error);
             }
         }
         if effect == Effect::Loads
@@ -239,6 +246,15 @@ impl Routes {
             self.questions.insert(id, question);
         }
         Noted::Yes
+    }
+
+    /// The same as [`Routes::refuse`], unless too much waits for the client already.
+    fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> Noted {
+        if self.waiting() >= WAITING {
+            return Noted::TooMany;
+        }
+        self.refuse(id, error);
+        Noted::Answered
     }
 
     /// Answers a request with an error, in place of the chain.
@@ -466,9 +482,18 @@ impl Routes {
         self.mailboxes().for_each(Mailbox::wake);
     }
 
-    /// Drops messages that were sent longer ago.
+    /// Drops messages that were sent longer ago, and the streams of closed sessions that nobody has read for so long.
     pub fn trim(&mut self, now: Instant, age: Duration) {
+        self.sessions.retain(|_, session| {
+            let deserted = session.mailbox.deserted(now);
+            session.is_known || deserted.is_none_or(|deserted| deserted <= age)
+        });
         self.mailboxes().for_each(|mailbox| mailbox.trim(now, age));
+    }
+
+    /// Whether somebody reads any stream.
+    pub fn is_read(&mut self) -> bool {
+        self.mailboxes().any(|mailbox| mailbox.is_read())
     }
 
     /// For how long nobody has read any stream.
@@ -624,6 +649,35 @@ mod tests {
         routes.mailbox(Some("a")).unwrap().leave(reader);
         routes.trim(Instant::now() + Duration::from_secs(1), Duration::ZERO);
         assert_eq!((routes.waiting(), routes.totals.kept.get()), (0, 0));
+    }
+
+    #[test]
+    fn an_open_request_is_not_forgotten_for_another_with_its_id() {
+        let mut routes = with_seats(1);
+        routes.open(None, None).unwrap();
+        asks(&mut routes, 1, "session/new", None);
+        let again = message(r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#);
+        assert_eq!(routes.note(&again), Noted::Answered);
+        assert_eq!(got(&mut routes, None), 1);
+        let opened = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"a"}}"#;
+        assert_eq!(routes.push(opened.into()).as_deref(), Some("a"));
+        assert_eq!(routes.gauges().sessions, 1);
+    }
+
+    #[test]
+    fn the_stream_of_a_closed_session_waits_for_a_reader_only_for_a_while() {
+        let mut routes = routes();
+        let reader = routes.open(Some("a"), None).unwrap();
+        tells(&mut routes, "a");
+        asks(&mut routes, 1, "session/close", Some("a"));
+        routes.leave(Some("a"), reader);
+        answers(&mut routes, 1, "{}");
+        let soon = Instant::now();
+        routes.trim(soon, Duration::from_secs(1));
+        assert_ne!(routes.waiting(), 0);
+        routes.trim(soon + Duration::from_secs(2), Duration::from_secs(1));
+        assert_eq!(routes.waiting(), 0);
+        assert!(routes.mailbox(Some("a")).is_none());
     }
 
     #[test]

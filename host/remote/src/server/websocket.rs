@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use acp_chain_rpc::transport::Frame;
-use acp_chain_rpc::{Error as RpcError, Id, Kind, batch_members, code};
+use acp_chain_rpc::{Error as RpcError, Id, Kind, code, one_line, read};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -28,7 +28,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, handshake::derive_accept_ke
 
 use super::access::Entry;
 use super::account::Account;
-use super::connection::{Connection, Delivered, Ending, frame, whole};
+use super::connection::{Connection, Delivered, Ending};
 use super::registry::Registry;
 use super::reply::{Answer, bare, named, plain};
 use crate::wire::HEARTBEAT;
@@ -219,20 +219,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 
 /// Why a message is not for the chain, as for one over HTTP.
 fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Option<RpcError> {
-    let is_foreign = match frame {
-        Frame::Message(message) => connection.is_foreign(message),
-        Frame::Line(line) => batch_members(line).into_iter().flatten().any(|member| {
-            acp_chain_rpc::Message::parse(member)
-                .is_ok_and(|message| connection.is_foreign(&message))
-        }),
-        Frame::TooLong { .. } | Frame::Torn(_) => false,
+    // What is no message is answered by the chain.
+    let Frame::Message(message) = frame else {
+        return None;
     };
-    if is_foreign {
+    if connection.is_foreign(message) {
         let text = "acp-chain: there is no such session";
         return Some(RpcError::new(code::INVALID_PARAMS, text));
     }
     // Running turns may finish; new ones may not start.
-    let is_new = matches!(frame, Frame::Message(message) if message.kind() == Kind::Request);
+    let is_new = message.kind() == Kind::Request;
     (is_new && registry.is_draining()).then(|| {
         let text = "acp-chain: this server is about to stop; connect again";
         RpcError::new(code::INTERNAL_ERROR, text)
@@ -273,12 +269,15 @@ async fn hear(
             }
         };
         let len = text.len();
-        let frame = frame(whole(text));
-        if let Frame::Line(line) = &frame
-            && line.trim_ascii().is_empty()
-        {
+        let text = one_line(text);
+        if text.trim_ascii().is_empty() {
             continue;
         }
+        // As the chain will read it.
+        let (frame, is_batch) = match read(Frame::Line(text.clone())) {
+            Ok(message) => (Frame::Message(message), false),
+            Err(malformed) => (Frame::Line(text), malformed.batch.is_some()),
+        };
         let begun = Instant::now();
         let (method, session) = match &frame {
             Frame::Message(message) => (Some(message.method().clone()), message.session().cloned()),
@@ -291,6 +290,10 @@ async fn hear(
             _ => Some(Id::null()),
         };
         let refused = match objection(&frame, connection, registry) {
+            _ if is_batch => {
+                let text = "acp-chain: this server takes no batches; send the messages one by one";
+                Some(RpcError::new(code::INVALID_REQUEST, text))
+            }
             Some(error) => Some(error),
             None => match connection.deliver(frame).await {
                 Ok(Delivered::Yes) => None,

@@ -54,6 +54,20 @@ impl Outbox {
         self.len += bytes.len();
     }
 
+    /// Takes the next complete line, without its end.
+    pub fn take_line(&mut self) -> Option<Bytes> {
+        let pieces = self.pieces.iter().map(|piece| &piece[..]);
+        let mut before = 0;
+        let end = pieces.chain([&self.tail[..]]).find_map(|chunk| {
+            let end = memchr::memchr(b'\n', chunk).map(|end| before + end);
+            before += chunk.len();
+            end
+        })?;
+        let line = self.copy_to_bytes(end);
+        self.advance(1);
+        Some(line)
+    }
+
     /// The number of bytes that wait.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -177,6 +191,25 @@ mod tests {
         assert_eq!(out.copy_to_bytes(2), "wo");
         assert_eq!(out.copy_to_bytes(COPIED + 1).as_ptr(), long.as_ptr());
         assert!(out.is_empty() && out.taken() == 2 * long.len() as u64 + 6);
+    }
+
+    #[test]
+    fn lines_are_taken_whole_however_they_are_queued() {
+        let mut out = Outbox::default();
+        let long = Bytes::from(vec![b'x'; 100_000]);
+        out.push_str("{}\n\n[");
+        out.push(&long);
+        assert_eq!(out.take_line().as_deref(), Some(&b"{}"[..]));
+        assert_eq!(out.take_line().as_deref(), Some(&b""[..]));
+        assert_eq!(out.take_line(), None);
+        out.push_str("]\n");
+        out.push(&long);
+        out.push_str("\n");
+        let whole = [b"[", &long[..], b"]"].concat();
+        assert_eq!(out.take_line().as_deref(), Some(&whole[..]));
+        // Of one piece, nothing is copied.
+        assert_eq!(out.take_line().unwrap().as_ptr(), long.as_ptr());
+        assert!(out.take_line().is_none() && out.is_empty());
     }
 
     #[test]

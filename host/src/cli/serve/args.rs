@@ -29,7 +29,7 @@ pub struct ServeArgs {
     /// The prefix of the ids of connections, by which balancers find the replica; by default, it is random
     #[arg(long, value_name = "NAME", env = "ACP_CHAIN_NODE")]
     node: Option<Node>,
-    /// A host name that clients use, beside those of this machine and of the address
+    /// A host name that clients use, beside localhost and the address
     #[arg(long, value_name = "NAME")]
     host: Vec<Host>,
     /// Also admit web pages of this origin

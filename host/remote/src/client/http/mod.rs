@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use acp_chain_rpc::{Error, Id, Kind, Message, code};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, one_line};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use self::open::{Open, Refusal};
-use super::ends::{Heard, Inbox, Link, on_one_line};
+use super::ends::{Heard, Inbox, Link};
 use super::error::{RemoteError, Why};
 use super::patience::Patience;
 use super::web::{Web, is_of_gateway, wanted_pause};
@@ -122,7 +122,7 @@ impl Connection {
                 let why = Why::NotAcp("its answer names no connection");
                 return Err(self.web.error(why));
             }
-            let _ = self.inbox.send(Heard::Message(on_one_line(body))).await;
+            let _ = self.inbox.send(Heard::Message(one_line(body))).await;
             return Ok(());
         };
         let resumes = headers.get(RESUME).is_some_and(|value| value == "1");
@@ -133,7 +133,7 @@ impl Connection {
         };
         // It is set only here, and one message is sent at a time.
         let _ = self.begun.set(begun);
-        let _ = self.inbox.send(Heard::Message(on_one_line(body))).await;
+        let _ = self.inbox.send(Heard::Message(one_line(body))).await;
         self.follow(None);
         Ok(())
     }

@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use acp_chain_rpc::{Id, Message};
+use acp_chain_rpc::{Id, Kind, Message};
 use reqwest::StatusCode;
 use tokio::sync::watch;
+use tokio::task::AbortHandle;
 
 use super::super::error::RemoteError;
 
@@ -38,14 +39,30 @@ pub enum Standing {
 #[derive(Debug)]
 struct Asked {
     session: Option<Arc<str>>,
-    /// Whether its answer names a new session.
-    begins: bool,
+    effect: Option<Effect>,
+}
+
+/// What an answer means for a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// It names a new one.
+    Begins,
+    /// It is over.
+    Ends,
+}
+
+/// A stream that is read.
+#[derive(Debug)]
+struct Stream {
+    standing: watch::Receiver<Standing>,
+    /// The task that reads it, once it runs.
+    reads: Option<AbortHandle>,
 }
 
 /// The open state.
 #[derive(Debug, Default)]
 pub struct Open {
-    streams: HashMap<Arc<str>, watch::Receiver<Standing>>,
+    streams: HashMap<Arc<str>, Stream>,
     asked: HashMap<Id, Asked>,
     /// The agent's requests, with the session on whose stream they arrived.
     asks: HashMap<Id, Arc<str>>,
@@ -58,11 +75,30 @@ impl Open {
         session: &Arc<str>,
     ) -> (watch::Receiver<Standing>, Option<watch::Sender<Standing>>) {
         if let Some(stream) = self.streams.get(session) {
-            return (stream.clone(), None);
+            return (stream.standing.clone(), None);
         }
         let (tell, told) = watch::channel(Standing::Opening);
-        self.streams.insert(session.clone(), told.clone());
+        let stream = Stream {
+            standing: told.clone(),
+            reads: None,
+        };
+        self.streams.insert(session.clone(), stream);
         (told, Some(tell))
+    }
+
+    /// This task reads a stream.
+    pub fn reads(&mut self, session: &str, task: AbortHandle) {
+        if let Some(stream) = self.streams.get_mut(session) {
+            stream.reads = Some(task);
+        }
+    }
+
+    /// A session is over: its stream is no longer read.
+    pub fn ended(&mut self, session: &str) {
+        let stream = self.streams.remove(session);
+        if let Some(reads) = stream.and_then(|stream| stream.reads) {
+            reads.abort();
+        }
     }
 
     /// A stream has closed: the next message of its session opens another.
@@ -72,14 +108,23 @@ impl Open {
 
     /// Our side sends a request.
     pub fn asks(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
-        let begins = matches!(method, "session/new" | "session/fork");
-        self.asked.insert(id, Asked { session, begins });
+        let effect = match method {
+            "session/new" | "session/fork" => Some(Effect::Begins),
+            "session/close" | "session/delete" => Some(Effect::Ends),
+            _ => None,
+        };
+        self.asked.insert(id, Asked { session, effect });
     }
 
-    /// Our side gets an answer. Returns the session that begins with it.
-    pub fn hears_answer(&mut self, answer: &Message) -> Option<Arc<str>> {
+    /// Our side gets an answer. Returns the session that begins or ends with it.
+    pub fn hears_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
         let asked = self.asked.remove(&answer.id()?)?;
-        asked.begins.then(|| answer.session().cloned())?
+        let effect = asked.effect.filter(|_| answer.kind() == Kind::Result)?;
+        let session = match effect {
+            Effect::Begins => answer.session().cloned(),
+            Effect::Ends => asked.session,
+        };
+        Some((effect, session?))
     }
 
     /// Our side no longer needs an answer to this. Returns whether it did.
@@ -103,5 +148,34 @@ impl Open {
     /// Our side answers the agent. Returns the session on whose stream the request arrived.
     pub fn answers(&mut self, id: &Id) -> Option<Arc<str>> {
         self.asks.remove(id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_stream_of_a_closed_session_is_not_read_any_more() {
+        let mut open = Open::default();
+        let session: Arc<str> = "s".into();
+        let answer = |text: &str| Message::parse(text.to_owned().into()).unwrap();
+        let refused = answer(r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#);
+        let closed = answer(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+        open.stream(&session);
+        let reads = tokio::spawn(std::future::pending::<()>());
+        open.reads(&session, reads.abort_handle());
+        let one = || Id::parse("1").unwrap();
+        open.asks(one(), Some(session.clone()), "session/close");
+        assert_eq!(open.hears_answer(&refused), None);
+        open.asks(one(), Some(session.clone()), "session/close");
+        assert_eq!(
+            open.hears_answer(&closed),
+            Some((Effect::Ends, session.clone()))
+        );
+        open.ended(&session);
+        assert!(reads.await.unwrap_err().is_cancelled());
+        // A later one of that name is read again.
+        assert!(open.stream(&session).1.is_some());
     }
 }

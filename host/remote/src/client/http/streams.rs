@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::Connection;
-use super::open::{QUESTIONS, Refusal, Standing};
+use super::open::{Effect, QUESTIONS, Refusal, Standing};
 use crate::client::ends::Heard;
 use crate::client::error::{RemoteError, Why};
 use crate::client::patience::{LONGEST, Patience};
@@ -68,12 +68,14 @@ impl Connection {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         // Forget ended ones.
         while streams.try_join_next().is_some() {}
-        streams.spawn(async move {
-            match session {
-                None => connection.follow_connection().await,
-                Some((name, tell)) => connection.follow_session(&name, &tell).await,
-            }
-        });
+        let Some((name, tell)) = session else {
+            streams.spawn(async move { connection.follow_connection().await });
+            return;
+        };
+        let followed = name.clone();
+        let task = streams.spawn(async move { connection.follow_session(&followed, &tell).await });
+        drop(streams);
+        self.open().reads(&name, task);
     }
 
     /// Waits until the stream of a session is open, or returns why it is not.
@@ -306,7 +308,7 @@ impl Connection {
     /// Passes on data of a stream.
     async fn hear(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
         let message = Message::parse(data.clone()).ok();
-        let mut begins = None;
+        let mut effect = None;
         if let Some(message) = &message {
             let id = message.id();
             let mut open = self.open();
@@ -315,18 +317,22 @@ impl Connection {
                     let error = self.web.error(Why::TooManyQuestions(QUESTIONS));
                     return Err(End::Lost(error));
                 }
-                (Kind::Result | Kind::Error, ..) => begins = open.hears_answer(message),
+                (Kind::Result | Kind::Error, ..) => effect = open.hears_answer(message),
                 _ => {}
             }
         }
         let handed = self.inbox.send(Heard::Message(data)).await;
         handed.map_err(|_| End::Unheard)?;
-        // After the answer that names it, so that none of its messages come first.
-        if let Some(session) = begins {
-            let (_, tell) = self.open().stream(&session);
-            if let Some(tell) = tell {
-                self.follow(Some((session, tell)));
+        match effect {
+            // After the answer that names it, so that none of its messages come first.
+            Some((Effect::Begins, session)) => {
+                let (_, tell) = self.open().stream(&session);
+                if let Some(tell) = tell {
+                    self.follow(Some((session, tell)));
+                }
             }
+            Some((Effect::Ends, session)) => self.open().ended(&session),
+            None => {}
         }
         Ok(())
     }
