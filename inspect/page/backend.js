@@ -49,12 +49,21 @@ export async function search(text, from, signal) {
 function searchHere(text, from) {
   const anyCase = text === text.toLowerCase();
   const spellings = [text, JSON.stringify(text).slice(1, -1)];
+  const has = (json) => {
+    const body = anyCase ? json.toLowerCase() : json;
+    return spellings.some((spelling) => body.includes(spelling));
+  };
   const found = [];
   for (let row = from; row < report.lines.length; row += 1) {
-    const line = anyCase ? report.lines[row].toLowerCase() : report.lines[row];
-    if (spellings.some((spelling) => line.includes(spelling))) found.push(row);
+    const body = report.lines[row].slice(...report.bodies[row]);
+    if (has(body) || (body.includes('\\u') && has(respelt(body)))) found.push(row);
   }
   return Uint32Array.from(found);
+}
+
+/** JSON with the characters for which `\u…` stands, as `JSON.stringify` spells them. */
+function respelt(json) {
+  return json.replace(/((?:\\u[0-9a-f]{4})+)|\\./gis, (escape, row) => (row ? JSON.stringify(JSON.parse(`"${row}"`)).slice(1, -1) : escape));
 }
 
 /** Rows in a format. */

@@ -9,6 +9,10 @@ const DEEPEST = 100;
 /** So many parts of a value are shown at first, and so many more each time. */
 const PARTS = 100;
 
+/** So many levels of a value are open at first, and fewer if they have more parts together than this. */
+const LEVELS = 6;
+const SHOWN = 400;
+
 /** So many characters of a string. */
 const STRING = 400;
 
@@ -113,8 +117,19 @@ export function member(value, name) {
   return value?.parts?.find(({ key }) => key && textOf(key) === name)?.value;
 }
 
+/** How many levels of a value are open at first. */
+function levelsOf(value) {
+  let [level, shown] = [[value], 0];
+  for (let open = 0; open < LEVELS; open += 1) {
+    level = level.flatMap(({ parts }) => (parts && parts.length <= PARTS ? parts.map((part) => part.value) : []));
+    shown += level.length;
+    if (shown > SHOWN) return open;
+  }
+  return LEVELS;
+}
+
 /** A value as a tree that folds. `more` holds what was unfolded; `again` shows it anew. */
-export function tree(value, more, again, path = '', key = undefined, last = true) {
+export function tree(value, more, again, path = '', key = undefined, last = true, levels = levelsOf(value)) {
   const comma = last ? '' : ',';
   const name = key ? html`<span class="key">${cleanLines(short(key, 200))}</span>: ` : nothing;
   if (!value.parts) return html`<div class="leaf">${name}${scalar(value, more, again, path)}${comma}</div>`;
@@ -122,7 +137,7 @@ export function tree(value, more, again, path = '', key = undefined, last = true
   const { parts } = value;
   if (!parts.length) return html`<div class="leaf">${name}${open}${close}${comma}</div>`;
   const depth = path.split('/').length - 1;
-  const isOpen = more.get(path) ?? (depth < 6 && parts.length <= PARTS);
+  const isOpen = more.get(path) ?? (depth < levels && parts.length <= PARTS);
   const toggle = (event) => {
     if (event.target.open === isOpen) return;
     more.set(path, event.target.open);
@@ -137,7 +152,7 @@ export function tree(value, more, again, path = '', key = undefined, last = true
       ? html`<div class="inside">
             ${parts
               .slice(0, shown)
-              .map((part, at) => tree(part.value, more, again, `${path}/${at}`, part.key, at === parts.length - 1))}
+              .map((part, at) => tree(part.value, more, again, `${path}/${at}`, part.key, at === parts.length - 1, levels))}
             ${rest > 0
               ? html`<button class="link" @click=${() => (more.set(`${path}#`, shown + 10 * PARTS), again())}>
                   ${counted(rest, 'more')}

@@ -9,6 +9,9 @@ import { bytes, clean, number, short, span, timeOfDay } from './words.js';
 
 const ROW = 24;
 
+/** The height of all rows at most: browsers make no element much higher. More rows have a scale. */
+const HIGHEST = 10_000_000;
+
 /** The marks that are shown as words, the worst first. */
 const SHOWN = ['failed', 'denied', 'missing', 'unanswered', 'error', 'refused', 'held', 'restarted', 'changed'];
 
@@ -50,22 +53,37 @@ export class List {
     this.#scroller.focus({ preventScroll: true });
   }
 
+  /** For so many pixels of rows the scroll bar has one. */
+  get #scale() {
+    const { clientHeight } = this.#scroller;
+    return Math.max(1, (this.shown.length * ROW - clientHeight) / (HIGHEST - clientHeight));
+  }
+
+  /** How much of the rows is above those in view. */
+  get #top() {
+    return this.#scroller.scrollTop * this.#scale;
+  }
+
+  set #top(top) {
+    this.#scroller.scrollTop = top / this.#scale;
+  }
+
   /** Whether the last row is in view. */
   get isAtEnd() {
-    return this.#scroller.scrollTop + this.#scroller.clientHeight >= this.shown.length * ROW - ROW / 2;
+    return this.#top + this.#scroller.clientHeight >= this.shown.length * ROW - ROW / 2;
   }
 
   /** Other rows are shown. Where nothing else is said, what is in view stays where it is. */
   show(rows, { top } = {}) {
-    const first = Math.floor(this.#scroller.scrollTop / ROW);
+    const [from, scale] = [this.#top, this.#scale];
+    const first = Math.floor(from / ROW);
     const row = this.shown[first];
     const before = this.shown.length;
     this.shown = rows;
-    this.#spacer.style.height = `${Math.max(1, rows.length) * ROW}px`;
-    if (top) this.#scroller.scrollTop = 0;
-    else if (row !== undefined && (rows.length < before || rows[first] !== row)) {
-      const within = this.#scroller.scrollTop % ROW;
-      this.#scroller.scrollTop = Math.min(lowerBound(rows, row), rows.length) * ROW + within;
+    this.#spacer.style.height = `${Math.min(HIGHEST, Math.max(1, rows.length) * ROW)}px`;
+    if (top) this.#top = 0;
+    else if (row !== undefined && (rows.length < before || rows[first] !== row || this.#scale !== scale)) {
+      this.#top = Math.min(lowerBound(rows, row), rows.length) * ROW + (from % ROW);
     }
     this.draw();
   }
@@ -77,7 +95,7 @@ export class List {
   }
 
   scrollToEnd() {
-    this.#scroller.scrollTop = this.shown.length * ROW;
+    this.#top = this.shown.length * ROW;
   }
 
   /** Brings a row into view, in the middle if it was far away. */
@@ -85,12 +103,12 @@ export class List {
     const at = this.indexOf(row);
     if (at < 0) return;
     const top = at * ROW;
-    const { scrollTop, clientHeight } = this.#scroller;
-    const height = clientHeight;
-    if (top < scrollTop) this.#scroller.scrollTop = top < scrollTop - 3 * ROW ? top - height / 2 : top;
-    else if (top + ROW > scrollTop + height) {
-      const isFar = top > scrollTop + height + 3 * ROW;
-      this.#scroller.scrollTop = isFar ? top - height / 2 : top + ROW - height;
+    const from = this.#top;
+    const height = this.#scroller.clientHeight;
+    if (top < from) this.#top = top < from - 3 * ROW ? top - height / 2 : top;
+    else if (top + ROW > from + height) {
+      const isFar = top > from + height + 3 * ROW;
+      this.#top = isFar ? top - height / 2 : top + ROW - height;
     }
     this.draw();
   }
@@ -109,17 +127,18 @@ export class List {
   }
 
   #drawNow() {
-    const { scrollTop, clientHeight, clientWidth } = this.#scroller;
-    const first = Math.max(0, Math.floor(scrollTop / ROW));
+    const { clientHeight, clientWidth } = this.#scroller;
+    const top = this.#top;
+    const first = Math.max(0, Math.floor(top / ROW));
     const rows = this.shown.subarray(first, first + Math.ceil(clientHeight / ROW) + 1);
     const lanes = this.#model.lanes();
     const width = Math.min(92, Math.max(26, (clientWidth * 0.42) / lanes.list.length));
     this.#head(lanes, width);
-    this.#rows.style.transform = `translateY(${-(scrollTop % ROW)}px)`;
+    this.#rows.style.transform = `translateY(${-(top % ROW)}px)`;
     const [low, high] = this.#selection();
     render(html`${Array.from(rows, (row, at) => this.#row(row, first + at, low, high))}`, this.#rows);
     this.#scroller.setAttribute('aria-activedescendant', this.indexOf(this.selected) >= 0 ? `row-${this.selected}` : '');
-    this.#paint(rows, lanes, width, scrollTop % ROW, clientHeight);
+    this.#paint(rows, lanes, width, top % ROW, clientHeight);
   }
 
   #selection() {

@@ -81,7 +81,7 @@ async function lookUp(text, signal) {
   try {
     const rows = await search(text, model.first, signal);
     if (signal.aborted) return;
-    found = { text, rows, upTo };
+    found = { text, rows: until(rows, upTo), upTo };
     state.searching = false;
     extend({ isNew: true });
     performance.measure('filter', { start: begun });
@@ -120,7 +120,7 @@ async function searchOn(text, signal) {
   state.searching = true;
   const upTo = model.end;
   try {
-    const more = await search(text, found.upTo, signal);
+    const more = until(await search(text, found.upTo, signal), upTo);
     if (signal.aborted) return;
     const all = new Uint32Array(found.rows.length + more.length);
     all.set(found.rows);
@@ -131,6 +131,11 @@ async function searchOn(text, signal) {
   } catch (error) {
     if (!signal.aborted) tell(error);
   }
+}
+
+/** The rows before this one. The program knows later ones already, which are asked for when they are here. */
+function until(rows, row) {
+  return rows.subarray(0, lowerBound(rows, row));
 }
 
 function add(row) {

@@ -90,6 +90,8 @@ export class Model {
   #open = new Map();
   #lastTurn = new Map();
   #restarts = new Map();
+  /** Components: they pass on only what they decided about. */
+  #deciding = new Set();
   #lanes = null;
 
   constructor() {
@@ -178,18 +180,26 @@ export class Model {
       this.#forget(this.connection[at]);
     }
     else if (what === STATE) {
+      // Only of those is the memory told.
+      if (this.size[at] >= 0) this.#deciding.add(this.#part(at));
       const restarted = this.#restarted(at);
       if (this.flags[at] & 16) this.#mark(at, MARKS.failed);
       else if (restarted) this.#mark(at, MARKS.restarted);
     }
   }
 
-  /** Whether a proxy has been restarted since the line before about its state: each says how often that was. */
+  /** The part that a row is from. */
+  #part(at) {
+    return `${this.connection[at]} ${this.from[at]}`;
+  }
+
+  /** Whether a proxy has been restarted since the line before about its state: each says how often that was, and the
+   * first may come late. */
   #restarted(at) {
-    const key = `${this.connection[at]} ${this.from[at]}`;
-    const before = this.#restarts.get(key) ?? 0;
-    this.#restarts.set(key, Math.max(before, this.held[at]));
-    return this.held[at] > before;
+    const key = this.#part(at);
+    const before = this.#restarts.get(key);
+    this.#restarts.set(key, Math.max(before ?? 0, this.held[at]));
+    return before !== undefined && this.held[at] > before;
   }
 
   /** Lines of a connection are missing, or of any: what comes next does not belong to what was under way. */
@@ -220,7 +230,8 @@ export class Model {
 
   #hop(at, row, what) {
     const from = this.#key(at, this.from[at]);
-    const came = this.#take(this.#passing, from, what) ?? this.#take(this.#waiting, from, what);
+    let came = this.#take(this.#passing, from, what);
+    if (came === undefined && !this.#deciding.has(this.#part(at))) came = this.#take(this.#waiting, from, what);
     if (came !== undefined) {
       this.came[at] = came;
       const before = came - this.first;
@@ -257,16 +268,18 @@ export class Model {
     const decision = this.to[at];
     const key = this.#key(at, this.from[at]);
     const rows = this.#waiting.get(key);
-    const about = rows?.[0];
+    const place = rows ? this.#placeOf(at, rows) : -1;
+    const about = rows?.[place];
+    this.#deciding.add(this.#part(at));
     if (about !== undefined) {
       this.came[at] = about;
       if (about >= this.first) this.decided[about - this.first] = decision;
       if (decision !== HOLD) {
-        rows.shift();
+        rows.splice(place, 1);
         if (!rows.length) this.#waiting.delete(key);
       }
       if (decision === FORWARD || decision === CHANGE || decision === FAIL || decision === EXPIRE) {
-        put(this.#passing, key, about);
+        insert(this.#passing, key, about);
       }
     }
     const mark = { [FAIL]: MARKS.failed, [EXPIRE]: MARKS.failed | MARKS.held, [HOLD]: MARKS.held, [REFUSE]: MARKS.refused }[decision];
@@ -281,6 +294,13 @@ export class Model {
       // A proxy's answer is a hop as well, if somebody else asked.
       if (asked !== undefined) this.#answered(open, asked);
     }
+  }
+
+  /** Which of the rows that wait for a proxy its decision is about: it is called with the newest, and holds others. What
+   * was never handed to it has neither time. */
+  #placeOf(at, rows) {
+    if (this.held[at] >= 0) return rows.findIndex((row) => this.decided[row - this.first] === HOLD);
+    return this.took[at] >= 0 ? rows.length - 1 : -1;
   }
 
   #take(map, key, what) {
@@ -408,4 +428,13 @@ function put(map, key, row) {
   const rows = map.get(key);
   if (rows) rows.push(row);
   else map.set(key, [row]);
+}
+
+/** The same in the order of the rows: messages leave in the order in which they came. */
+function insert(map, key, row) {
+  const rows = map.get(key) ?? [];
+  let at = rows.length;
+  while (at > 0 && rows[at - 1] > row) at -= 1;
+  rows.splice(at, 0, row);
+  if (rows.length === 1) map.set(key, rows);
 }

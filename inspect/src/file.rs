@@ -1,5 +1,5 @@
 //! Lines out of a file, also while it grows. One that is cut, since it started over, goes on as another source; what
-//! stood in it is then read from the file that keeps it.
+//! stood in it is then read from the file that keeps it, also what was not read before.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use acp_chain_trace::{Line, Reader, TraceError, kept};
 
-use crate::log::{Entry, Log, Shelf, SourceId, lock};
+use crate::log::{Entry, Log, Shelf, SourceId, lock, read_at};
 
 /// So many lines are taken in at once.
 const BATCH: usize = 4096;
@@ -26,6 +26,9 @@ const LAST: u64 = 1 << 20;
 /// Somebody reads a file in large pieces.
 const BUFFER: usize = 1 << 20;
 
+/// By so much of the last line a file is known again.
+const KNOWN: usize = 4096;
+
 /// A file that is read.
 pub struct Opened {
     path: PathBuf,
@@ -34,8 +37,12 @@ pub struct Opened {
     shelf: Shelf,
     /// What stood in the file before it started over.
     before: Option<Shelf>,
+    /// Kept, as it knows the requests of earlier lines.
+    reader: Reader<BufReader<Blocks>>,
     /// How far it was read.
     at: u64,
+    /// Where the last line begins, and how.
+    last: (u64, Vec<u8>),
     lines: usize,
     /// How many lines are shown, and whether there are more.
     most: usize,
@@ -56,18 +63,30 @@ pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
     if let Some(Err(error)) = first.next() {
         return Err(io::Error::other(error.to_string()));
     }
+    let shelf = Arc::new(Mutex::new(Some(file)));
     Ok(Opened {
         path: path.to_owned(),
         name: name.to_owned(),
         source: log.source(name),
-        shelf: Arc::new(Mutex::new(Some(file))),
+        reader: reader(&shelf),
+        shelf,
         before: None,
         at: 0,
+        last: (0, Vec::new()),
         lines: 0,
         most: MOST,
         has_more: false,
         cut: 0,
     })
+}
+
+fn reader(shelf: &Shelf) -> Reader<BufReader<Blocks>> {
+    let from = Blocks {
+        shelf: Arc::clone(shelf),
+        at: 0,
+        end: 0,
+    };
+    Reader::new(BufReader::with_capacity(BUFFER, from))
 }
 
 /// Reads what more comes to stand in a file, until something is wrong with it; `tell` is told of that.
@@ -104,31 +123,25 @@ impl Opened {
         if end <= self.at {
             return Ok(());
         }
-        let begin = self.at;
-        let from = Blocks {
-            shelf: Arc::clone(&self.shelf),
-            at: begin,
-            end,
-        };
-        let before = self.lines;
-        let mut reader = Reader::new(BufReader::with_capacity(BUFFER, from));
+        self.reader.input().get_mut().end = end;
         let mut batch = Vec::with_capacity(BATCH);
+        let mut last = None;
         let mut failed = None;
         loop {
-            match reader.next() {
+            match self.reader.next() {
                 None => break,
                 Some(Ok(_)) if self.lines == self.most => {
                     self.has_more = true;
                     break;
                 }
                 Some(Ok((number, line))) => {
-                    let (at, text) = reader.text();
-                    let number = before + number;
-                    batch.push(Entry::in_file(line, number, text, &self.shelf, begin + at));
+                    let (at, text) = self.reader.text();
+                    last = Some((at, text.len()));
+                    batch.push(Entry::in_file(line, number, text, &self.shelf, at));
                     self.lines = number;
                 }
                 Some(Err(error)) => {
-                    failed = Some(counted_from(error, before));
+                    failed = Some(error);
                     break;
                 }
             }
@@ -138,8 +151,14 @@ impl Opened {
         }
         log.append(self.source, batch);
         self.at = end;
-        if reader.cut() > 0 {
-            self.cut += reader.cut();
+        if let Some((at, len)) = last {
+            let mut text = vec![0; len.min(KNOWN)];
+            if read_at(&self.shelf, at, &mut text).is_ok() {
+                self.last = (at, text);
+            }
+        }
+        if self.reader.cut() > self.cut {
+            self.cut = self.reader.cut();
             log.notice(&format!(
                 "{}: {} lines end too early, as when the program is killed while it writes; they are passed over",
                 self.name, self.cut
@@ -216,30 +235,28 @@ impl Opened {
             *lock(&before) = None;
             log.forget_gone();
         }
-        *lock(&self.shelf) = File::open(kept(&self.path)).ok();
-        self.before = Some(std::mem::replace(
-            &mut self.shelf,
-            Arc::new(Mutex::new(Some(file))),
-        ));
+        let former = File::open(kept(&self.path)).ok();
+        *lock(&self.shelf) = former.filter(|former| self.knows(former));
+        // What came since it was last looked at stands there as well.
+        if let Err(error) = self.read_on(log) {
+            log.notice(&format!("{}:{error}", self.name));
+        }
+        let next = Arc::new(Mutex::new(Some(file)));
+        self.reader = reader(&next);
+        self.before = Some(std::mem::replace(&mut self.shelf, next));
         self.source = log.source(&self.name);
         (self.at, self.lines, self.cut) = (0, 0, 0);
+        self.has_more = false;
         log.notice(&format!("{}: the file started over", self.name));
     }
-}
 
-/// The error with its line counted from the first of the file.
-fn counted_from(error: TraceError, before: usize) -> TraceError {
-    match error {
-        TraceError::NoTrace { line, error } => TraceError::NoTrace {
-            line: line + before,
-            error,
-        },
-        TraceError::TooLong(line) => TraceError::TooLong(line + before),
-        TraceError::Newer { line, version } => TraceError::Newer {
-            line: line + before,
-            version,
-        },
-        error @ TraceError::Unreadable(_) => error,
+    /// Whether what was read stands in a file: it has the last line in its place.
+    fn knows(&self, mut file: &File) -> bool {
+        let (at, text) = &self.last;
+        let mut there = vec![0; text.len()];
+        let read = file.seek(SeekFrom::Start(*at));
+        let read = read.and_then(|_| file.read_exact(&mut there));
+        read.is_ok() && there == *text
     }
 }
 
@@ -320,16 +337,47 @@ mod tests {
         std::fs::write(&path, format!("{LINE}\n{LINE}\n")).unwrap();
         let mut opened = open(&log, &path, "t").unwrap();
         opened.read_on(&log).unwrap();
-        std::fs::copy(&path, kept(&path)).unwrap();
+        // It starts over before this line is seen.
+        let unseen = LINE.replace("n\":1", "n\":2");
+        std::fs::write(kept(&path), format!("{LINE}\n{LINE}\n{unseen}\n")).unwrap();
         std::fs::write(&path, LINE.replace("n\":1", "n\":3") + "\n").unwrap();
         assert!(opened.has_started_over());
         opened.start_over(&log);
         opened.read_on(&log).unwrap();
-        assert!(read(&log, 0).contains("\"n\":1") && read(&log, 2).contains("\"n\":3"));
-        // The first file is no longer kept once the second one is.
+        for (row, said) in [(0, "\"n\":1"), (2, "\"n\":2"), (3, "\"n\":3")] {
+            assert!(read(&log, row).contains(said), "{row}");
+        }
+        // The first file is no longer kept once the second one is, and another is not taken for the second.
         std::fs::write(&path, "").unwrap();
         opened.start_over(&log);
-        assert_eq!(log.range(), 2..3);
+        assert_eq!(log.range(), 3..4);
+        let (_, places) = log.places(3, 1);
+        places[0].read().unwrap_err();
+    }
+
+    #[test]
+    fn a_trace_of_the_reference_conductor_keeps_its_requests_apart_while_it_grows() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let log = Log::of_files();
+        let mut opened = None;
+        for id in 1..=2 {
+            let line = format!(
+                r#"{{"type":"request","ts":0.001,"from":"Client","to":"Agent","id":{id},"method":"m","params":{{}}}}"#
+            );
+            writeln!(file, "{line}").unwrap();
+            let opened = opened.get_or_insert_with(|| open(&log, file.path(), "t").unwrap());
+            opened.read_on(&log).unwrap();
+        }
+        let mut told = crate::log::Told::default();
+        let mut news = Vec::new();
+        while let Some(some) = log.news(&mut told) {
+            news.extend_from_slice(&some);
+        }
+        let objects = serde_json::Deserializer::from_slice(&news).into_iter();
+        let requests = objects.filter_map(|object: serde_json::Result<serde_json::Value>| {
+            object.unwrap()["rows"][8][0].as_i64()
+        });
+        assert_eq!(requests.collect::<Vec<_>>(), [1, 2]);
     }
 
     #[test]

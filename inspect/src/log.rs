@@ -169,7 +169,7 @@ impl Entry {
 }
 
 /// Where the body stands in the text of its line.
-fn body(line: &Line, text: &[u8]) -> Range<u32> {
+pub fn body(line: &Line, text: &[u8]) -> Range<u32> {
     let Some(body) = line.body() else {
         return 0..0;
     };
@@ -400,8 +400,9 @@ impl Inner {
 
     fn numbers(&mut self, source: SourceId, line: &Line) -> Numbers {
         let from = line.from.as_deref().or(line.proxy.as_deref());
+        let is_of_all = line.dropped.is_some() && line.connection.is_empty();
         Numbers {
-            connection: self.connection(source, line),
+            connection: (!is_of_all).then(|| self.connection(source, line)),
             from: self.names.number(from),
             to: self.names.number(line.to.as_deref()),
             method: self.names.number(line.method.as_deref()),
@@ -516,6 +517,17 @@ mod tests {
         assert_eq!(next(), None);
         log.ended(source);
         assert!(next().unwrap().contains(r#""has_ended":true"#));
+    }
+
+    #[test]
+    fn lines_that_are_missing_on_all_connections_make_none() {
+        let log = Log::of_files();
+        let source = log.source("a trace");
+        log.append(source, entries(1, br#"{"dropped":3}"#));
+        let news = log.news(&mut Told::default()).unwrap();
+        let news = String::from_utf8(news.to_vec()).unwrap();
+        assert!(news.contains(r#""connections":[]"#), "{news}");
+        assert!(news.contains(r#""rows":[[1],[-1],[-1],[6],"#), "{news}");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::log::{Entry, Log, Told};
+use crate::log::{Entry, Log, Told, body};
 use crate::page::{self, File};
 
 /// The data in the file, in place of a server.
@@ -15,6 +15,8 @@ use crate::page::{self, File};
 struct Data {
     frames: Vec<serde_json::Value>,
     lines: Vec<String>,
+    /// Where the body of each line begins and ends, as JavaScript counts.
+    bodies: Vec<[usize; 2]>,
 }
 
 /// Makes a report of lines of a trace.
@@ -51,13 +53,18 @@ fn data(lines: &[u8]) -> Result<String, String> {
     let log = Log::of_files();
     let source = log.source("report");
     let mut entries = Vec::new();
-    let mut texts = Vec::new();
+    let (mut texts, mut bodies) = (Vec::new(), Vec::new());
     let mut reader = Reader::new(lines);
     while let Some(read) = reader.next() {
         let (number, line) = read.map_err(|error| error.to_string())?;
         let (_, text) = reader.text();
         let text = text.trim_ascii();
         texts.push(String::from_utf8_lossy(text).into_owned());
+        let body = body(&line, text);
+        bodies.push([body.start, body.end].map(|end| {
+            let before = text.get(..end as usize).unwrap_or(text);
+            String::from_utf8_lossy(before).encode_utf16().count()
+        }));
         entries.push(Entry::kept(line, number, Bytes::copy_from_slice(text)));
     }
     log.append(source, entries);
@@ -71,6 +78,7 @@ fn data(lines: &[u8]) -> Result<String, String> {
     let data = Data {
         frames,
         lines: texts,
+        bodies,
     };
     let json = serde_json::to_string(&data).map_err(|error| error.to_string())?;
     Ok(json.replace('<', "\\u003c"))
@@ -187,6 +195,19 @@ mod tests {
         assert_eq!(report.matches("<script").count(), 2);
         let head = report.split("<script").next().unwrap();
         assert!(!head.contains("src=") && !head.replace("href=\"data:,\"", "").contains("href="));
+    }
+
+    #[test]
+    fn a_report_knows_where_bodies_stand() {
+        let line = r#"{"from":"client","to":"ä😀","kind":"notification","method":"m","params":["ö"],"size":1}"#;
+        let data: serde_json::Value =
+            serde_json::from_str(&data(line.as_bytes()).unwrap()).unwrap();
+        let [begin, end] = [0, 1].map(|at| {
+            let place = data["bodies"][0][at].as_u64().unwrap();
+            usize::try_from(place).unwrap()
+        });
+        let units: Vec<_> = line.encode_utf16().collect();
+        assert_eq!(String::from_utf16(&units[begin..end]).unwrap(), r#"["ö"]"#);
     }
 
     #[test]

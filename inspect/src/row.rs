@@ -65,7 +65,8 @@ fn flags(line: &Line) -> i64 {
 
 /// The names of a line, as numbers.
 pub struct Numbers {
-    pub connection: u32,
+    /// None if the line is about all of them.
+    pub connection: Option<u32>,
     pub from: u32,
     pub to: u32,
     pub method: u32,
@@ -82,7 +83,7 @@ pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
     [
         i64::try_from(number).unwrap_or(-1),
         micros(&line.time),
-        i64::from(names.connection),
+        names.connection.map_or(-1, i64::from),
         i64::from(what(line)),
         i64::from(names.from),
         to,

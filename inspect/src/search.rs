@@ -3,7 +3,8 @@
 
 use std::io;
 
-use memchr::{memchr2_iter, memmem};
+use memchr::memmem::{self, Finder};
+use memchr::{memchr, memchr2_iter};
 
 use crate::log::{Log, Place, read_at};
 
@@ -14,11 +15,19 @@ const ROWS: usize = 4096;
 const BLOCK: u64 = 4 << 20;
 
 /// A text to search for. Without capital letters, it matches regardless of case.
+///
+/// Bodies are searched as they are spelt. Only where another spelling could hide it, they are respelt first.
 #[derive(Debug)]
 pub struct Needle {
     /// As typed, and as spelt in JSON.
     spellings: Vec<Vec<u8>>,
     any_case: bool,
+    /// Whether all of it is printable ASCII.
+    is_plain: bool,
+    /// Whether it has letters beyond ASCII that could be capitals.
+    may_be_capital: bool,
+    /// How `\u…` begins.
+    escape: Finder<'static>,
 }
 
 impl Needle {
@@ -31,21 +40,85 @@ impl Needle {
         if escaped != text {
             spellings.push(escaped.as_bytes().to_vec());
         }
-        let any_case = !text.chars().any(char::is_uppercase);
+        let any_case = text == text.to_lowercase();
+        let is_small = |c: char| !c.is_ascii() && c.to_uppercase().ne([c]);
         Self {
             spellings,
             any_case,
+            is_plain: text.chars().all(|c| matches!(c, ' '..='~')),
+            may_be_capital: any_case && text.chars().any(is_small),
+            escape: Finder::new(b"\\u"),
         }
     }
 
     /// Whether a text contains it.
     #[must_use]
     pub fn is_in(&self, text: &[u8]) -> bool {
+        self.is_spelt_in(text) || self.may_hide_in(text) && self.is_spelt_in(&self.respelt(text))
+    }
+
+    fn is_spelt_in(&self, text: &[u8]) -> bool {
         self.spellings.iter().any(|needle| match self.any_case {
             true => has_in_any_case(text, needle),
             false => memmem::find(text, needle).is_some(),
         })
     }
+
+    /// Whether a text may have it in another spelling: escaped, or in capitals beyond ASCII.
+    fn may_hide_in(&self, text: &[u8]) -> bool {
+        let mut escapes = self.escape.find_iter(text);
+        // Most escapes are of control characters, such as those for colours.
+        let spells = |at: usize| !self.is_plain || is_escape_of_printable(text, at);
+        self.may_be_capital && !text.is_ascii() || escapes.any(spells)
+    }
+
+    /// A text with escapes only where `serde_json` writes them, and without capitals if their case does not matter.
+    fn respelt(&self, text: &[u8]) -> Vec<u8> {
+        let text = String::from_utf8_lossy(text);
+        let text = without_escapes(&text);
+        match self.any_case {
+            true => text.to_lowercase().into_bytes(),
+            false => text.into_bytes(),
+        }
+    }
+}
+
+/// Whether the `\u…` here is for a printable character of ASCII.
+fn is_escape_of_printable(text: &[u8], at: usize) -> bool {
+    matches!(text.get(at + 2..at + 5), Some([b'0', b'0', b'2'..=b'7']))
+}
+
+/// JSON with the characters for which `\u…` stands, as `serde_json` spells them.
+fn without_escapes(json: &str) -> String {
+    let (mut out, mut rest) = (String::with_capacity(json.len()), json);
+    while let Some(at) = memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = escapes(rest);
+        if length > 0 {
+            let quoted = format!("\"{}\"", &rest[..length]);
+            // A half of a pair stays as it is.
+            let read = serde_json::from_str::<String>(&quoted);
+            let spelt = read.and_then(|text| serde_json::to_string(&text));
+            let spelt = spelt.unwrap_or(quoted);
+            out.push_str(&spelt[1..spelt.len() - 1]);
+            rest = &rest[length..];
+        } else {
+            // Another escape has two characters.
+            let mut chars = rest.chars();
+            out.extend(chars.by_ref().take(2));
+            rest = chars.as_str();
+        }
+    }
+    out + rest
+}
+
+/// The length of the row of `\u…` with which a text begins.
+fn escapes(text: &str) -> usize {
+    let parts = text.as_bytes().chunks_exact(6);
+    let is_one =
+        |part: &&[u8]| part.starts_with(b"\\u") && part[2..].iter().all(u8::is_ascii_hexdigit);
+    parts.take_while(is_one).count() * 6
 }
 
 /// Bytes that are rare in JSON of natural language, rarest first: a needle is found by one of these.
@@ -156,7 +229,37 @@ mod tests {
         assert!(!has("b", "a") && has("", "a") && has("größe", "GRöße"));
     }
 
+    #[test]
+    fn a_text_is_found_however_json_spells_it_and_beyond_ascii_in_any_case() {
+        let has = |needle: &str, text: &str| Needle::new(needle).is_in(text.as_bytes());
+        for body in [
+            "über",
+            "Über",
+            r"\u00fcber",
+            r"\u00DCber",
+            r"a\n\u00fc\u0062er",
+        ] {
+            assert!(has("über", body), "{body}");
+        }
+        assert!(has("Über", r"\u00dcber") && !has("Über", "über") && !has("über", "uber"));
+        assert!(has("😀", r"\ud83d\uDE00") && has("<b>", r"\u003cb\u003E"));
+        assert!(has("say \"hi\"", r"say \u0022hi\u0022") && has("\u{1b}[31m", r"\u001B[31m"));
+        // These are a backslash and letters, and half of a pair.
+        assert!(!has("ü", r"\\u00fc") && !has("ü", r"\ud800x\u00f"));
+        assert!(has("ü", r"\ud800\n\u00fc"));
+    }
+
     proptest! {
+        #[test]
+        fn escapes_change_nothing_that_is_found(text in "[xXöÖ\"\\\\\n😀 ]{0,9}", needle in "[xXöÖ\"\n😀 ]{1,2}") {
+            let plain = serde_json::to_string(&text).unwrap();
+            let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
+            let escaped = units.collect::<Vec<_>>().concat();
+            let needle = Needle::new(&needle);
+            let plain = &plain[1..plain.len() - 1];
+            prop_assert_eq!(needle.is_in(plain.as_bytes()), needle.is_in(escaped.as_bytes()));
+        }
+
         #[test]
         fn what_is_found_is_what_a_slow_search_finds(text in "[aAbBq ]{0,30}", needle in "[abq ]{0,3}") {
             let slow = text.to_ascii_lowercase().contains(&needle);

@@ -50,15 +50,24 @@ struct Connection {
     requests: BTreeMap<u64, Request>,
     /// The request of each session's turn.
     turns: HashMap<String, u64>,
-    /// By session and id.
-    tools: HashMap<(String, String), Tool>,
+    tools: HashMap<Key, Tool>,
+    /// The same by their numbers, so that the first is the oldest.
+    ages: BTreeMap<u64, Key>,
+    /// The number of the last tool call.
+    called: u64,
+    /// How often each proxy had been restarted, as of the last line about its state.
+    restarts: HashMap<String, u64>,
     /// The room for contents, if exported.
     room: Option<Room>,
     last: SystemTime,
 }
 
+/// The session of a tool call, and its id.
+type Key = (String, String);
+
 #[derive(Debug)]
 struct Tool {
+    number: u64,
     turn: Option<u64>,
     kind: &'static str,
     status: Option<&'static str>,
@@ -191,6 +200,9 @@ impl Connection {
             requests: BTreeMap::new(),
             turns: HashMap::new(),
             tools: HashMap::new(),
+            ages: BTreeMap::new(),
+            called: 0,
+            restarts: HashMap::new(),
             room,
             last: begun,
         }
@@ -319,7 +331,10 @@ impl Connection {
             // An agent may end a turn without completing its tool calls.
             let of_it = |tool: &Tool| tool.turn == Some(number);
             let tools = self.tools.extract_if(|_, tool| of_it(tool));
-            done.extend(tools.map(|(_, tool)| tool.end(self.last)));
+            done.extend(tools.map(|(_, tool)| {
+                self.ages.remove(&tool.number);
+                tool.end(self.last)
+            }));
         }
         self.forget(&request);
         done.push(request.end(self.last));
@@ -346,8 +361,15 @@ impl Connection {
         let key = (session.to_owned(), call.id.to_string());
         if !self.tools.contains_key(&key) {
             // An ended call may still get updates.
-            let is_new = call.is_new() && self.tools.len() < most;
+            let is_new = call.is_new();
             let tool = is_new.then(|| self.tool(&line.time, session, &call.id))?;
+            while self.tools.len() >= most
+                && let Some((_, oldest)) = self.ages.pop_first()
+            {
+                self.tools.remove(&oldest);
+            }
+            self.called = tool.number;
+            self.ages.insert(tool.number, key.clone());
             self.tools.insert(key.clone(), tool);
         }
         let tool = self.tools.get_mut(&key)?;
@@ -362,6 +384,7 @@ impl Connection {
         tool.status = status.or(tool.status);
         let is_over = matches!(tool.status, Some("completed" | "failed"));
         let tool = is_over.then(|| self.tools.remove(&key)).flatten()?;
+        self.ages.remove(&tool.number);
         Some(tool.end(self.last))
     }
 
@@ -387,6 +410,7 @@ impl Connection {
             (mapping::CONVERSATION, Some(session)),
         ]));
         Tool {
+            number: self.called + 1,
             turn: self.turn(Some(session)),
             kind: mapping::tool_kind(None),
             status: None,
@@ -431,9 +455,10 @@ impl Connection {
             let count = KeyValue::new(mapping::MISSING, count);
             self.happen(line, mapping::DROPPED, vec![count]);
         }
+        let has_restarted = self.has_restarted(line);
         match (line.state, line.restarts) {
             (Some(State::Failed), _) => self.happen(line, mapping::FAILED, names(&about)),
-            (Some(State::Running), Some(restarts)) if restarts > 0 => {
+            (Some(State::Running), Some(restarts)) if has_restarted => {
                 let count = i64::try_from(restarts).unwrap_or(i64::MAX);
                 let count = KeyValue::new(mapping::RESTARTS, count);
                 let about = names(&about).into_iter().chain([count]);
@@ -444,6 +469,28 @@ impl Connection {
         for (denial, _) in said::denials(line) {
             let about = [about[0], (mapping::DENIAL, Some(denial))];
             self.happen(line, mapping::DENIED, names(&about));
+        }
+    }
+
+    /// Whether a proxy has been restarted since the last line about its state: each has the total, and the first may
+    /// come late.
+    fn has_restarted(&mut self, line: &Line) -> bool {
+        let (Some(proxy), Some(_)) = (&line.proxy, line.state) else {
+            return false;
+        };
+        let now = line.restarts.unwrap_or_default();
+        match self.restarts.get_mut(proxy) {
+            Some(before) => {
+                let has_grown = now > *before;
+                *before = now.max(*before);
+                has_grown
+            }
+            None => {
+                if self.restarts.len() < MOST {
+                    self.restarts.insert(proxy.clone(), now);
+                }
+                false
+            }
         }
     }
 
@@ -538,6 +585,35 @@ mod tests {
         let took = turn.end_time.duration_since(turn.start_time).unwrap();
         assert_eq!(took, Duration::from_secs(5));
         assert!(!format!("{spans:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_restart_is_one_event_however_often_its_state_is_told() {
+        let line = r#"{"connection":"x","proxy":"p","state":"running","restarts":N}"#;
+        let trace = ["3", "3", "4", "4", "4"].map(|count| line.replace('N', count));
+        let spans = spans(&trace.join("\n"), false);
+        let connection = named(&spans, "acp.connection");
+        assert_eq!(events(connection), [mapping::RESTARTED]);
+        let count = KeyValue::new(mapping::RESTARTS, 4_i64);
+        assert!(connection.events.events[0].attributes.contains(&count));
+    }
+
+    #[test]
+    fn calls_that_never_end_make_room_for_others() {
+        let line = r#"{"connection":"x","from":"agent","to":"client","kind":"notification","method":"session/update","session":"s","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"N"}}}"#;
+        let mut spans = Spans::default();
+        for number in 0..MOST + 5 {
+            let line = line.replace('N', &number.to_string());
+            spans.take(&serde_json::from_str(&line).unwrap());
+        }
+        let connection = &spans.connections["x"];
+        assert_eq!(connection.tools.len(), MOST);
+        assert_eq!(connection.ages.len(), MOST);
+        let has = |id: usize| {
+            let key = ("s".to_owned(), id.to_string());
+            connection.tools.contains_key(&key)
+        };
+        assert!(!has(4) && has(5) && has(MOST + 4));
     }
 
     #[test]

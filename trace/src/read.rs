@@ -82,6 +82,11 @@ impl<R: BufRead> Reader<R> {
         self.cut
     }
 
+    /// What it reads from. A reader that has come to the end goes on if there is more.
+    pub fn input(&mut self) -> &mut R {
+        &mut self.from
+    }
+
     /// Whether a line is from a chain that is itself a proxy of the traced chain: then `client` and `agent` are not the
     /// two ends, but that other chain.
     pub fn is_inner(&self, line: &Line) -> bool {
@@ -199,6 +204,15 @@ mod tests {
             let error = read(trace.as_bytes()).0.unwrap_err().to_string();
             assert!(error.starts_with(told), "{error}");
         }
+    }
+
+    #[test]
+    fn a_reader_at_the_end_goes_on_when_there_is_more() {
+        let mut reader = Reader::new(&b"{}\n"[..]);
+        assert_eq!(reader.by_ref().count(), 1);
+        *reader.input() = &b"{\"proxy\":\"a\"}\n"[..];
+        let (number, _) = reader.next().unwrap().unwrap();
+        assert_eq!((number, reader.text().0), (2, 3));
     }
 
     #[test]

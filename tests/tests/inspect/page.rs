@@ -15,6 +15,7 @@ async fn the_page_shows_what_each_proxy_made_of_messages_and_runs_nothing_that_t
     a_redacted_prompt_is_found_and_its_difference_shown(&mut browser, folder.path()).await;
     nothing_runs_that_a_trace_says(&mut browser, folder.path()).await;
     states_of_proxies_are_told_apart(&mut browser, folder.path()).await;
+    notifications_are_joined_with_what_became_of_them(&mut browser, folder.path()).await;
     a_chain_that_runs_is_shown_and_does_not_move_what_is_read(&mut browser).await;
 }
 
@@ -182,14 +183,16 @@ async fn states_of_proxies_are_told_apart(browser: &mut Browser, folder: &Path) 
         r#""state":"ended","restarts":1"#,
     ];
     let lines = states.map(|state| format!("{{\"connection\":\"c\",\"proxy\":\"p\",{state}}}\n"));
-    std::fs::write(&trace, lines.concat()).unwrap();
+    // Of another, nobody heard how it began.
+    let late = r#"{"connection":"c","proxy":"q","state":"running","restarts":3}"#;
+    std::fs::write(&trace, lines.concat() + late + "\n").unwrap();
     let inspector = Inspector::start(&[&trace]).await;
     browser.open(&inspector.address).await;
     browser
-        .wait("globalThis.inspector?.model.count === 6")
+        .wait("globalThis.inspector?.model.count === 7")
         .await;
     let told = browser
-        .run("[0, 1, 2, 3, 4, 5].map((at) => inspector.model.stateOf(at))")
+        .run("[0, 1, 2, 3, 4, 5, 6].map((at) => inspector.model.stateOf(at))")
         .await;
     assert_eq!(
         told,
@@ -199,12 +202,59 @@ async fn states_of_proxies_are_told_apart(browser: &mut Browser, folder: &Path) 
             "was restarted (1)",
             "runs",
             "sleeps",
-            "ended"
+            "ended",
+            "runs"
         ])
     );
     browser.keys(&["/"]).await;
     browser.types("status:restarted").await;
     browser.wait("inspector.shown === 1").await;
+    assert_eq!(browser.told().await, json!([]));
+}
+
+async fn notifications_are_joined_with_what_became_of_them(browser: &mut Browser, folder: &Path) {
+    let trace = folder.join("joined.jsonl");
+    let hop = |from: &str, to: &str, body: u64| {
+        json!({
+            "connection": "c", "from": from, "to": to, "kind": "notification", "method": "m", "params": [body],
+        })
+    };
+    let decision = |decision: &str, took: &str| {
+        let mut line =
+            json!({ "connection": "c", "proxy": "p", "decision": decision, "method": "m" });
+        line[took] = 5.into();
+        line
+    };
+    let lines = [
+        hop("agent", "p", 1),
+        // Of its own: before its decision, as it says it within the call.
+        hop("p", "client", 0),
+        decision("forward", "worked"),
+        hop("p", "client", 1),
+        hop("agent", "p", 2),
+        decision("hold", "worked"),
+        hop("agent", "p", 3),
+        hop("p", "client", 0),
+        decision("forward", "worked"),
+        hop("p", "client", 3),
+        decision("forward", "held"),
+        hop("p", "client", 2),
+    ];
+    let state = r#"{"connection":"c","proxy":"p","state":"running","restarts":0,"memory":65536}"#;
+    let lines = lines.map(|line| format!("{line}\n"));
+    std::fs::write(&trace, format!("{state}\n{}", lines.concat())).unwrap();
+    let inspector = Inspector::start(&[&trace]).await;
+    browser.open(&inspector.address).await;
+    browser
+        .wait("globalThis.inspector?.model.count === 13")
+        .await;
+    let came = browser
+        .run("[2, 4, 8, 10, 12].map((at) => inspector.model.came[at])")
+        .await;
+    assert_eq!(came, json!([-1, 1, -1, 7, 5]));
+    browser.keys(&["/"]).await;
+    browser.types("status:changed").await;
+    browser.wait("inspector.shown === 0").await;
     assert_eq!(browser.told().await, json!([]));
 }
 

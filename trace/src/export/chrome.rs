@@ -1,8 +1,8 @@
 //! Chrome's trace format: a process per connection, with a track per part of the chain.
 //!
 //! Overlapping spans of one part are on several tracks of that part, since the format requires nesting. A message is
-//! joined over its hops by its number, or, if it has none, by proxies' decisions about the messages that they received,
-//! in order.
+//! joined over its hops by its number, or, if it has none, by proxies' decisions about the messages that they received:
+//! the newest, or one that they hold.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -59,10 +59,13 @@ struct Connection {
     spans: Vec<Span>,
     /// Unanswered requests, by their number: the requesters on each hop, in order, with their open spans.
     open: HashMap<u64, Vec<(String, usize)>>,
+    /// When a proxy answered such a request: if it came from within the host, no answer crosses.
+    settled: HashMap<u64, u64>,
     /// Flows of requests and their answers.
     flows: HashMap<(u64, bool), usize>,
-    /// Flows of notifications that a part has received, and of those that it has passed on.
-    arrived: HashMap<Text, VecDeque<usize>>,
+    /// Flows of notifications that a part has received, of those that it holds, and of those that it has passed on.
+    arrived: HashMap<Text, Vec<usize>>,
+    holding: HashMap<Text, VecDeque<usize>>,
     leaving: HashMap<Text, VecDeque<usize>>,
     last: u64,
 }
@@ -175,7 +178,7 @@ impl Connection {
                 let leaving = self.leaving.get_mut(&text(from));
                 let flow = leaving.and_then(VecDeque::pop_front).unwrap_or_else(new);
                 let arrived = self.arrived.entry(text(to)).or_default();
-                arrived.push_back(flow);
+                arrived.push(flow);
                 flow
             }
         };
@@ -261,24 +264,49 @@ impl Connection {
                 args: args.clone(),
             });
         }
-        let goes = matches!(decision, Decision::Forward | Decision::Change);
-        if line.request.is_none() && decision != Decision::Hold {
-            let text = (proxy.to_owned(), line.method.clone(), line.session.clone());
-            let arrived = self.arrived.get_mut(&text);
-            if let Some(flow) = arrived.and_then(VecDeque::pop_front)
-                && goes
-            {
-                self.leaving.entry(text).or_default().push_back(flow);
+        match line.request {
+            Some(number) if matches!(decision, Decision::Answer | Decision::Refuse) => {
+                if self.open.contains_key(&number) {
+                    self.settled.insert(number, now);
+                }
             }
+            Some(_) => {}
+            None => self.decided_about_text(line, proxy, decision),
+        }
+    }
+
+    fn decided_about_text(&mut self, line: &Line, proxy: &str, decision: Decision) {
+        let text = (proxy.to_owned(), line.method.clone(), line.session.clone());
+        // A proxy is called with the newest. What was never handed to it has neither time.
+        let flow = match (line.held, line.worked) {
+            (Some(_), _) => self.holding.get_mut(&text).and_then(VecDeque::pop_front),
+            (None, Some(_)) => self.arrived.get_mut(&text).and_then(Vec::pop),
+            (None, None) => None,
+        };
+        let Some(flow) = flow else { return };
+        match decision {
+            Decision::Hold => self.holding.entry(text).or_default().push_back(flow),
+            Decision::Forward | Decision::Change => {
+                // They leave in the order in which they came.
+                let leaving = self.leaving.entry(text).or_default();
+                let place = leaving.partition_point(|other| *other < flow);
+                leaving.insert(place, flow);
+            }
+            _ => {}
         }
     }
 
     fn write<W: Write>(mut self, pid: usize, events: &mut Events<W>) -> io::Result<()> {
         let open = std::mem::take(&mut self.open);
-        for (_, asked) in open.into_values().flatten() {
-            let span = &mut self.spans[asked];
-            span.to = self.last.max(span.from);
-            span.args["unanswered"] = true.into();
+        for (number, asked) in open {
+            let settled = self.settled.get(&number).copied();
+            for (_, span) in asked {
+                let span = &mut self.spans[span];
+                span.to = settled.unwrap_or(self.last).max(span.from);
+                if settled.is_none() {
+                    span.args["unanswered"] = true.into();
+                }
+            }
         }
         // A longer one encloses those that begin with it.
         self.spans.sort_by_key(|span| (span.from, Reverse(span.to)));

@@ -15,7 +15,7 @@ use super::{Clock, seconds};
 use crate::{Kind, Line, Role};
 
 /// The connection of all lines read from such a trace.
-const CONNECTION: &str = "conductor";
+pub(super) const CONNECTION: &str = "conductor";
 
 /// The method that carries MCP within ACP.
 const MCP: &str = "mcp/message";

@@ -1,5 +1,7 @@
 //! An HTTP Archive in which a connection is a web socket: the messages that the client sends and receives are its
 //! frames.
+//!
+//! Requests for the client have the ids that the host gives them: their numbers.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -9,7 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use super::{Clock, seconds};
+use super::{Clock, conductor, seconds};
 use crate::{Kind, Line};
 
 /// The opcode of a frame of text.
@@ -92,9 +94,15 @@ impl Connection {
                 return;
             }
         }
+        // The reference conductor's trace has the id of each hop.
+        let is_renamed =
+            line.connection != conductor::CONNECTION && is_sent == (kind == Kind::Response);
+        let own = line.request.filter(|_| is_renamed);
+        let own = own.and_then(|number| RawValue::from_string(number.to_string()).ok());
+        let id = own.as_deref().or(line.id.as_deref());
         let message = Message {
             jsonrpc: "2.0",
-            id: line.id.as_deref().filter(|_| kind != Kind::Notification),
+            id: id.filter(|_| kind != Kind::Notification),
             method: line.method.as_deref().filter(|_| kind != Kind::Response),
             params: line.params.as_deref(),
             result: line.result.as_deref(),

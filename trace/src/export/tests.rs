@@ -54,6 +54,80 @@ fn each_format_says_what_the_trace_does() {
 }
 
 #[test]
+fn requests_for_the_client_have_the_ids_that_it_got() {
+    let trace = r#"{"connection":"a","from":"agent","to":"p","kind":"request","id":7,"request":12,"method":"m","params":{}}
+{"connection":"a","from":"p","to":"client","kind":"request","id":7,"request":12,"method":"m","params":{}}
+{"connection":"a","from":"p","to":"client","kind":"request","request":13,"method":"n","params":{}}
+{"connection":"a","from":"client","to":"p","kind":"response","id":7,"request":12,"method":"m","result":1}
+{"connection":"a","from":"client","to":"p","kind":"request","id":"c","request":14,"method":"o","params":{}}
+{"connection":"a","from":"p","to":"client","kind":"response","id":"c","request":14,"method":"o","result":2}
+"#;
+    let archive: serde_json::Value = serde_json::from_str(&exported(Format::Har, trace)).unwrap();
+    let frames = archive["log"]["entries"][0]["_webSocketMessages"].as_array();
+    let frames = frames.unwrap().iter().map(|frame| {
+        let data: serde_json::Value =
+            serde_json::from_str(frame["data"].as_str().unwrap()).unwrap();
+        data["id"].clone()
+    });
+    let ids: Vec<_> = frames.collect();
+    assert_eq!(
+        serde_json::json!(ids),
+        serde_json::json!([12, 13, 12, "c", "c"])
+    );
+}
+
+/// The spans and flows of a trace.
+fn events(trace: &str) -> Vec<serde_json::Value> {
+    let trace = exported(Format::Chrome, trace);
+    let mut trace: serde_json::Value = serde_json::from_str(&trace).unwrap();
+    serde_json::from_value(trace["traceEvents"].take()).unwrap()
+}
+
+#[test]
+fn a_request_that_a_proxy_answers_is_answered_though_no_answer_crosses() {
+    let trace = r#"{"time":"2026-01-01T00:00:00Z","connection":"a","from":"agent","to":"p","kind":"request","request":1,"method":"mcp/message"}
+{"time":"2026-01-01T00:00:01Z","connection":"a","proxy":"p","decision":"DECISION","request":1,"method":"mcp/message","worked":5}
+{"time":"2026-01-01T00:00:02Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
+"#;
+    for (decision, dur, unanswered) in [
+        ("answer", 1_000_000, None),
+        ("refuse", 1_000_000, None),
+        ("forward", 2_000_000, Some(true)),
+    ] {
+        let events = events(&trace.replace("DECISION", decision));
+        let asked = events.iter().find(|event| event["cat"] == "request");
+        let asked = asked.unwrap();
+        assert_eq!(asked["dur"], dur, "{decision}");
+        assert_eq!(
+            asked["args"]["unanswered"].as_bool(),
+            unanswered,
+            "{decision}"
+        );
+    }
+}
+
+#[test]
+fn a_notification_is_joined_with_what_became_of_it_whatever_its_proxy_holds() {
+    let trace = r#"{"time":"2026-01-01T00:00:01Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
+{"time":"2026-01-01T00:00:02Z","connection":"a","proxy":"p","decision":"hold","method":"n","worked":5}
+{"time":"2026-01-01T00:00:03Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
+{"time":"2026-01-01T00:00:04Z","connection":"a","proxy":"p","decision":"forward","method":"n","worked":5}
+{"time":"2026-01-01T00:00:05Z","connection":"a","from":"p","to":"client","kind":"notification","method":"n"}
+{"time":"2026-01-01T00:00:06Z","connection":"a","proxy":"p","decision":"forward","method":"n","held":5}
+{"time":"2026-01-01T00:00:07Z","connection":"a","from":"p","to":"client","kind":"notification","method":"n"}
+"#;
+    let events = events(trace);
+    let begun = events.iter().filter(|event| event["cat"] == "message");
+    let mut flows: std::collections::BTreeMap<u64, Vec<u64>> = std::collections::BTreeMap::new();
+    for event in begun {
+        let [flow, at] = ["id", "ts"].map(|name| event[name].as_u64().unwrap());
+        flows.entry(flow).or_default().push(at / 1_000_000 % 60);
+    }
+    let flows: Vec<_> = flows.into_values().collect();
+    assert_eq!(flows, [[1, 7], [3, 5]]);
+}
+
+#[test]
 fn what_the_reference_conductor_wrote_is_read_as_ours() {
     // As written by version 5.0.0 with `--trace` and one proxy.
     let theirs = r#"{"type":"request","ts":0.001,"protocol":"acp","from":"Client","to":"Proxy(0)","id":"x1","method":"session/prompt","params":{"sessionId":"s"}}

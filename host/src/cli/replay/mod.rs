@@ -21,6 +21,8 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use clap::value_parser;
+
 use self::player::{Difference, Player};
 use self::recording::Recording;
 use self::wire::{Came, Wire};
@@ -55,7 +57,7 @@ pub struct Replay {
     #[arg(long, value_name = "FACTOR", value_parser = speed)]
     speed: Option<f64>,
     /// How long a client waits for a message of the agent, in seconds
-    #[arg(long, value_name = "SECONDS", default_value = "60")]
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = value_parser!(u64).range(..=LONGEST))]
     patience: u64,
     /// The command to use as the other side; by default, standard input and output
     #[arg(last = true, value_name = "COMMAND")]
@@ -69,6 +71,9 @@ enum Side {
     /// Ask as the client did
     Client,
 }
+
+/// The longest patience, in seconds: a year. No clock can count up to the largest numbers.
+const LONGEST: u64 = 365 * 24 * 60 * 60;
 
 /// The lowest speed: a second takes a quarter of an hour.
 const SLOWEST: f64 = 0.001;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use acp_chain_secrets::{Coding, Effort};
 
 use super::markers::{Edit, Markers};
-use super::strings::{Found, Step, each, leads};
+use super::strings::{Found, Step, What, each, leads};
 
-/// Members whose values are always secrets: `[{ "name": …, "value": … }]`, or `{ NAME: VALUE }`.
+/// Members whose values are always secrets: `[{ "name": …, "value": … }]`, `{ NAME: VALUE }`, or `["NAME=VALUE"]`.
 const PAIRS: [&str; 2] = ["env", "headers"];
 
 /// The same for single members, in any case: headers with credentials.
@@ -36,7 +36,7 @@ const OUTPUT: &[&str] = &["update", "output", "data"];
 /// The result of looking at a body.
 #[derive(Default)]
 pub struct Body {
-    /// The edits of strings with secrets, quotes included.
+    /// The edits of strings with secrets, quotes included, and of numbers that are secret.
     pub edits: Vec<Edit>,
     /// The chunk, if it is a piece of a continuing text.
     pub chunk: Option<Chunk>,
@@ -61,7 +61,7 @@ impl Body {
         let mut effort = Effort::default();
         let (mut identity, mut text, mut output) = (String::new(), None, None);
         each(json, |found| {
-            if is_update && !found.is_name {
+            if is_update && found.what == What::Text {
                 if let [Step::Member(update), Step::Member(name)] = found.path
                     && update == "update"
                     && !leads(found.path, OUTPUT_CHUNK)
@@ -103,6 +103,7 @@ impl Body {
                     let marker = markers.mark(kind, &found.text);
                     body.change(found.range, &marker);
                 }
+                None if found.what == What::Number => {}
                 None => body.look(found.range, found.text, Coding::Text, markers, &mut effort),
             }
         });
@@ -149,7 +150,7 @@ impl Body {
         }
     }
 
-    /// Replaces a string by a text.
+    /// Replaces a string or a number by a text.
     pub fn change(&mut self, range: Range<usize>, text: &str) {
         let quoted = serde_json::Value::from(text).to_string();
         self.edits.push((range, quoted));
@@ -161,20 +162,25 @@ pub fn encoded(coding: Coding, text: &str) -> Cow<'_, str> {
     coding.encoded(text)
 }
 
-/// The kind of secret that a string is, by the names on its path.
+/// The kind of secret that a string or a number is, by the names on its path.
 fn kind_by_name(found: &Found) -> Option<&'static str> {
-    if found.is_name {
+    if found.what == What::Name {
         return None;
     }
+    // A header may have several values, in a list.
+    let mut path = found.path;
+    while let [above @ .., Step::Item] = path {
+        path = above;
+    }
     let is_pairs = |name: &str| PAIRS.into_iter().find(|pairs| name == *pairs);
-    match found.path {
+    match path {
         [.., Step::Member(pairs), Step::Item, Step::Member(value)] if value == "value" => {
             is_pairs(pairs)
         }
         [.., Step::Member(pairs), Step::Member(_)] if is_pairs(pairs).is_some() => is_pairs(pairs),
         [.., Step::Member(name)] => {
             let is = |proof: &&&str| name.eq_ignore_ascii_case(proof);
-            PROOFS.iter().find(is).copied()
+            is_pairs(name).or_else(|| PROOFS.iter().find(is).copied())
         }
         _ => None,
     }

@@ -1,4 +1,4 @@
-//! The strings of a JSON text, and their ranges. The text is known to be JSON.
+//! The strings and numbers of a JSON text, and their ranges. The text is known to be JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,19 +14,28 @@ pub enum Step<'j> {
     Item,
 }
 
-/// A string.
+/// What is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The name of a member.
+    Name,
+    /// Any other string.
+    Text,
+    Number,
+}
+
+/// A string or a number.
 pub struct Found<'s, 'j> {
     /// Its path; for a member's name, the path to the member.
     pub path: &'s [Step<'j>],
     /// Its range, quotes included.
     pub range: Range<usize>,
-    /// Its text.
+    /// Its text; of a number, as it is spelt.
     pub text: Cow<'j, str>,
-    /// Whether it is the name of a member.
-    pub is_name: bool,
+    pub what: What,
 }
 
-/// Shows each string, member names included, in order.
+/// Shows each string, member names included, and each number, in order.
 pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
     let bytes = json.as_bytes();
     let mut path: Vec<Step> = Vec::new();
@@ -45,9 +54,21 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
                     path: &path,
                     range,
                     text,
-                    is_name,
+                    what: if is_name { What::Name } else { What::Text },
                 });
                 is_name = false;
+                continue;
+            }
+            b'-' | b'0'..=b'9' => {
+                let spelt = bytes[at..].iter().take_while(|byte| is_of_number(**byte));
+                let range = at..at + spelt.count();
+                at = range.end;
+                show(Found {
+                    path: &path,
+                    text: Cow::Borrowed(&json[range.clone()]),
+                    range,
+                    what: What::Number,
+                });
                 continue;
             }
             b'{' => {
@@ -64,6 +85,10 @@ pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
         }
         at += 1;
     }
+}
+
+fn is_of_number(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')
 }
 
 /// The end of the string whose opening quote is before this place, and whether it has escapes.
@@ -127,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_are_shown_with_their_way_and_as_they_are_meant() {
-        let json = r#"{"a" : ["x\n", {"b":"\ud800y"}, 1.5e3], "c\u0064":null,"":"\"" }"#;
+    fn strings_and_numbers_are_shown_with_their_way_and_as_they_are_meant() {
+        let json = r#"{"a" : ["x\n", {"b":"\ud800y"}, -1.5e3], "c\u0064":null,"":"\"" }"#;
         let mut shown = Vec::new();
         each(json, |found| {
             let path = found.path.iter().map(|step| match step {
@@ -136,19 +161,20 @@ mod tests {
                 Step::Item => "[]",
             });
             let path = path.collect::<Vec<_>>().join("/");
-            shown.push((path, found.text.into_owned(), found.is_name));
+            shown.push((path, found.text.into_owned(), found.what));
             serde_json::from_str::<serde_json::Value>(&json[found.range]).ok();
         });
         let expected = [
-            ("a", "a", true),
-            ("a/[]", "x\n", false),
-            ("a/[]/b", "b", true),
-            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", false),
-            ("cd", "cd", true),
-            ("", "", true),
-            ("", "\"", false),
+            ("a", "a", What::Name),
+            ("a/[]", "x\n", What::Text),
+            ("a/[]/b", "b", What::Name),
+            ("a/[]/b", "\u{fffd}\u{fffd}\u{fffd}y", What::Text),
+            ("a/[]", "-1.5e3", What::Number),
+            ("cd", "cd", What::Name),
+            ("", "", What::Name),
+            ("", "\"", What::Text),
         ];
-        let expected = expected.map(|(path, text, is_name)| (path.into(), text.into(), is_name));
+        let expected = expected.map(|(path, text, what)| (path.into(), text.into(), what));
         assert_eq!(shown, expected);
     }
 }

@@ -171,6 +171,32 @@ fn what_is_a_secret_by_its_name_is_masked_whatever_it_looks_like() {
 }
 
 #[test]
+fn what_is_a_secret_by_its_name_is_masked_in_a_list_and_as_a_number() {
+    let mut stage = Stage::new();
+    let said = json!({
+        "headers": { "set-cookie": ["sid"], "x-pin": 12, "x-on": true }, "authorization": ["Basic x"],
+        "env": ["TOKEN=x", ["A", -1.5e-7]], "cookie": null, "ports": [80], "names": ["plain"],
+    });
+    stage.say(line(HOP, "x", &said));
+    let body: Value = serde_json::from_str(stage.lines()[0].body().unwrap()).unwrap();
+    let marked = |value: &Value| value.as_str().is_some_and(|it| it.starts_with("[secret: "));
+    let headers = &body["headers"];
+    for value in [
+        &headers["set-cookie"][0],
+        &headers["x-pin"],
+        &body["authorization"][0],
+        &body["env"][0],
+        &body["env"][1][1],
+    ] {
+        assert!(marked(value), "{body}");
+    }
+    assert_eq!(headers["x-on"], true);
+    assert_eq!(body["cookie"], Value::Null);
+    assert_eq!(body["ports"], json!([80]));
+    assert_eq!(body["names"], json!(["plain"]));
+}
+
+#[test]
 fn errors_and_reasons_are_masked() {
     let mut stage = Stage::new();
     let secret = github(LETTERS);
