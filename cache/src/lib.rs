@@ -110,24 +110,32 @@ impl CodeCache {
         let mut own = entries.filter(|entry| entry.is_of(digest));
         own.find_map(|entry| {
             let loaded = self.take(engine, digest, &entry);
-            if let Err(error) = &loaded {
+            // That may pass: there may be no room, or too many files may be open.
+            loaded.unwrap_or_else(|error| {
                 let path = entry.path.display();
-                tracing::warn!("removed {path}, which cannot be used: {error:#}");
-                let _ = fs::remove_file(&entry.path);
-            }
-            loaded.ok()
+                tracing::warn!("{path} cannot be used now: {error:#}");
+                None
+            })
         })
     }
 
-    /// The component in a file, if the file is complete and ours.
-    fn take(&self, engine: &Engine, digest: &Digest, entry: &Entry) -> wasmtime::Result<Component> {
+    /// The component in a file, if the file is complete and ours; if not, it is removed.
+    fn take(
+        &self,
+        engine: &Engine,
+        digest: &Digest,
+        entry: &Entry,
+    ) -> wasmtime::Result<Option<Component>> {
         if !entry.is_whole(&self.key, digest)? {
-            return Err(wasmtime::Error::msg("its content is not what was written"));
+            let path = entry.path.display();
+            tracing::warn!("removed {path}: its content is not what was written");
+            let _ = fs::remove_file(&entry.path);
+            return Ok(None);
         }
         // Records its use. If that fails, it is evicted earlier.
         let file = fs::File::options().append(true).open(&entry.path);
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
-        load(engine, &entry.path)
+        load(engine, &entry.path).map(Some)
     }
 
     fn keep(&self, digest: &Digest, code: &[u8]) -> io::Result<()> {

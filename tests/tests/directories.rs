@@ -254,6 +254,46 @@ async fn nor_the_agent_and_the_files_that_the_command_line_names() {
 }
 
 #[tokio::test]
+async fn nor_the_files_of_a_server() {
+    let project = Project::writing("");
+    let of = |path: &str| project.path(path).to_str().unwrap().to_owned();
+    host::token(&project.path("given/tokens"), "ann", &[]).await;
+    host::token(&project.path("own/tokens"), "ann", &[]).await;
+    let manifest = project.manifest();
+    for (options, what) in [
+        (["--tokens", &of("given/tokens")], "the tokens of users"),
+        (["--access-log", &of("given/access")], "the access log"),
+    ] {
+        let mut serve = host::acp_chain("serve");
+        serve
+            .args(["--listen", "127.0.0.1:0", "--manifest"])
+            .arg(&manifest);
+        serve.args(options).args(["--", AGENT]);
+        refuses(serve, &["it may write to", &format!("and so to {what}")]).await;
+    }
+    let routes = format!(
+        "[serve]\ntokens = '{}'\n[[serve.route]]\nusers = ['ann']\nmanifest = '{}'\n",
+        of("own/tokens"),
+        of("given/other.toml"),
+    );
+    fs::write(project.path("given/other.toml"), "").unwrap();
+    fs::create_dir_all(project.path("config/acp-chain")).unwrap();
+    fs::write(project.path("config/acp-chain/config.toml"), routes).unwrap();
+    let mut serve = host::acp_chain("serve");
+    serve
+        .args(["--listen", "127.0.0.1:0", "--manifest"])
+        .arg(&manifest);
+    serve
+        .args(["--", AGENT])
+        .env("XDG_CONFIG_HOME", project.path("config"));
+    refuses(
+        serve,
+        &["it may write to", "and so to the manifest of other users"],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn nor_what_is_named_in_the_midst_of_what_starts_the_agent() {
     let project = Project::writing("");
     let given = project.path("given/agent.py").display().to_string();

@@ -1,13 +1,11 @@
 //! Whether a proxy's decision can be carried out on its message.
 
-use std::borrow::Cow;
-
 use acp_chain_powers::{Actions, Grant, Mismatch, Subject};
-use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use foldhash::HashSet;
 use serde_json::value::RawValue;
 
 use super::work::Work;
-use super::{Action, ChannelError, Decision};
+use super::{Action, ChannelError, Decision, doubts};
 use acp_chain_rpc::{self as rpc, Kind, Message};
 
 /// The rules for judging a decision.
@@ -172,7 +170,7 @@ fn replaced(
     work: &mut Work,
 ) -> Result<Action, ChannelError> {
     let new = message.with_body(body);
-    if new.session() != message.session() || names_sessions(body) > 1 {
+    if new.session() != message.session() || gains_session(&new, message) {
         allow(rules.grant, Actions::SEND, &rules.subject).map_err(|_| {
             ChannelError::Denied(format!(
                 "it moves the message to another session, where it may not send {:?}",
@@ -181,42 +179,31 @@ fn replaced(
         })?;
     }
     let is_update = rules.subject.method == "session/update";
-    if is_update && !rules.grant.is_unlimited() && new.update() != message.update() {
+    let is_other = || new.update() != message.update() || rpc::is_unclear_update(body);
+    if is_update && !rules.grant.is_unlimited() && is_other() {
         return Err(ChannelError::Denied(
             "it makes another kind of update of it".to_owned(),
         ));
     }
     // Problems that it did not cause may stay.
     match check_readers(rules.grant, body, work) {
-        Err(ChannelError::Denied(_)) if rpc::look_through(message.body()).is_err() => {}
+        Err(ChannelError::Denied(_))
+            if rpc::look_through(message.body()).is_err()
+                && !doubts::are_added(message.body(), body, work)? => {}
         checked => checked?,
     }
     short(new, rules).map(Action::Replace)
 }
 
-/// How many members of a body could be taken for its `sessionId`: parsers disagree about duplicate names, and some
-/// ignore case.
-fn names_sessions(body: &str) -> usize {
-    struct Count;
-    impl<'de> Visitor<'de> for Count {
-        type Value = usize;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<usize, A::Error> {
-            let mut count = 0;
-            while let Some((name, IgnoredAny)) = map.next_entry::<&RawValue, IgnoredAny>()? {
-                let name = serde_json::from_str::<Cow<str>>(name.get());
-                count += usize::from(name.is_ok_and(|name| name.eq_ignore_ascii_case("sessionId")));
-            }
-            Ok(count)
-        }
+/// Whether some reader may take a changed message to be about a session that it was not about before.
+fn gains_session(new: &Message, old: &Message) -> bool {
+    let mut others = new.sessions();
+    others.retain(|session| Some(session) != old.session());
+    if others.is_empty() {
+        return false;
     }
-    let mut reader = serde_json::Deserializer::from_str(body);
-    // Anything but an object names no session.
-    reader.deserialize_map(Count).unwrap_or(0)
+    let known: HashSet<_> = old.sessions().into_iter().collect();
+    !others.iter().all(|session| known.contains(session))
 }
 
 fn short(message: Message, rules: Rules) -> Result<Message, ChannelError> {
@@ -606,6 +593,28 @@ mod tests {
     }
 
     #[test]
+    fn what_was_unclear_before_lets_nobody_add_to_it() {
+        let grant = grant(&["other-updates.read", "other-updates.change"]);
+        let update = r#"{"sessionId":"s","update":{"sessionUpdate":"zzz","a":1,"A":2}}"#;
+        let update = Message::notification("session/update", update);
+        let judged = |decision| judge_as(Peer::Agent, "session/update", &update, decision, &grant);
+        for kind in [
+            r#"{"sessionUpdate":"zzz","SessionUpdate":"current_mode_update","a":1,"A":2}"#,
+            r#"{"SessionUpdate":"current_mode_update"}"#,
+        ] {
+            assert_denied(judged(set("/update", kind)), "another kind of update");
+        }
+        for (pointer, value) in [("/update/b", r#"{"c":1,"C":2}"#), ("/update/A", "3")] {
+            assert_denied(
+                judged(set(pointer, value)),
+                "parsers may read it differently",
+            );
+        }
+        let changed = body(judged(set("/update/b", "3")));
+        assert!(changed.contains(r#""a":1,"A":2,"b":3"#), "{changed}");
+    }
+
+    #[test]
     fn a_changed_message_stays_in_its_session() {
         let named = |actions| acp_chain_powers::NamedMethods {
             methods: acp_chain_powers::Pattern::new("_m").unwrap(),
@@ -619,6 +628,11 @@ mod tests {
         assert!(judge(&message, other(), &may(Actions::ALL)).is_ok());
         let both = r#"{"\u0073essionID":"two","sessionId":"one"}"#;
         assert_denied(judge(&message, replace(both), &change), "another session");
+        let none = Message::request("_m", "{}");
+        for spelling in ["sessionId", "SessionID", "ſessionId"] {
+            let named = replace(&format!(r#"{{"{spelling}":"two"}}"#));
+            assert_denied(judge(&none, named, &change), "another session");
+        }
         assert!(
             judge(
                 &message,

@@ -35,6 +35,9 @@ pub enum ChannelError {
 /// The bytes to keep a message in hand here, and on its way, beside its text.
 const ENTRY: usize = 512;
 
+/// The most values of a body in which places are hidden one by one: each takes many times its bytes.
+const MOST_VALUES: usize = 10_000;
+
 /// The longest text that goes with a report of progress, in bytes.
 const LONGEST_PROGRESS: usize = 4096;
 
@@ -164,8 +167,9 @@ impl Ledger {
             return Some(delivery.message.clone());
         }
         let body = delivery.message.body();
-        if !body.trim_start().starts_with('{') {
-            // The places in it are unknown.
+        let is_long = delivery.message.len() > self.limits.body;
+        if is_long || !body.trim_start().starts_with('{') || has_many_values(body) {
+            // The places in it are unknown, or too many.
             return Some(delivery.message.with_body(MASK));
         }
         let places = hidden.find(serde_json::from_str(body).ok()?);
@@ -477,6 +481,24 @@ impl Ledger {
     }
 }
 
+/// Whether a JSON text has more values than are hidden one by one.
+fn has_many_values(json: &str) -> bool {
+    let (mut values, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => values += 1,
+            _ => {}
+        }
+        if values > MOST_VALUES {
+            return true;
+        }
+    }
+    false
+}
+
 fn rules<'a>(limits: &Limits, grant: &'a Grant, entry: &'a Entry) -> Rules<'a> {
     Rules {
         grant,
@@ -681,6 +703,29 @@ mod tests {
         let denied = ledger.request(Peer::Client, "fs/read_text_file", "{}");
         assert!(matches!(denied, Err(ChannelError::Denied(_))));
         assert!(ledger.take_effects().0.is_empty());
+    }
+
+    #[test]
+    fn a_body_with_too_many_places_to_hide_is_hidden_as_a_whole() {
+        let limits = Limits {
+            body: 1 << 20,
+            ..Limits::default()
+        };
+        let grant = Grant::new("me", ["session-setup.read"], Vec::new()).unwrap();
+        let mut ledger = Ledger::new(1, limits.into(), grant.into());
+        let mut shown = |meta: &str| {
+            let params = format!(r#"{{"cwd":"/p","_meta":{meta}}}"#);
+            let id = deliver(&mut ledger, Message::request("session/new", &params));
+            ledger.read(id, "").unwrap().unwrap().to_owned()
+        };
+        let numbers = |count| format!("[{}0]", "0,".repeat(count));
+        assert_eq!(shown(&numbers(20_000)), MASK);
+        assert_eq!(shown(&format!("\"{}\"", "x".repeat(2 << 20))), MASK);
+        for few in [numbers(2), format!("\"\\\"{}\"", ",".repeat(20_000))] {
+            let shown = shown(&few);
+            assert!(shown.starts_with(r#"{"cwd":"/p","_meta":"#), "{shown}");
+            assert!(shown.contains(MASK) && !shown.contains(&few), "{shown}");
+        }
     }
 
     #[test]

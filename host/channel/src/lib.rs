@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod doubts;
 mod failure;
 mod ledger;
 pub mod limits;

@@ -35,7 +35,7 @@ pub struct Guest {
     pub grant: Arc<Grant>,
     /// Its directories.
     pub directories: Directories,
-    /// Records its memory use.
+    /// Records what it uses.
     pub gauge: Gauge,
 }
 

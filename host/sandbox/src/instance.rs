@@ -16,16 +16,13 @@ use super::post_mortem::TooLong;
 use super::state::State;
 use super::usage::Usage;
 use super::{Component, Engine, Guest, convert, post_mortem};
-use acp_chain_channel::limits::{Limits, Quantity};
+use acp_chain_channel::limits::{HANDLES, Limits, Quantity};
 use acp_chain_channel::{
     Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Offer,
     Outcome, Part, PatternError, Registration, Reply, Started, Tally,
 };
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
-
-/// How many WASI resources a proxy may have open: files, streams, clocks.
-const HANDLES: usize = 1000;
 
 /// The reason if a guest declines to start.
 pub const DECLINES: &str = "it declines to start";
@@ -47,7 +44,7 @@ impl Instance {
         saved: Option<String>,
     ) -> Result<Started, Failure> {
         let limits = guest.limits.clone();
-        let journal = Journal::new(guest.name.clone(), limits.log);
+        let journal = Journal::new(guest.name.clone(), limits.log, guest.gauge.logged());
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
         let state = State {

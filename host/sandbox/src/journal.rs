@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
@@ -30,6 +31,10 @@ const HEAD: usize = 100;
 pub struct Journal {
     proxy: Arc<str>,
     shared: Arc<Mutex<Shared>>,
+    /// How many bytes may go to the log.
+    limit: usize,
+    /// How many did, from earlier instances of the proxy too.
+    logged: Arc<AtomicUsize>,
 }
 
 #[derive(Debug)]
@@ -37,21 +42,20 @@ struct Shared {
     last: VecDeque<String>,
     /// The unfinished lines on standard output and error.
     parts: [Vec<u8>; 2],
-    /// Bytes that may still go to the log.
-    left: usize,
 }
 
 impl Journal {
-    /// An empty journal which lets this many bytes through to the log.
-    pub fn new(proxy: Arc<str>, limit: usize) -> Self {
+    /// An empty journal which lets this many bytes through to the log, less those that were logged already.
+    pub fn new(proxy: Arc<str>, limit: usize, logged: Arc<AtomicUsize>) -> Self {
         let shared = Shared {
             last: VecDeque::new(),
             parts: Default::default(),
-            left: limit,
         };
         Self {
             proxy,
             shared: Arc::new(Mutex::new(shared)),
+            limit,
+            logged,
         }
     }
 
@@ -83,9 +87,18 @@ impl Journal {
 
     /// Records a text, by line. Lines after the first are marked, so that none looks like one of the host's.
     pub fn note(&self, level: Level, text: &str) {
-        self.note_line(level, "", text.lines().next().unwrap_or_default());
-        for line in text.lines().skip(1) {
-            self.note_line(level, "| ", line);
+        let (mut mark, mut rest, mut is_cut) = ("", text, false);
+        loop {
+            if !is_cut && self.left() == 0 {
+                // Nobody sees the others, and there may be millions.
+                (rest, is_cut) = (last_lines(rest), true);
+            }
+            let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+            self.note_line(level, mark, line.strip_suffix('\r').unwrap_or(line));
+            if behind.is_empty() {
+                return;
+            }
+            (mark, rest) = ("| ", behind);
         }
     }
 
@@ -95,11 +108,12 @@ impl Journal {
         if shared.last.len() > LINES {
             shared.last.pop_front();
         }
-        if shared.left == 0 {
+        let left = self.left();
+        if left == 0 {
             return;
         }
         // The proxy's output must not look like lines of the host.
-        let line = format!("{mark}{}", quote(text, shared.left));
+        let line = format!("{mark}{}", quote(text, left));
         let proxy = &*self.proxy;
         match level {
             Level::TRACE => tracing::trace!(proxy, "{line}"),
@@ -108,8 +122,8 @@ impl Journal {
             Level::WARN => tracing::warn!(proxy, "{line}"),
             Level::ERROR => tracing::error!(proxy, "{line}"),
         }
-        shared.left = shared.left.saturating_sub(HEAD + line.len());
-        if shared.left == 0 {
+        self.logged.fetch_add(HEAD + line.len(), Ordering::Relaxed);
+        if self.left() == 0 {
             tracing::warn!(
                 proxy,
                 "it logs more than its limit `log`; the rest is left out"
@@ -117,9 +131,24 @@ impl Journal {
         }
     }
 
+    /// How many bytes may still go to the log.
+    fn left(&self) -> usize {
+        self.limit
+            .saturating_sub(self.logged.load(Ordering::Relaxed))
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The last lines of a text, as many as are kept.
+fn last_lines(text: &str) -> &str {
+    // The end of the last line begins no other.
+    let lines = text.strip_suffix('\n').unwrap_or(text);
+    let mut ends = lines.rmatch_indices('\n');
+    ends.nth(LINES - 1)
+        .map_or(text, |(end, _)| &text[end + 1..])
 }
 
 /// One of the proxy's standard streams. A component may open it as often as it likes: all of them write the same lines.
@@ -173,19 +202,35 @@ mod tests {
     #[test]
     fn a_line_without_text_is_charged_too_and_one_of_escapes_for_what_it_takes() {
         for (text, lines) in [("", 10), ("\u{1}\u{1}\u{1}\u{1}\u{1}", 8)] {
-            let journal = Journal::new("p".into(), 10 * HEAD);
+            let journal = Journal::new("p".into(), 10 * HEAD, Arc::default());
             for _ in 1..lines {
                 journal.note(Level::INFO, text);
             }
-            assert!(journal.lock().left > 0, "{text:?}");
+            assert!(journal.left() > 0, "{text:?}");
             journal.note(Level::INFO, text);
-            assert_eq!(journal.lock().left, 0, "{text:?}");
+            assert_eq!(journal.left(), 0, "{text:?}");
         }
     }
 
     #[test]
+    fn past_the_limit_only_the_last_lines_of_a_text_are_read() {
+        let logged = Arc::new(AtomicUsize::new(0));
+        let journal = Journal::new("p".into(), 10 * HEAD, logged.clone());
+        let text: Vec<_> = (0..1000).map(|line| line.to_string()).collect();
+        for end in ["", "\n", "\r\n"] {
+            journal.note(Level::INFO, &(text.join("\n") + end));
+            assert_eq!(journal.take_last(), text[1000 - LINES..]);
+        }
+        journal.note(Level::INFO, "\n\n");
+        assert_eq!(journal.take_last(), ["", ""]);
+        // Whoever comes after it gets no more.
+        let next = Journal::new("p".into(), 10 * HEAD, logged);
+        assert_eq!(next.left(), 0);
+    }
+
+    #[test]
     fn what_comes_in_pieces_is_gathered_by_line() {
-        let journal = Journal::new("p".into(), usize::MAX);
+        let journal = Journal::new("p".into(), usize::MAX, Arc::default());
         let streams = [journal.stdout(), journal.stderr()];
         let mut streams = streams.map(|stream| Box::into_pin(stream.async_stream()));
         let context = &mut Context::from_waker(std::task::Waker::noop());
@@ -208,7 +253,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_is_opened_again_and_again_keeps_no_more_than_one_line() {
-        let journal = Journal::new("p".into(), usize::MAX);
+        let journal = Journal::new("p".into(), usize::MAX, Arc::default());
         let context = &mut Context::from_waker(std::task::Waker::noop());
         for _ in 0..10 * PART {
             let mut stream = Box::into_pin(journal.stdout().async_stream());

@@ -7,20 +7,28 @@ use wasmtime::ResourceLimiter;
 
 use acp_chain_channel::limits::{Limits, Quantity};
 
-/// The memory of a component's last started instance, in bytes. Cloning it shares it.
+/// What the instances of a component use, one after the other. Cloning it shares it.
 #[derive(Clone, Debug, Default)]
-pub struct Gauge(Arc<AtomicUsize>);
+pub struct Gauge {
+    memory: Arc<AtomicUsize>,
+    logged: Arc<AtomicUsize>,
+}
 
 impl Gauge {
-    /// The size of all its memories together. It never shrinks.
+    /// The size of all memories of the last started instance together, in bytes. It never shrinks.
     #[must_use]
     pub fn memory(&self) -> usize {
-        self.0.load(Ordering::Relaxed)
+        self.memory.load(Ordering::Relaxed)
     }
 
     /// The same for code that knows nothing of components.
     pub(crate) fn shared(&self) -> Arc<AtomicUsize> {
-        Arc::clone(&self.0)
+        Arc::clone(&self.memory)
+    }
+
+    /// How many bytes all instances wrote to the log.
+    pub(crate) fn logged(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.logged)
     }
 }
 
@@ -123,7 +131,7 @@ impl ResourceLimiter for Usage {
             .memory
             .fetch_add(memory - self.memory, Ordering::Relaxed);
         self.memory = memory;
-        self.gauge.0.store(memory, Ordering::Relaxed);
+        self.gauge.memory.store(memory, Ordering::Relaxed);
         Ok(true)
     }
 

@@ -16,7 +16,7 @@ use crate::manifest::{Manifest, Remote, User};
 use crate::native::{self, CommandLine, SpawnError, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::Directories;
-use crate::system::{stdio, stop, terminal};
+use crate::system::{descriptors, stdio, stop, terminal};
 use crate::trace::Trace;
 use crate::transport::Transport;
 use crate::untrusted::Untrusted;
@@ -29,6 +29,9 @@ Examples:
   acp-chain run --with redact --connect https://agents.example/acp
   acp-chain run --manifest acp-chain.toml
   acp-chain run --trace trace.jsonl -- claude-agent-acp
+
+In a terminal:
+  it hands the terminal to the agent, without proxies; `acp-chain try` takes turns there
 
 Exit codes:
   the agent's own  once it has run; 128 and the signal's number if a signal ended it
@@ -141,6 +144,8 @@ impl Run {
                 Some(early) => early,
                 None => supervise(&program)?,
             };
+            // Components open files. Programs that the supervisor starts keep the usual limit.
+            descriptors::raise();
             let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start(live.as_ref()).await.inspect(&begun);
             started.inspect_err(|failed| broken = Some(again(failed)))
@@ -168,7 +173,7 @@ impl Run {
                 exit_code: 2,
                 ..failed(
                     &"a remote agent cannot use this terminal; `acp-chain try --connect URL` takes a \
-                      turn with it, and whoever runs it says how to log in there",
+                      turn with it, and whoever runs it says how to sign in there",
                 )
             });
         }

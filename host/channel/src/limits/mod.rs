@@ -132,8 +132,8 @@ limits! {
     "requests" requests: usize as Count = 1024, up to 65_536;
         "its own requests that are not answered yet", past it "the call gets `full`".
     "request-bytes" request_bytes: usize as Size = 4 * MIB, up to 64 * MIB;
-        "bytes that are kept of those, and of those from before it broke: their methods and sessions, \
-         and the sessions that it gives to requests of others",
+        "bytes kept of these requests, and of those that it sent before it broke: their methods and sessions; \
+         and of the sessions that it names for requests of others",
         past it "it breaks, or has failed on the message".
     "held" held: usize as Count = 1024, up to 65_536;
         "messages that it holds", past it "it has failed on the message".
@@ -149,8 +149,8 @@ limits! {
     "behind" behind: usize as Size = 16 * MIB, up to 256 * MIB;
         "bytes that wait behind a notification that it holds", past it "it breaks".
     "log" log: usize as Size = MIB, up to 64 * MIB;
-        "what it may write to the log, standard output and error included; a line takes 100 bytes beside \
-         its text",
+        "what it may write to the log, standard output and error included, however often it is restarted; \
+         a line takes 100 bytes beside its text",
         past it "the rest is left out".
     "state" state: usize as Size = MIB, up to 64 * MIB;
         "the state that it saves", past it "the call gets `full`".
@@ -162,6 +162,10 @@ limits! {
 
 /// The stack of a component's code, in bytes.
 pub const WASM_STACK: usize = 512 * KIB;
+
+/// How many files, streams and timers of WASI a proxy may have open: files are also the host's, and what is in an open
+/// directory is kept.
+pub const HANDLES: usize = 64;
 
 /// The largest component file, in bytes.
 pub const COMPONENT: usize = 256 * MIB;
@@ -291,6 +295,13 @@ pub const FIXED: &[Fixed] = &[
         passing: "it breaks",
     },
     Fixed {
+        name: "handles",
+        quantity: Quantity::Count,
+        value: HANDLES as u64,
+        what: "files, streams and timers of WASI that it has open",
+        passing: "it breaks",
+    },
+    Fixed {
         name: "old versions",
         quantity: Quantity::Count,
         value: OLD_VERSIONS as u64,
@@ -402,15 +413,14 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: UNREAD as u64,
         what: "bytes that wait for one side, for the proxies, or for a native proxy",
-        passing: "the other side is not read for a while",
+        passing: "the other side is not read for a while; a native proxy that takes nothing for 30 s breaks",
     },
     Fixed {
         name: "flood",
         quantity: Quantity::Size,
         value: FLOOD as u64,
         what: "bytes from proxies and answers that wait for one side, or for a native proxy",
-        passing: "that side is not read, and no proxy called, until it reads some; a native proxy that \
-                  takes nothing for 30 s breaks",
+        passing: "that side is not read, and no proxy called, until it reads some",
     },
     Fixed {
         name: "notices",

@@ -38,7 +38,7 @@ use crate::host::Host;
 use crate::limits::LINE;
 use crate::native::CommandLine;
 use crate::sandbox::Engine;
-use crate::system::{stdio, stop};
+use crate::system::{descriptors, stdio, stop};
 use crate::trace::Trace;
 use crate::transport::Transport;
 
@@ -229,7 +229,10 @@ impl Beginning {
         }
         let version = self.developed.version().map_err(|error| failed(&error))?;
         let plan = self.plan().map_err(|error| failed(&error))?;
-        let loaded = plan.load(Some(supervise(&self.program)?)).await?;
+        let supervisor = supervise(&self.program)?;
+        // Components open files.
+        descriptors::raise();
+        let loaded = plan.load(Some(supervisor)).await?;
         let mut chain = loaded.run().await?;
         let ours = self.to_agent.take();
         chain.agent = chain.agent.or(ours.map(|stream| {

@@ -1,0 +1,141 @@
+//! The parts of a body that parsers may read differently: members of one object whose names some readers do not tell
+//! apart, or that cannot be read, and whatever is nested too deep.
+//!
+//! What a message came with may stay as it is; a proxy adds nothing to it.
+
+use std::collections::hash_map::RandomState;
+use std::fmt;
+use std::hash::BuildHasher;
+
+use acp_chain_powers::fold;
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::ChannelError;
+use super::work::Work;
+
+/// How deep a body is looked through.
+const DEEPEST: usize = 128;
+
+/// Whether parsers may read something in the new body differently that the old one does not have at the same place.
+pub fn are_added(old: &str, new: &str, work: &mut Work) -> Result<bool, ChannelError> {
+    let keys = RandomState::new();
+    let mut find = |body: &str| {
+        let mut search = Search {
+            keys: &keys,
+            work: &mut *work,
+            found: HashSet::new(),
+        };
+        search.value(body.trim_start(), 0, DEEPEST)?;
+        Ok::<_, ChannelError>(search.found)
+    };
+    let (before, after) = (find(old)?, find(new)?);
+    Ok(!after.is_subset(&before))
+}
+
+/// Finds such parts. Hashes stand for them and for their places, since both may be long.
+struct Search<'s> {
+    keys: &'s RandomState,
+    work: &'s mut Work,
+    found: HashSet<u64>,
+}
+
+impl Search<'_> {
+    fn value(&mut self, text: &str, place: u64, depth: usize) -> Result<(), ChannelError> {
+        if !text.starts_with(['{', '[']) {
+            return Ok(());
+        }
+        if depth == 0 {
+            self.found.insert(self.keys.hash_one((place, text)));
+            return Ok(());
+        }
+        self.work.spend(text.len())?;
+        let entries = serde_json::Deserializer::from_str(text).deserialize_any(Level);
+        let entries =
+            entries.map_err(|error| ChannelError::Invalid(format!("not JSON: {error}")))?;
+        let mut named: HashMap<Option<String>, Vec<(&str, &str)>> = HashMap::new();
+        for (name, value) in entries {
+            match name {
+                Some(name) => named.entry(plain(name)).or_default().push((name, value)),
+                // Its index does not count: others may be inserted before it.
+                None => self.value(value, self.keys.hash_one(place), depth - 1)?,
+            }
+        }
+        for (name, members) in named {
+            let place = self.keys.hash_one((place, &name));
+            match (name, members.as_slice()) {
+                (Some(_), [(_, value)]) => self.value(value, place, depth - 1)?,
+                (_, unclear) => {
+                    self.found.insert(self.keys.hash_one((place, unclear)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A name, from its JSON text, as a reader that ignores case sees it; `None` if it cannot be read.
+fn plain(name: &str) -> Option<String> {
+    let name = serde_json::from_str::<String>(name).ok()?;
+    Some(fold(&name).into_owned())
+}
+
+/// The entries of an object or array, as JSON text: the name of a member, and the value.
+struct Level;
+
+impl<'de> Visitor<'de> for Level {
+    type Value = Vec<(Option<&'de str>, &'de str)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("an object or an array")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+            members.push((Some(name.get()), value.get()));
+        }
+        Ok(members)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut elements = Vec::new();
+        while let Some(value) = seq.next_element::<&RawValue>()? {
+            elements.push((None, value.get()));
+        }
+        Ok(elements)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_unclear_before_stays_so() {
+        let added = |old: &str, new: &str| are_added(old, new, &mut Work::default()).unwrap();
+        let old = r#" {"x":[{"a":1,"A":2}],"y":0,"\ud800":3}"#;
+        for same in [
+            old,
+            r#"{"y":[1],"x":[7,{"a":1,"A":2,"b":0}],"\ud800":3}"#,
+            r#"{"y":0}"#,
+        ] {
+            assert!(!added(old, same), "{same}");
+        }
+        for other in [
+            r#"{"x":[{"a":1,"A":3}]}"#,
+            r#"{"x":[{"A":2,"a":1}]}"#,
+            r#"{"x":[{"a":1,"A":2,"\u0061":3}]}"#,
+            r#"{"x":{"a":1,"A":2}}"#,
+            r#"{"y":[{"a":1,"A":2}]}"#,
+            r#"{"x":[{"ſ":1,"s":2}]}"#,
+            r#"{"\ud800":4}"#,
+        ] {
+            assert!(added(old, other), "{other}");
+        }
+        let deep = |inner: &str| format!("{}{inner}{}", "[".repeat(200), "]".repeat(200));
+        assert!(!added(&deep("1"), &deep("1")));
+        assert!(added(&deep("1"), &deep("2")));
+    }
+}
