@@ -197,7 +197,7 @@ async fn a_failure_is_told_with_its_shortest_case_and_what_to_do() {
     ok       order
     failed   answers
       it holds the client's request `session/prompt` until its `hold-time` has run out
-          client: session/prompt {"sessionId":"s1","prompt":[{"type":"text","text":"What is a chain?"}],"_meta":{"conformance":"1/1"}}
+          client: session/prompt {"sessionId":"s0","prompt":[{"type":"text","text":"What is a chain?"}],"_meta":{"conformance":"0/1"}}
       → settle each held message (`channel.settle`, `channel.fail`) on every path, including errors and answers that never come
 
     it: 1 ok, 1 failed; `--seed 1 --cases 2` plays the same again

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Id, Kind, Message};
+use acp_chain_rpc::{Id, Message};
 
 /// The maximum number of bytes of answers that wait for others.
 const WAIT: usize = 1024 * 1024;
@@ -34,16 +34,21 @@ struct Batch {
 }
 
 impl Batches {
-    /// A batch comes in, with requests of these ids.
-    pub fn begin(&mut self, requests: impl Iterator<Item = Id>) {
+    /// A batch comes in.
+    pub fn begin(&mut self) {
         self.last += 1;
-        let mut batch = Batch::default();
-        for id in requests {
-            // Of two requests with the same id, only the second is refused.
-            batch.unanswered += usize::from(self.requests.insert(id, self.last).is_none());
-        }
-        self.open.insert(self.last, batch);
+        self.open.insert(self.last, Batch::default());
         self.current = Some(self.last);
+    }
+
+    /// A request is open, whose id no other open one has.
+    pub fn opened(&mut self, id: &Id) {
+        if let Some(current) = self.current
+            && let Some(batch) = self.open.get_mut(&current)
+        {
+            batch.unanswered += 1;
+            self.requests.insert(id.clone(), current);
+        }
     }
 
     /// The whole batch has come in.
@@ -53,19 +58,25 @@ impl Batches {
         }
     }
 
-    /// Writes an answer at once, or with the others of its batch.
+    /// Writes the answer to an open request at once, or with the others of its batch.
     pub fn answer(&mut self, message: &Message, id: &str, out: &mut Outbox) {
-        let request = Id::parse(id).and_then(|id| self.requests.remove(&id));
-        // A request that is refused at once need not have an id.
-        let is_refusal = message.kind() == Kind::Error;
-        let current = self.current.filter(|_| is_refusal);
-        let Some(batch) = request.or(current) else {
+        let batch = Id::parse(id).and_then(|id| self.requests.remove(&id));
+        if let Some(open) = batch.and_then(|batch| self.open.get_mut(&batch)) {
+            open.unanswered -= 1;
+        }
+        self.join(batch, message, id, out);
+    }
+
+    /// Writes the refusal of a message that has just come in, and is not open: its id may be that of another one.
+    pub fn refuse(&mut self, message: &Message, id: &str, out: &mut Outbox) {
+        self.join(self.current, message, id, out);
+    }
+
+    fn join(&mut self, batch: Option<BatchId>, message: &Message, id: &str, out: &mut Outbox) {
+        let open = batch.and_then(|batch| Some((batch, self.open.get_mut(&batch)?)));
+        let Some((batch, open)) = open else {
             return message.write(Some(id), out);
         };
-        let Some(open) = self.open.get_mut(&batch) else {
-            return message.write(Some(id), out);
-        };
-        open.unanswered -= usize::from(request.is_some());
         let before = open.answers.len();
         open.answers.push_str(if before == 0 { "[" } else { "," });
         message.write_text(Some(id), &mut open.answers);
@@ -103,16 +114,47 @@ impl Batches {
 
 #[cfg(test)]
 mod tests {
+    use acp_chain_rpc::Error;
     use bytes::Buf;
 
     use super::*;
+
+    #[test]
+    fn a_refusal_is_of_its_own_batch_and_takes_no_answer_from_another() {
+        let mut batches = Batches::default();
+        let mut out = Outbox::default();
+        let one = Id::parse("1").unwrap();
+        let refusal = Message::error(&Error::new(-32600, "no"));
+        batches.begin();
+        batches.opened(&one);
+        batches.opened(&Id::parse("2").unwrap());
+        batches.end(&mut out);
+        // The same id again, in another batch, and alone.
+        batches.begin();
+        batches.refuse(&refusal, "1", &mut out);
+        batches.end(&mut out);
+        batches.refuse(&refusal, "1", &mut out);
+        for id in ["1", "2"] {
+            batches.answer(&Message::result("0"), id, &mut out);
+        }
+        assert!(batches.is_empty() && batches.requests.is_empty());
+        let text = out.copy_to_bytes(out.remaining());
+        let refused = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32600,"message":"no"}}"#;
+        let answers =
+            r#"[{"jsonrpc":"2.0","id":1,"result":0},{"jsonrpc":"2.0","id":2,"result":0}]"#;
+        let expected = format!("[{refused}]\n{refused}\n{answers}\n");
+        assert_eq!(std::str::from_utf8(&text).unwrap(), expected);
+    }
 
     #[test]
     fn what_waits_for_other_answers_is_bounded() {
         let mut batches = Batches::default();
         let mut out = Outbox::default();
         let ids = ["1", "2", "3", "4"];
-        batches.begin(ids.into_iter().filter_map(Id::parse));
+        batches.begin();
+        ids.into_iter()
+            .filter_map(Id::parse)
+            .for_each(|id| batches.opened(&id));
         batches.end(&mut out);
         let long = Message::result(&format!("\"{}\"", "x".repeat(WAIT / 2)));
         for id in ["1", "2"] {

@@ -286,7 +286,7 @@ impl Conductor {
             waits
                 .zip(before.into_iter().zip(taken))
                 .all(|((waits, limit), (before, taken))| {
-                    waits < limit || taken - before >= UNREAD as u64
+                    waits < limit || taken.saturating_sub(before) >= UNREAD as u64
                 });
         has_room && self.router.waiting() < UNREAD && !self.side(peer).ended
     }
@@ -415,10 +415,7 @@ impl Conductor {
     /// Takes the messages of a batch one by one. In version 1, which has no batches, takes only those that somebody
     /// waits for.
     fn take_batch(&mut self, from: Peer, malformed: &MalformedLine, batch: Box<[Bytes]>) {
-        let members: Vec<_> = batch
-            .into_iter()
-            .map(|text| read(Frame::Line(text)))
-            .collect();
+        let members = batch.into_iter().map(|text| read(Frame::Line(text)));
         if !self.router.has_batches() {
             let mut is_refused = false;
             for member in members {
@@ -433,7 +430,7 @@ impl Conductor {
             }
             return;
         }
-        self.router.begin_batch(from, members.iter().flatten());
+        self.router.begin_batch(from);
         for member in members {
             match member {
                 Ok(message) => self.router.receive(from, message),
@@ -449,7 +446,7 @@ impl Conductor {
         if !self.ends_wait(from, malformed)
             && let Some(id) = malformed.id_for_sender(from)
         {
-            self.router.tell(from, Some(&id), &malformed.error);
+            self.router.refuse(from, &id, &malformed.error);
         }
     }
 

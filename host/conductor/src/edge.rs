@@ -67,7 +67,15 @@ impl Edge {
         }
     }
 
-    /// The same, within the params of a call to this method.
+    /// Queues the refusal of a message that has just come from it; drops it if the end is gone.
+    pub fn refuse(&mut self, id: &Id, error: &Error) {
+        if !self.gone {
+            let refusal = Message::error(error);
+            self.batches.refuse(&refusal, id.as_str(), &mut self.outbox);
+        }
+    }
+
+    /// The same as [`Edge::send`], within the params of a call to this method.
     pub fn send_within(&mut self, outer: &str, message: &Message, id: Option<&str>) {
         if !self.gone {
             message.write_within(outer, id, &mut self.outbox);

@@ -391,9 +391,7 @@ impl Hop {
 
     /// Whether it has subscribed to such messages, whether or not a power covers this one.
     pub fn has_subscribed(&self, routed: &Routed) -> bool {
-        let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
-        let mut subscriptions = self.registration.subscriptions.iter();
-        subscriptions.any(|wanted| wanted.covers(kind, sender, &routed.method))
+        subscribed(&self.registration, routed).is_some()
     }
 
     /// The same, by the declaration of one of its versions.
@@ -403,12 +401,7 @@ impl Hop {
         registration: &'r Registration,
         routed: &Routed,
     ) -> Option<&'r Subscription> {
-        let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
-        registration
-            .subscriptions
-            .iter()
-            .find(|wanted| wanted.covers(kind, sender, &routed.method))
-            .filter(|_| self.may_touch(routed))
+        subscribed(registration, routed).filter(|_| self.may_touch(routed))
     }
 
     /// Whether a power lets the proxy do anything with a message.
@@ -572,6 +565,14 @@ impl Hop {
         all.sort_by_key(|routed| routed.arrival);
         all
     }
+}
+
+/// The subscription of a declaration to such messages, whether or not a power covers them.
+#[inline]
+fn subscribed<'r>(registration: &'r Registration, routed: &Routed) -> Option<&'r Subscription> {
+    let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
+    let mut subscriptions = registration.subscriptions.iter();
+    subscriptions.find(|wanted| wanted.covers(kind, sender, &routed.method))
 }
 
 /// The properties of a message that powers distinguish.

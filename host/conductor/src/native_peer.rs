@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ChildIo;
+use super::edge::Discarded;
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
 use super::routed::Routed;
@@ -80,8 +81,8 @@ pub struct NativePeer {
     pub is_settled: bool,
     /// Its first message, until it is answered.
     pub introduction: Option<Introduction>,
-    /// How many of its lines were discarded.
-    pub discarded: u64,
+    /// Its lines that were discarded.
+    pub discarded: Discarded,
 }
 
 /// The first message of a native proxy, until it is answered.
@@ -107,7 +108,7 @@ impl NativePeer {
             process: None,
             is_settled: dialect.is_some(),
             introduction: None,
-            discarded: 0,
+            discarded: Discarded::default(),
         }
     }
 

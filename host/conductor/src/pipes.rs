@@ -19,7 +19,7 @@ use super::native_peer::{Launch, Program};
 use super::route::HopIndex;
 use crate::native::{self, Process};
 use acp_chain_channel::Failure;
-use acp_chain_channel::limits::{FLOOD, LINE};
+use acp_chain_channel::limits::{FLOOD, LINE, UNREAD};
 use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 
 /// How long the output of a program, or of the agent, may take to end once it has exited or stopped reading.
@@ -353,7 +353,10 @@ impl Running {
         if self.leaves && outbox.is_empty() {
             self.transport.outgoing.close();
         }
-        if outbox.len() >= FLOOD {
+        // While its output is not read, it may have to wait for that.
+        if outbox.len() < UNREAD || !reads {
+            self.stall = None;
+        } else {
             let stall = self.stall.get_or_insert_with(|| Box::pin(sleep(STALL)));
             if stall.as_mut().poll(context).is_ready() {
                 self.stall = None;

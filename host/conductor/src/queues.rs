@@ -34,8 +34,26 @@ type ByKey<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
 pub struct Queues {
     counts: ByKey<Count>,
     behind: ByKey<VecDeque<Follower>>,
-    /// How many messages that begin the connection wait, by direction.
-    beginnings: [usize; 2],
+    beginnings: Beginnings,
+}
+
+/// How many messages that begin the connection wait, by direction.
+#[derive(Debug, Default)]
+struct Beginnings([usize; 2]);
+
+impl Beginnings {
+    fn add(&mut self, routed: &Routed) {
+        self.0[routed.toward as usize] += usize::from(routed.is_beginning());
+    }
+
+    fn remove(&mut self, routed: &Routed) {
+        self.0[routed.toward as usize] -= usize::from(routed.is_beginning());
+    }
+
+    /// Whether one goes the same way as this message.
+    fn has(&self, routed: &Routed) -> bool {
+        self.0[routed.toward as usize] > 0
+    }
 }
 
 /// How many messages of one key have come for the proxy since its queue was last empty, and how many of them it is
@@ -57,12 +75,12 @@ impl Queues {
     /// A message waits for the proxy.
     pub fn add(&mut self, routed: &Routed) {
         self.counts.entry(OrderKey::of(routed)).or_default().came += 1;
-        self.beginnings[routed.toward as usize] += usize::from(routed.is_beginning());
+        self.beginnings.add(routed);
     }
 
     /// A message is taken in hand. Its queue exists until the proxy is [`done`](Self::done) with it.
     pub fn take(&mut self, routed: &Routed) -> OrderKey {
-        self.beginnings[routed.toward as usize] -= usize::from(routed.is_beginning());
+        self.beginnings.remove(routed);
         OrderKey::of(routed)
     }
 
@@ -79,6 +97,7 @@ impl Queues {
             && let Some(behind) = self.behind.get_mut(entry.key())
         {
             while let Some(follower) = behind.pop_front_if(|next| next.came <= done) {
+                self.beginnings.remove(&follower.routed);
                 free.push(follower.routed);
             }
             if behind.is_empty() {
@@ -93,7 +112,7 @@ impl Queues {
 
     /// Whether a message that begins the connection waits, and goes the same way.
     pub fn has_beginning(&self, routed: &Routed) -> bool {
-        self.beginnings[routed.toward as usize] > 0
+        self.beginnings.has(routed)
     }
 
     /// Whether another of its queue must leave before this message.
@@ -103,6 +122,7 @@ impl Queues {
 
     /// Lets a message wait behind those of its queue.
     pub fn follow(&mut self, routed: Routed) {
+        self.beginnings.add(&routed);
         let key = OrderKey::of(&routed);
         let came = self.counts.get(&key).map_or(0, |count| count.came);
         let behind = self.behind.entry(key).or_default();

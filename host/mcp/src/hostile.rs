@@ -35,7 +35,7 @@ enum Step {
     Answer(Index, Result<String, i64>),
     ProviderRequest(String),
     ProviderNotification(String),
-    ProviderLost,
+    ProviderLost(Index),
     Changed(Change),
     Ask(Index, u8),
     Again,
@@ -177,7 +177,7 @@ fn step() -> impl Strategy<Value = Step> {
         }),
         2 => sent().prop_map(Step::ProviderRequest),
         4 => sent().prop_map(Step::ProviderNotification),
-        1 => Just(Step::ProviderLost),
+        1 => any::<Index>().prop_map(Step::ProviderLost),
         1 => select(vec![
             Change::List(Offer::Tools),
             Change::List(Offer::Resources),
@@ -392,7 +392,12 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
             Step::ProviderNotification(params) => {
                 seat.take(Input::ProviderNotification { params: &params })
             }
-            Step::ProviderLost => seat.take(Input::ProviderLost),
+            Step::ProviderLost(index) => {
+                let open = &ledger.questions;
+                let waiting = &open[index.index(open.len() + 1)..];
+                let waiting = &waiting.iter().copied().collect();
+                seat.take(Input::ProviderLost { waiting })
+            }
             Step::Ask(index, count) => match ledger.asks(index, count) {
                 Some(input) => seat.take(input),
                 None => continue,

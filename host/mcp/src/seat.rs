@@ -11,12 +11,13 @@
 //! request. In both, a caller's message arrives here in one form, a [`CallerRequest`] or a notification on a
 //! connection; the adapter to the provider decides how to handle it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::component::channel::{FromComponent, ToComponent};
 use super::mirrored::Mirrored;
 use super::protocol::{self, TOKEN, invalid, no_method};
-use super::wire::Said;
+use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, member};
 
@@ -120,7 +121,10 @@ pub enum Input<'a> {
     /// The provider was restarted, and lost its connections, and the requests of both sides. Whatever is open with it
     /// fails with -33002, without telling it. For a component this does nothing: its calls are answered when it
     /// breaks, and its lists are requested again after [`FromComponent::Changed`].
-    ProviderLost,
+    ProviderLost {
+        /// The questions that have not reached it yet, and still will.
+        waiting: &'a HashSet<Question>,
+    },
     /// A message from the component, if one is the provider.
     Component(FromComponent<'a>),
 }
@@ -286,6 +290,12 @@ pub trait Seat: Send {
         let _ = (connection, request);
         false
     }
+
+    /// Whether a caller is connected, or about to be. A restart of the provider may end that.
+    fn has_caller(&self, connection: ConnectionId) -> bool {
+        let _ = connection;
+        false
+    }
 }
 
 /// Handles inputs for one kind of provider. An error is the answer to the request.
@@ -317,7 +327,7 @@ pub(crate) trait Adapter {
 
     fn over(&mut self) {}
 
-    fn provider_lost(&mut self) {}
+    fn provider_lost(&mut self, _waiting: &HashSet<Question>) {}
 
     fn component(&mut self, _says: FromComponent) {}
 }
@@ -359,7 +369,7 @@ pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> 
         }
         Input::ProviderNotification { params } => adapter.provider_tells(params),
         Input::Over => adapter.over(),
-        Input::ProviderLost => adapter.provider_lost(),
+        Input::ProviderLost { waiting } => adapter.provider_lost(waiting),
         Input::Component(says) => adapter.component(says),
     }
     adapter.outputs().take()
@@ -377,7 +387,7 @@ fn check_id(caller: &Caller) -> Result<(), Error> {
 
 /// The answer to [`Input::Connect`], with the `_meta` of the provider's.
 pub(crate) fn connected(connection: ConnectionId, meta: Option<&str>) -> Message {
-    let connection = format!("\"{connection}\"");
+    let connection = wire::own(connection);
     let members = [("connectionId", Some(&*connection)), ("_meta", meta)];
     Message::result(&protocol::object(&members))
 }

@@ -111,8 +111,10 @@ impl<S: Seat> Table<S> {
         self.take(Input::Component(FromComponent::Changed(change)))
     }
 
-    pub fn lost(&mut self) -> Vec<String> {
-        self.take(Input::ProviderLost)
+    /// The provider was restarted; these questions have not reached it yet.
+    pub fn lost(&mut self, waiting: &[Question]) -> Vec<String> {
+        let waiting = &waiting.iter().copied().collect();
+        self.take(Input::ProviderLost { waiting })
     }
 
     pub fn provider_tells(&mut self, params: &str) -> Vec<String> {

@@ -110,7 +110,7 @@ impl Seat for Undecided {
         if let Some(switched) = &mut self.connected {
             return match input {
                 Input::Answered { question, .. } if question <= switched.last => self.rest(input),
-                Input::ProviderLost | Input::Over => {
+                Input::ProviderLost { .. } | Input::Over => {
                     let out = switched.seat.take(input.clone());
                     let rest = self.rest(input);
                     self.without(out).into_iter().chain(rest).collect()
@@ -156,6 +156,13 @@ impl Seat for Undecided {
             None => self.stateless.has(connection, request),
         }
     }
+
+    fn has_caller(&self, connection: ConnectionId) -> bool {
+        match &self.connected {
+            Some(switched) => switched.seat.has_caller(connection),
+            None => self.stateless.has_caller(connection),
+        }
+    }
 }
 
 impl Trial {
@@ -182,7 +189,14 @@ impl Trial {
             }
             Input::Disconnect { connection, .. } => {
                 let over = Caller::Connection(*connection);
-                self.connects.retain(|(_, of, _)| of != connection);
+                let answered = &mut self.answered;
+                self.connects.retain(|(ask, of, _)| {
+                    let is_over = of == connection;
+                    if is_over {
+                        answered.remove(ask);
+                    }
+                    !is_over
+                });
                 self.requests.retain(|request| request.caller != over);
                 return true;
             }
@@ -239,7 +253,7 @@ mod tests {
         let mut table = seat();
         assert_eq!(
             table.connect(7),
-            [r#"answer 1: result {"connectionId":"7"}"#]
+            [r#"answer 1: result {"connectionId":"acp-chain-7"}"#]
         );
         assert_eq!(
             table

@@ -103,7 +103,11 @@ impl<'a> Wrapped<'a> {
     /// The host's number of the connection, if it names one of the host's ids.
     #[must_use]
     pub fn own_connection(&self) -> Option<ConnectionId> {
-        self.connection.as_deref()?.parse().ok()
+        self.connection
+            .as_deref()?
+            .strip_prefix(OWN_PREFIX)?
+            .parse()
+            .ok()
     }
 }
 
@@ -166,8 +170,11 @@ pub fn on_own(connection: ConnectionId, said: &Said) -> String {
 /// The id of a connection by the host's number.
 #[must_use]
 pub fn own(connection: ConnectionId) -> String {
-    format!("\"{connection}\"")
+    format!("\"{OWN_PREFIX}{connection}\"")
 }
+
+/// Providers that number their connections must not hit upon the host's ids: native proxies have both.
+const OWN_PREFIX: &str = "acp-chain-";
 
 /// The params of `mcp/message` for a request that stands alone, or a message that belongs to it.
 #[must_use]

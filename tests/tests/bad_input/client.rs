@@ -343,6 +343,29 @@ async fn nothing_but_initialize_is_taken_first_and_the_client_may_go_on() {
 }
 
 #[tokio::test]
+async fn before_initialize_the_log_is_neither_flooded_nor_deceived() {
+    let mut chain = Chain::start(&[]).unwrap();
+    let many = "{\"jsonrpc\":\"2.0\",\"method\":\"a\\n2026-01-01T00:00:00Z ERROR all is lost\"}\n";
+    chain.process.wire.send_bytes(many.repeat(20_000));
+    chain.process.initialize().await;
+    chain.goes_on().await;
+    let log = chain.log.clone();
+    let exit = chain.process.finish().await.unwrap();
+    assert!(exit.status.success(), "{exit:?}");
+    let log = std::fs::read_to_string(log).unwrap();
+    // The first hundred, then the 128th, the 256th, …
+    let lines = log.lines().filter(|line| line.contains("all is lost"));
+    let lines: Vec<_> = lines.collect();
+    assert_eq!(lines.len(), 108);
+    for line in lines {
+        assert!(
+            !line.starts_with("2026-01-01") && line.contains("before initialize"),
+            "{line}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_second_initialize_is_for_the_agent_to_judge() {
     let mut chain = Chain::initialized(&[]).await.unwrap();
     chain.send(r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#);

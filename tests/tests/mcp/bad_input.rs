@@ -103,7 +103,7 @@ async fn messages_for_nobody_are_answered() {
         ("mcp/connect", "{}", -32602),
         (
             "mcp/message",
-            r#"{"connectionId":"99","method":"ping"}"#,
+            r#"{"connectionId":"acp-chain-99","method":"ping"}"#,
             -32602,
         ),
         (
@@ -130,8 +130,9 @@ async fn messages_for_nobody_are_answered() {
     let second = agent.request("mcp/message", &second);
     assert_eq!(error(&second.await).0, -32602);
     // The client has no servers.
-    let answer = chain
-        .client
-        .request("mcp/message", r#"{"connectionId":"1","method":"x"}"#);
+    let answer = chain.client.request(
+        "mcp/message",
+        r#"{"connectionId":"acp-chain-1","method":"x"}"#,
+    );
     assert_eq!(error(&answer.await).0, -32602);
 }

@@ -488,7 +488,7 @@ async fn one_that_takes_nothing_goes_the_way_of_its_policy() {
         wire.line().await;
         wire.send(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
         chain.client.response(&begin).await;
-        let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(17 << 20));
+        let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(2 << 20));
         let id = chain.client.ask("test/long", &long);
         assert_eq!(
             error_of(&chain.client.response(&id).await),

@@ -243,5 +243,6 @@ async fn a_flood_of_garbage_does_not_flood_the_log() {
     );
     let log = chain.finish().await;
     let told = log.matches("dropped what the proxy `n` sent").count();
-    assert!((10..20).contains(&told), "{told}");
+    // The first hundred, then the 128th, the 256th, …
+    assert!((100..=108).contains(&told), "{told}");
 }

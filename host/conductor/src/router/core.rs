@@ -149,10 +149,9 @@ impl Core {
         }
     }
 
-    /// Answers one end directly, past all proxies; uses the id null if there is none.
-    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
-        let id = id.map_or("null", Id::as_str);
-        self.send(to, &Message::error(error), Some(id));
+    /// Answers an open request of one end directly, past all proxies.
+    pub fn tell(&mut self, to: Peer, id: &Id, error: &Error) {
+        self.send(to, &Message::error(error), Some(id.as_str()));
     }
 
     /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the

@@ -131,13 +131,16 @@ impl Router {
         while let Some(timer) = self.core.timers.due(now) {
             self.with(|core, mcp, steps| match timer {
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
-                Timer::Sleep(index) => sleep::on_timer(core, index),
+                Timer::Sleep(index) => sleep::on_timer(core, mcp, index),
                 Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
                 Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
-                    // In turn, as the proxy may be about to settle it.
-                    core.hops[index].inbox.push_front(Item::Expired(id));
+                    // In turn, as the proxy may be about to settle it, and in the order of those that ran out before.
+                    let inbox = &mut core.hops[index].inbox;
+                    let expired = |item: &&Item| matches!(item, Item::Expired(_));
+                    let at = inbox.iter().take_while(expired).count();
+                    inbox.insert(at, Item::Expired(id));
                     core.make_ready(index);
                 }
             });

@@ -60,6 +60,11 @@ impl Exchanges {
         self.open.get(&number)
     }
 
+    /// Whether there was a request of this number once.
+    pub fn is_over(&self, number: ExchangeId) -> bool {
+        (1..self.next).contains(&number) && !self.open.contains_key(&number)
+    }
+
     pub fn get_mut(&mut self, number: ExchangeId) -> Option<&mut Exchange> {
         self.open.get_mut(&number)
     }

@@ -93,7 +93,9 @@ fn request(
         &message,
         Some(charge),
     );
-    core.edge(from).open.insert(id, number);
+    let edge = core.edge(from);
+    edge.batches.opened(&id);
+    edge.open.insert(id, number);
     let mut routed = Routed::new(message, route, at, toward);
     routed.exchange = Some(number);
     if is_mcp(&routed.method) {
@@ -178,7 +180,7 @@ fn request_of_mcp(
             core.exchanges.remove(number);
             let id = routed.message.id().unwrap_or_else(Id::null);
             core.edge(from).open.remove(&id);
-            core.tell(from, Some(&id), &error);
+            core.tell(from, &id, &error);
         }
     }
 }
@@ -186,7 +188,7 @@ fn request_of_mcp(
 fn refuse(core: &mut Core, from: Peer, id: &Id, error: &Error) {
     let text = format!("refused a request from the {}", from.as_str());
     core.note_discarded(from, &format!("{text}: {}", error.message));
-    core.tell(from, Some(id), error);
+    core.edge(from).refuse(id, error);
 }
 
 fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
@@ -267,6 +269,6 @@ pub(super) fn answer_all_open(core: &mut Core, peer: Peer, error: &Error) {
     let open: Vec<_> = core.edge(peer).open.drain().collect();
     for (id, number) in open {
         core.exchanges.remove(number);
-        core.tell(peer, Some(&id), error);
+        core.tell(peer, &id, error);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The waiting messages are kept on an account, and slow down reading from the client.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,14 +20,16 @@ pub(super) struct Lookups {
     open: HashMap<ExchangeId, Lookup>,
     /// The lookup that named sessions wait for. Names are untrusted, so the hash has its own secret.
     sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
-    /// Lookups that have not been started.
-    unsaid: Vec<(ExchangeId, PathBuf)>,
+    /// Lookups that have not been started, in order.
+    unsaid: BTreeSet<ExchangeId>,
     kept: Account,
 }
 
 /// A request that waits, and what the client said later in its session.
 pub(super) struct Lookup {
     pub routed: Routed,
+    /// The folder to look at, until the lookup is started.
+    cwd: PathBuf,
     /// When it stops waiting, once the lookup has started.
     pub due: Option<Instant>,
     pub behind: Vec<Arrived>,
@@ -48,7 +50,7 @@ impl Lookups {
             are_on: false,
             open: HashMap::new(),
             sessions: HashMap::default(),
-            unsaid: Vec::new(),
+            unsaid: BTreeSet::new(),
             kept: kept.part(KEPT),
         }
     }
@@ -67,12 +69,13 @@ impl Lookups {
     /// Lets a request wait for the project of this folder.
     pub fn wait(&mut self, number: ExchangeId, cwd: String, mut routed: Routed) {
         routed.charge = Some(self.kept.charge_anyway(routed.cost() + cwd.len()));
-        self.unsaid.push((number, cwd.into()));
+        self.unsaid.insert(number);
         if let Some(session) = routed.session() {
             self.sessions.insert(session.clone(), number);
         }
         let lookup = Lookup {
             routed,
+            cwd: cwd.into(),
             due: None,
             behind: Vec::new(),
         };
@@ -95,15 +98,13 @@ impl Lookups {
 
     /// The lookups to start, which are waited for until then.
     pub fn take_unsaid(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
-        let mut unsaid = std::mem::take(&mut self.unsaid);
-        unsaid.retain(|(number, _)| match self.open.get_mut(number) {
-            Some(lookup) => {
-                lookup.due = Some(due);
-                true
-            }
-            None => false,
+        let unsaid = std::mem::take(&mut self.unsaid).into_iter();
+        let started = unsaid.filter_map(|number| {
+            let lookup = self.open.get_mut(&number)?;
+            lookup.due = Some(due);
+            Some((number, std::mem::take(&mut lookup.cwd)))
         });
-        unsaid
+        started.collect()
     }
 
     pub fn has_unsaid(&self) -> bool {
@@ -113,6 +114,7 @@ impl Lookups {
     /// Ends the wait of a request, and of everything in its session.
     pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
         let mut lookup = self.open.remove(&number)?;
+        self.unsaid.remove(&number);
         lookup.routed.charge = None;
         if let Some(session) = lookup.routed.session() {
             self.sessions.remove(session);

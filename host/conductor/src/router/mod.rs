@@ -99,7 +99,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Error, Id, Kind, Message};
+use acp_chain_rpc::{Error, Id};
 
 /// Carries messages between a client and an agent through proxies.
 pub struct Router {
@@ -169,9 +169,9 @@ impl Router {
         self.core.tell_user(text);
     }
 
-    /// Answers one end directly, past all proxies; uses the id null if there is none.
-    pub fn tell(&mut self, to: Peer, id: Option<&Id>, error: &Error) {
-        self.core.tell(to, id, error);
+    /// Refuses a message that has just come from one end, past all proxies.
+    pub fn refuse(&mut self, from: Peer, id: &Id, error: &Error) {
+        self.core.edge(from).refuse(id, error);
     }
 
     /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
@@ -228,12 +228,8 @@ impl Router {
     }
 
     /// The messages of a batch follow, up to its end: the answers to its requests leave together.
-    pub fn begin_batch<'m>(&mut self, from: Peer, batch: impl Iterator<Item = &'m Message>) {
-        let requests = batch.filter(|message| message.kind() == Kind::Request);
-        self.core
-            .edge(from)
-            .batches
-            .begin(requests.filter_map(Message::id));
+    pub fn begin_batch(&mut self, from: Peer) {
+        self.core.edge(from).batches.begin();
     }
 
     /// All of a batch has been received.

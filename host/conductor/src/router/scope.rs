@@ -15,16 +15,28 @@ const ELICIT: &str = "elicitation/create";
 /// Where the id is.
 const NAMED: &str = "requestId";
 
-/// A question with the named id as its receiver knows it; `None` if that request is not open. An error if it is
-/// somebody else's.
+/// A question with the named id as its receiver knows it; `None` if it is no id of the host's. An error if that request
+/// is somebody else's, or answered: the receiver may have a request of its own with that id.
 pub(super) fn scoped(
     exchanges: &Exchanges,
     routed: &Routed,
     to: Place,
 ) -> Result<Option<Message>, Error> {
     let number = named(&routed.message).and_then(|id| id.parse::<ExchangeId>().ok());
-    let Some(exchange) = number.and_then(|number| exchanges.get(number)) else {
+    let Some(number) = number else {
         return Ok(None);
+    };
+    let refused = |why| {
+        Error::new(
+            code::INVALID_PARAMS,
+            format!("acp-chain: the {NAMED} {why}"),
+        )
+    };
+    let Some(exchange) = exchanges.get(number) else {
+        return match exchanges.is_over(number) {
+            true => Err(refused("names a request that is answered already")),
+            false => Ok(None),
+        };
     };
     match (&exchange.origin, to) {
         (Origin::Edge(of, id), Place::Edge(to)) if *of == to => {
@@ -33,10 +45,7 @@ pub(super) fn scoped(
         (Origin::Native(of, id), Place::Hop(to)) if *of == to => {
             Ok(Some(with_named(&routed.message, id.as_str())))
         }
-        _ => {
-            let text = format!("acp-chain: the {NAMED} names a request of somebody else's");
-            Err(Error::new(code::INVALID_PARAMS, text))
-        }
+        _ => Err(refused("names a request of somebody else's")),
     }
 }
 

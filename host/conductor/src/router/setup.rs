@@ -56,7 +56,11 @@ fn open(core: &mut Core, routed: &Routed, provider: Provider) {
             (Peer::Agent, stands_for(core, index, &routed.message))
         }
     };
-    let (route, cwd) = (routed.route.clone(), cwd(&routed.message));
+    let (route, mut cwd) = (routed.route.clone(), cwd(&routed.message));
+    if let Some(exchange) = core.exchanges.get_mut(number) {
+        // Only a help to tell folders apart.
+        cwd = cwd.filter(|cwd| exchange.may_grow(cwd.len()));
+    }
     core.sessions.setups.open(number, stands_for, route, cwd);
     name(core, side, routed);
 }

@@ -3,13 +3,15 @@
 //!
 //! That time is short while there are too many instances in this process.
 //!
-//! Invariants: nothing is open in the chain when a component falls asleep. It wakes up as after a failure: with the
-//! state that it saved last, and without getting earlier messages again.
+//! Invariants: when a component falls asleep, nothing is open in the chain, and nobody is connected to an MCP server of
+//! its own. It wakes up as after a failure: with the state that it saved last, and without getting earlier messages
+//! again.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::core::Core;
+use super::mcp::Mcp;
 use crate::hop::{Hop, Life, Runtime};
 use crate::route::HopIndex;
 use crate::timers::Timer;
@@ -39,8 +41,9 @@ fn idle_time(hop: &Hop, after: Duration) -> Duration {
 }
 
 /// A proxy may have been idle long enough to fall asleep.
-pub(super) fn on_timer(core: &mut Core, index: HopIndex) {
-    let is_all_settled = core.exchanges.len() == 0;
+pub(super) fn on_timer(core: &mut Core, mcp: &Mcp, index: HopIndex) {
+    // Connections to its servers are in its memory alone.
+    let is_all_settled = core.exchanges.len() == 0 && !mcp.is_connected_to(index);
     let (hop, now) = (&mut core.hops[index], core.now);
     let (Some(called), Some(after)) = (hop.called.take(), hop.terms.sleep_after) else {
         return;

@@ -189,6 +189,8 @@ fn awake(
         Ok(Started { part, registration }) => {
             let hop = &mut core.hops[index];
             hop.life = Life::Idle(part);
+            // What was to end the instance before has nothing to do with this one.
+            hop.ending = None;
             hop.subscribe(registration.subscriptions);
             sleep::note_called(core, index);
             core.trace_state(index, State::Running, None);

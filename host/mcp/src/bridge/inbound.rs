@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
+use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code, one_line};
 
 /// The longest batch, in messages.
 const LONGEST_BATCH: usize = 1000;
@@ -74,18 +74,6 @@ fn has_id(message: Message) -> Result<Message, Error> {
         )),
         false => Ok(message),
     }
-}
-
-/// Line breaks in JSON are only white space.
-pub fn one_line(text: Bytes) -> Bytes {
-    if memchr::memchr2(b'\n', b'\r', &text).is_none() {
-        return text;
-    }
-    let spaced = |byte: &u8| match byte {
-        b'\n' | b'\r' => b' ',
-        byte => *byte,
-    };
-    text.iter().map(spaced).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 //!
 //! It chooses the stream for each message: an answer goes to that of its request, and so does a message that belongs
 //! to the request by its progress token; a notification of a change, which belongs to no request, goes to the
-//! listening stream; everything else goes to the newest open stream, or waits.
+//! listening stream; everything else goes to the newest open stream, or waits for the next that is opened or resumed.
+//! What belongs to a request whose stream is lost waits for its client to resume it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -85,7 +86,7 @@ impl Cut {
 #[derive(Debug)]
 struct Stream {
     role: Role,
-    /// `None` when everything is sent, or the client is gone.
+    /// `None` when the last message is queued, or the client is gone.
     outbound: Option<Outbound>,
     cut: Weak<Cut>,
     /// Whether its client knows an event of it, after which it can resume.
@@ -124,6 +125,13 @@ pub enum NotOpened {
 /// Whether a notification reports a change, and so belongs to no request.
 fn is_of_no_request(method: &str) -> bool {
     method.ends_with("/list_changed") || method == "notifications/resources/updated"
+}
+
+/// The token of the request that a notification belongs to.
+fn progress(message: &Message) -> Option<Id> {
+    let is_notification = message.kind() == Kind::Notification;
+    let token = is_notification.then(|| rpc::member(message.body(), "progressToken"));
+    token.flatten().and_then(Id::parse)
 }
 
 /// The state of a link after a message was sent to it.
@@ -231,11 +239,16 @@ impl Link {
         let takes_all = stream.takes_all();
         self.streams.insert(id, stream);
         if takes_all {
-            for outgoing in std::mem::take(&mut self.backlog) {
-                self.put(Some(id), outgoing);
-            }
+            self.catch_up(id);
         }
         Ok((id, end))
+    }
+
+    /// Sends on a stream what waited for one.
+    fn catch_up(&mut self, stream: StreamId) {
+        for outgoing in std::mem::take(&mut self.backlog) {
+            self.put(Some(stream), outgoing);
+        }
     }
 
     /// The first event of a stream.
@@ -261,6 +274,9 @@ impl Link {
         stream.cut = Arc::downgrade(cut);
         stream.lost = false;
         self.lost.retain(|lost| *lost != last.stream);
+        if !is_over {
+            self.catch_up(last.stream);
+        }
         Some(end)
     }
 
@@ -270,14 +286,15 @@ impl Link {
         stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
     }
 
-    /// A stream's connection is gone. Returns whether the link ends with it.
-    pub fn gone(&mut self, id: StreamId) -> bool {
+    /// A stream's connection is gone, after the end of the stream or before. Returns whether the link ends with it.
+    pub fn gone(&mut self, id: StreamId, ended: bool) -> bool {
         if !matches!(self.shape, Shape::Session { .. }) {
             self.streams.remove(&id);
             return true;
         }
         let stream = self.streams.get_mut(&id);
-        let comes_back = |stream: &&mut Stream| stream.outbound.is_some() && stream.begun;
+        // Its last answer may not have been read.
+        let comes_back = |stream: &&mut Stream| !ended && stream.begun && stream.takes_all();
         match stream.filter(comes_back) {
             Some(stream) => {
                 stream.outbound = None;
@@ -300,12 +317,17 @@ impl Link {
         self.window.close(stream);
     }
 
-    /// Moves a message from a stream that is gone to another, unless it is an answer, which belongs there.
+    /// Moves a message from a stream that is gone to another, unless it belongs there: an answer, or progress while
+    /// the stream may be resumed.
     pub fn move_on(&mut self, outgoing: Sent) {
         if outgoing.message.kind().is_response() {
             return;
         }
         if let Some(event) = outgoing.event {
+            let stream = self.streams.get(&event.stream);
+            if stream.is_some_and(|stream| stream.lost) && progress(&outgoing.message).is_some() {
+                return;
+            }
             self.window.take_back(event);
         }
         self.pass_on(outgoing);
@@ -313,7 +335,7 @@ impl Link {
 
     /// The client no longer waits for an answer, and there may be none.
     pub fn withdrawn(&mut self, id: &Id) {
-        if let Some(stream) = self.asking(|asked| asked.id == *id) {
+        if let Some(stream) = self.waiting_for(|asked| asked.id == *id) {
             self.answered(stream, id);
         }
     }
@@ -383,8 +405,7 @@ impl Link {
             return false;
         };
         // The requester may be gone.
-        let open = self.asking(|asked| asked.id == id);
-        let Some(stream) = open.or_else(|| self.lost_with(&id)) else {
+        let Some(stream) = self.waiting_for(|asked| asked.id == id) else {
             return false;
         };
         self.put(Some(stream), outgoing);
@@ -406,11 +427,9 @@ impl Link {
 
     /// The stream for a request or a notification.
     fn place(&self, message: &Message) -> Option<StreamId> {
-        if message.kind() == Kind::Notification
-            && let Some(token) = rpc::member(message.body(), "progressToken").and_then(Id::parse)
-        {
-            let asking = self.asking(|asked| asked.progress_token.as_ref() == Some(&token));
-            if let Some(stream) = asking.filter(|stream| self.takes_all(*stream)) {
+        if let Some(token) = progress(message) {
+            let waiting = self.waiting_for(|asked| asked.progress_token.as_ref() == Some(&token));
+            if let Some(stream) = waiting.filter(|stream| self.takes_all(*stream)) {
                 return Some(stream);
             }
         }
@@ -444,14 +463,6 @@ impl Link {
         }
     }
 
-    /// The stream that its client lost while it waited for the answer to a request.
-    fn lost_with(&self, id: &Id) -> Option<StreamId> {
-        let mut lost = self.lost.iter().rev();
-        let asks = |stream: &Stream| stream.answers(|asked| asked.id == *id);
-        lost.find(|lost| self.streams.get(lost).is_some_and(asks))
-            .copied()
-    }
-
     /// The newest open stream of those that match.
     fn newest(&self, wanted: impl Fn(&Stream) -> bool) -> Option<StreamId> {
         let open = self.streams.iter().rev();
@@ -459,9 +470,19 @@ impl Link {
         open.find(|(_, stream)| wanted(stream)).map(|(id, _)| *id)
     }
 
-    /// The stream for the answer to such a request.
+    /// The open stream for the answer to such a request.
     fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
         self.newest(|stream| stream.answers(&wanted))
+    }
+
+    /// The same, or the stream that its client lost last of those for such a request.
+    fn waiting_for(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
+        let mut lost = self.lost.iter().rev();
+        let asks = |id: &&StreamId| {
+            let stream = self.streams.get(id);
+            stream.is_some_and(|stream| stream.answers(&wanted))
+        };
+        self.asking(&wanted).or_else(|| lost.find(asks).copied())
     }
 
     fn takes_all(&self, stream: StreamId) -> bool {
@@ -575,8 +596,8 @@ mod tests {
         let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         client.0.send(outgoing(changed));
         assert_eq!(client.came()[0].0, 1, "it belongs to no request");
-        client.0.gone(2);
-        client.0.gone(3);
+        client.0.gone(2, false);
+        client.0.gone(3, false);
         client.0.send(outgoing(ASKS));
         assert_eq!(client.came()[0].0, 1);
     }
@@ -654,7 +675,7 @@ mod tests {
         for at in 1..=20 {
             client.ask(&[at], true);
             client.0.send(told(at));
-            assert!(!client.0.gone(at));
+            assert!(!client.0.gone(at, false));
         }
         assert!(client.0.is_idle());
         assert_eq!(client.0.lost.len(), LOST);
@@ -678,6 +699,86 @@ mod tests {
             .0
             .send(outgoing(r#"{"jsonrpc":"2.0","id":19,"result":{}}"#));
         assert_eq!(client.came(), [(1, true)]);
+    }
+
+    /// A client that has read a message on the stream of its request 1, and lost the stream; and that message.
+    fn cut_off() -> (Client, Event) {
+        let mut client = Client::new();
+        let stream = client.ask(&[1], true);
+        client.0.send(outgoing(PROGRESS));
+        let read = client.1[0].try_next().and_then(|sent| sent.event);
+        client.0.gone(stream, false);
+        (client, read.expect("an event"))
+    }
+
+    impl Client {
+        /// What comes on the stream that it resumes after this event, and whether that has ended.
+        fn resumes(&mut self, last: Event) -> (usize, bool) {
+            let cut = Arc::clone(&self.2);
+            let back = self.0.resume(last, &cut).expect("it is kept");
+            self.1 = vec![back];
+            self.came()[0]
+        }
+    }
+
+    const PROGRESS: &str = r#"{"jsonrpc":"2.0","method":"p","params":{"progressToken":"t1"}}"#;
+    const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+
+    #[test]
+    fn a_client_that_resumes_gets_everything_that_came_meanwhile() {
+        let (mut client, read) = cut_off();
+        client.0.send(outgoing(ASKS));
+        client.0.send(outgoing(PROGRESS));
+        assert_eq!(client.resumes(read), (2, false));
+        client.0.send(outgoing(ANSWER));
+        assert_eq!(client.came(), [(1, true)]);
+    }
+
+    #[test]
+    fn progress_of_a_lost_stream_waits_for_it_and_questions_go_to_any() {
+        let (mut client, read) = cut_off();
+        client.0.send(outgoing(ASKS));
+        client.0.send(outgoing(PROGRESS));
+        client.open(Role::Listening);
+        assert_eq!(client.came()[1], (1, false), "the question");
+        client.0.send(outgoing(ANSWER));
+        assert_eq!(client.resumes(read), (2, true));
+    }
+
+    #[test]
+    fn what_was_queued_on_a_stream_when_it_broke_comes_when_it_is_resumed() {
+        let mut client = Client::new();
+        let stream = client.ask(&[1], true);
+        for said in [PROGRESS, PROGRESS, ASKS, ANSWER] {
+            client.0.send(outgoing(said));
+        }
+        let mut end = client.1.remove(0);
+        let read = end.try_next().and_then(|sent| sent.event);
+        assert!(!client.0.gone(stream, end.has_ended()));
+        while let Some(unread) = end.try_next() {
+            client.0.move_on(unread);
+        }
+        let read = read.expect("an event");
+        assert_eq!(client.resumes(read), (2, true), "all but the question");
+        client.open(Role::Listening);
+        assert_eq!(client.came()[1], (1, false));
+    }
+
+    #[test]
+    fn a_stream_that_was_read_to_its_end_is_not_kept() {
+        let mut client = Client::new();
+        let stream = client.ask(&[1], true);
+        client.0.send(outgoing(ANSWER));
+        assert_eq!(client.came(), [(1, true)]);
+        client.0.gone(stream, client.1[0].has_ended());
+        assert!(client.0.lost.is_empty());
+    }
+
+    #[test]
+    fn a_request_withdrawn_while_its_stream_is_lost_keeps_nobody_waiting() {
+        let (mut client, read) = cut_off();
+        client.0.withdrawn(&Id::from(1));
+        assert_eq!(client.resumes(read), (0, true));
     }
 
     #[test]

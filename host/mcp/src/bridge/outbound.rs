@@ -59,27 +59,38 @@ pub type Outbound = mpsc::UnboundedSender<Sent>;
 
 /// Where messages come out.
 #[derive(Debug)]
-pub struct OutboundEnd(mpsc::UnboundedReceiver<Sent>);
+pub struct OutboundEnd {
+    messages: mpsc::UnboundedReceiver<Sent>,
+    ended: bool,
+}
 
 /// The way to a client.
 pub fn outbound() -> (Outbound, OutboundEnd) {
     let (outbound, messages) = mpsc::unbounded_channel();
-    (outbound, OutboundEnd(messages))
+    let ended = false;
+    (outbound, OutboundEnd { messages, ended })
 }
 
 impl OutboundEnd {
     /// Waits for the next message; none at the end. Cancel safe.
     pub async fn next(&mut self) -> Option<Sent> {
-        self.0.recv().await.map(Sent::taken)
+        std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
     /// The next message, if it is there.
     pub fn try_next(&mut self) -> Option<Sent> {
-        self.0.try_recv().ok().map(Sent::taken)
+        self.messages.try_recv().ok().map(Sent::taken)
     }
 
     /// [`OutboundEnd::next`], by hand.
     pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
-        self.0.poll_recv(context).map(|sent| sent.map(Sent::taken))
+        let next = self.messages.poll_recv(context);
+        self.ended |= matches!(next, Poll::Ready(None));
+        next.map(|sent| sent.map(Sent::taken))
+    }
+
+    /// Whether somebody has waited for the next message and found the end.
+    pub fn has_ended(&self) -> bool {
+        self.ended
     }
 }

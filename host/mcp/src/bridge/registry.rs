@@ -108,10 +108,10 @@ impl Drop for Attachment {
         if !link.is_carried_by(self.stream, &self.cut) {
             return;
         }
-        if link.gone(self.stream) {
+        if link.gone(self.stream, self.outbound.has_ended()) {
             return self.registry.end(&mut table, self.link);
         }
-        // The server's requests are not lost with their stream.
+        // The server's requests do not wait for it to be resumed.
         while let Some(outgoing) = self.outbound.try_next() {
             link.move_on(outgoing);
         }
@@ -331,6 +331,11 @@ impl Registry {
         table.links.get(&link).is_some_and(Link::takes_batches)
     }
 
+    /// Whether a link is open.
+    pub fn is_open(&self, link: LinkId) -> bool {
+        self.table().links.contains_key(&link)
+    }
+
     /// A client no longer waits for an answer.
     pub fn withdrawn(&self, link: LinkId, id: &Id) {
         if let Some(link) = self.table().links.get_mut(&link) {
@@ -369,7 +374,8 @@ impl Registry {
         if let Shape::Session { key, .. } = &link.shape {
             table.sessions.remove(key);
         }
-        let cuts: Vec<_> = link.cuts().collect();
+        let cuts = link.cuts().filter(|cut| cut.strong_count() > 0);
+        let cuts: Vec<_> = cuts.collect();
         if !cuts.is_empty()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {

@@ -35,13 +35,15 @@ impl ComponentProvider {
     ) -> Result<(), Error> {
         let uri = protocol::string(params, "uri");
         let uri = uri.ok_or_else(|| invalid("the request lacks a uri, a string"))?;
-        self.has_room_for(uri.len())?;
+        let has_room = self.has_room_for(uri.len());
         if let Caller::Connection(id) = &request.caller
             && let Some(connection) = self.connections.get_mut(id)
         {
+            let resources = &mut connection.filter.resources;
             match method {
-                "resources/subscribe" => connection.filter.resources.add(&uri)?,
-                _ => connection.filter.resources.remove(&uri),
+                "resources/unsubscribe" => resources.remove(&uri),
+                _ if resources.has(&uri) => false,
+                _ => has_room.and_then(|()| resources.add(&uri))?,
             };
         }
         self.out.result(request.ask, "{}");

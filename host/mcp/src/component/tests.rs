@@ -42,7 +42,7 @@ fn a_client_of_an_older_version_connects_lists_and_calls() {
     let mut table = server();
     assert_eq!(
         table.connect(1),
-        [r#"answer 1: result {"connectionId":"1"}"#]
+        [r#"answer 1: result {"connectionId":"acp-chain-1"}"#]
     );
     assert_eq!(
         table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#),

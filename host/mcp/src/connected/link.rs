@@ -1,5 +1,7 @@
 //! How a connection to the provider begins and ends.
 
+use std::collections::HashSet;
+
 use super::own::Legacy;
 use super::{CallerRequest, ConnectedProvider, Open, Owner, ProviderConnection, Waits};
 use crate::protocol;
@@ -168,19 +170,34 @@ impl ConnectedProvider {
         }
     }
 
-    /// The provider was restarted: everything open with it has ended, without asking it.
-    pub(super) fn lose(&mut self) {
+    /// The provider was restarted: everything open with it has ended, without asking it. Connections stay if the
+    /// question for them waits to be delivered.
+    pub(super) fn lose(&mut self, waiting: &HashSet<Question>) {
         let lost = protocol::lost(&self.name);
         self.withdraw_provider(None, &lost);
         self.theirs.clear();
-        for link in std::mem::take(&mut self.links).into_values() {
+        let connecting = |(question, open): (&Question, &Open)| match open {
+            Open::Connect(place) if waiting.contains(question) => Some(*place),
+            _ => None,
+        };
+        let connecting: HashSet<_> = self.questions.iter().filter_map(connecting).collect();
+        let is_lost = |place: &Owner, _: &mut ProviderConnection| !connecting.contains(place);
+        for (_, link) in self.links.extract_if(.., is_lost) {
             for ask in link.asks() {
                 self.out.fail(ask, &lost);
             }
         }
-        // Requests that callers still have are counted until they answer.
-        let theirs = |_: &Question, open: &mut Open| !matches!(open, Open::Over);
-        for (_, open) in self.questions.extract_if(.., theirs) {
+        let is_lost = |question: &Question, open: &mut Open| match open {
+            // Requests that callers still have are counted until they answer.
+            Open::Over => false,
+            Open::Connect(_) => !waiting.contains(question),
+            _ => true,
+        };
+        for (question, open) in self.questions.extract_if(.., is_lost) {
+            // It is about a connection of the instance before.
+            if waiting.contains(&question) {
+                self.out.withdraw(question);
+            }
             match open {
                 Open::Caller(relayed) => self.out.fail(relayed.ask, &lost),
                 Open::Disconnect(ask) => self.out.done(ask),

@@ -19,7 +19,7 @@
 //! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
 //!   keep until they can be sent.
 //! - A connection's end also ends the provider's requests on it. A restarted provider has no connections: callers are
-//!   told so, and connect anew.
+//!   told so, and connect anew. Only those stay whose `mcp/connect` it has not got yet.
 
 mod link;
 mod listens;
@@ -28,7 +28,7 @@ mod provider;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
@@ -59,7 +59,7 @@ pub struct ConnectedProvider {
 }
 
 /// The owner of a connection to the provider.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Owner {
     Caller(ConnectionId),
     /// Of all callers whose requests stand alone.
@@ -153,6 +153,10 @@ impl Seat for ConnectedProvider {
         let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);
         let theirs = connection.and_then(|connection| Id::parse(&quoted(connection)));
         theirs.is_some_and(|theirs| self.theirs.contains_key(&theirs))
+    }
+
+    fn has_caller(&self, connection: ConnectionId) -> bool {
+        self.links.contains_key(&Owner::Caller(connection))
     }
 }
 
@@ -290,8 +294,8 @@ impl Adapter for ConnectedProvider {
         self.close();
     }
 
-    fn provider_lost(&mut self) {
-        self.lose();
+    fn provider_lost(&mut self, waiting: &HashSet<Question>) {
+        self.lose(waiting);
     }
 }
 

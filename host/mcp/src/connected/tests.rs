@@ -39,7 +39,7 @@ fn what_is_said_on_a_connection_passes_as_it_is() {
     );
     assert_eq!(
         table.result(1, r#"{"connectionId":"\u0070/1","_meta":{}}"#),
-        [r#"answer 1: result {"connectionId":"1","_meta":{}}"#]
+        [r#"answer 1: result {"connectionId":"acp-chain-1","_meta":{}}"#]
     );
     assert!(table.seat.has(Some("p/1"), None) && !table.seat.has(Some("1"), Some("p/1")));
     assert_eq!(
@@ -94,7 +94,7 @@ fn what_comes_while_the_connection_is_made_waits_for_it() {
     assert_eq!(
         table.result(1, r#"{"connectionId":"p"}"#),
         [
-            r#"answer 1: result {"connectionId":"1"}"#,
+            r#"answer 1: result {"connectionId":"acp-chain-1"}"#,
             r#"ask provider 2: mcp/message {"connectionId":"p","method":"initialize","params":{}}"#,
             r#"tell provider: {"connectionId":"p","method":"x","params":{}}"#
         ]
@@ -558,7 +558,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
         )
     };
     assert_eq!(
-        table.lost(),
+        table.lost(&[]),
         [
             String::from("withdraw 4"),
             lost(5),
@@ -578,11 +578,11 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
     }
     assert!(table.on(1, "ping", "null")[0].contains("There is no such connection, or it is over"));
     assert_eq!(table.disconnect(1), ["answer 12: result {}"]);
-    assert!(table.lost().is_empty());
+    assert!(table.lost(&[]).is_empty());
     table.connect(4);
     assert_eq!(
         table.result(9, r#"{"connectionId":"p"}"#),
-        [r#"answer 13: result {"connectionId":"4"}"#]
+        [r#"answer 13: result {"connectionId":"acp-chain-4"}"#]
     );
     assert_eq!(table.on(4, "ping", "null").len(), 1);
     assert_eq!(
@@ -599,10 +599,10 @@ fn a_legacy_provider_that_was_started_again_is_initialized_again() {
         "subscriptions/listen",
         r#""notifications":{"toolsListChanged":true}"#,
     );
-    assert_eq!(table.lost().len(), 1);
+    assert_eq!(table.lost(&[]).len(), 1);
     assert!(table.alone("a", "tools/list", "")[0].contains("mcp/connect"));
     assert!(table.result(4, r#"{"connectionId":"p"}"#)[0].contains("server/discover"));
-    assert!(table.lost()[0].starts_with("answer 3: error"));
+    assert!(table.lost(&[])[0].starts_with("answer 3: error"));
     assert!(table.result(5, INITIALIZED).is_empty());
 }
 
@@ -666,4 +666,29 @@ fn more_than_a_thousand_open_requests_are_refused() {
     let asks = table.provider_asks(r#"{"connectionId":"p","method":"roots/list"}"#);
     assert!(asks[0].contains("-33000"));
     assert!(table.connect(2)[0].contains("-33000"));
+}
+
+#[test]
+fn who_waits_to_connect_to_a_provider_that_was_started_again_goes_on_waiting() {
+    let mut table = linked();
+    table.on(1, "x", "{}");
+    table.connect(2);
+    table.on(2, "y", "{}");
+    let lost = table.lost(&[2, 3]);
+    // The connection that it names is over.
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    assert_eq!(lost[0], "withdraw 2");
+    assert!(
+        lost[1].starts_with(r#"answer 2: error {"code":-33002"#),
+        "{lost:?}"
+    );
+    assert!(!table.seat.has_caller(1));
+    assert!(table.seat.has_caller(2));
+    assert_eq!(
+        table.result(3, r#"{"connectionId":"q"}"#),
+        [
+            r#"answer 3: result {"connectionId":"acp-chain-2"}"#,
+            r#"ask provider 4: mcp/message {"connectionId":"q","method":"y","params":{}}"#,
+        ]
+    );
 }

@@ -16,8 +16,8 @@
 //!   so is `notifications/cancelled`.
 //! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
 //!   keep.
-//! - When the provider is restarted, its open requests fail with -33002. Legacy clients stay, but get no
-//!   notifications of changes until they subscribe to something.
+//! - When the provider is restarted, its open requests fail with -33002, except those that it has not got yet. Legacy
+//!   clients stay, but get no notifications of changes until they subscribe to something.
 
 mod called;
 mod legacy;
@@ -26,7 +26,7 @@ mod subscription;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use self::called::Called;
@@ -96,6 +96,10 @@ impl Seat for StatelessProvider {
         // A longer one cannot exist, and is not looked up: anybody may ask for it.
         let request = request.filter(|request| request.len() <= protocol::TOKEN);
         request.is_some_and(|request| self.requests.contains_key(request))
+    }
+
+    fn has_caller(&self, connection: ConnectionId) -> bool {
+        self.clients.contains_key(&connection)
     }
 }
 
@@ -271,13 +275,15 @@ impl Adapter for StatelessProvider {
         }
     }
 
-    fn provider_lost(&mut self) {
+    fn provider_lost(&mut self, waiting: &HashSet<Question>) {
         let lost = protocol::lost(&self.name);
         for round in std::mem::take(&mut self.rounds).into_values() {
             self.end_round(round, &lost);
         }
-        self.requests.clear();
-        for (question, open) in std::mem::take(&mut self.questions) {
+        let is_lost = |question: &Question, _: &mut Open| !waiting.contains(question);
+        let open: Vec<_> = self.questions.extract_if(.., is_lost).collect();
+        for (question, open) in open {
+            self.requests.remove(&open.request);
             let outcome = Message::error(&lost);
             match open.of {
                 Of::Caller(called) => self.out.answer(called.ask, outcome),

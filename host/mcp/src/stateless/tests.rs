@@ -138,7 +138,7 @@ fn a_legacy_client_is_initialized_from_what_the_provider_discovers() {
     let mut table = seat();
     assert_eq!(
         table.connect(1),
-        [r#"answer 1: result {"connectionId":"1"}"#]
+        [r#"answer 1: result {"connectionId":"acp-chain-1"}"#]
     );
     assert_eq!(
         table.on(
@@ -554,7 +554,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails() {
         )
     };
     assert_eq!(
-        table.lost(),
+        table.lost(&[]),
         [
             String::from("withdraw 7"),
             lost(6),
@@ -616,4 +616,29 @@ fn more_than_a_thousand_open_requests_are_refused() {
         assert!(table.alone(&request.to_string(), "x", "")[0].starts_with("ask provider"));
     }
     assert!(table.alone("x", "x", "")[0].contains("-33000"));
+}
+
+#[test]
+fn what_a_provider_that_was_started_again_has_not_got_yet_stays_open() {
+    let mut table = initialized(QUIET);
+    table.alone("r", "x", "");
+    table.alone("s", "x", "");
+    let lost = table.lost(&[3]);
+    assert_eq!(lost.len(), 1, "{lost:?}");
+    assert!(
+        lost[0].starts_with(r#"answer 3: error {"code":-33002"#),
+        "{lost:?}"
+    );
+    assert!(!table.seat.has(None, Some("r")));
+    assert!(table.seat.has(None, Some("s")));
+    assert_eq!(table.result(3, r#"{"result":{}}"#), ["answer 4: result {}"]);
+}
+
+#[test]
+fn a_client_stays_until_it_leaves_whatever_happens_to_the_provider() {
+    let mut table = initialized(QUIET);
+    table.lost(&[]);
+    assert!(table.seat.has_caller(1));
+    table.disconnect(1);
+    assert!(!table.seat.has_caller(1));
 }

@@ -80,7 +80,9 @@ impl Mcp {
             Task::Leave(link, connection) => self.leave(core, link, connection, steps),
             Task::Forget(link) => drop(self.servers.links.remove(&link)),
             Task::Changed(index, change, after) => self.tell_changed(index, change, after, steps),
-            Task::ProviderLost(index, after) => self.tell_provider_lost(index, after, steps),
+            Task::ProviderLost(index, after) => {
+                self.tell_provider_lost(core, index, after, steps);
+            }
             Task::ForgetConnections(server) => self.forget_connections(server),
             Task::GiveAsks(server, call, asks) => self.give_asks(server, call, asks, steps),
         }

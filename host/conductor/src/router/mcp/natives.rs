@@ -9,7 +9,7 @@ use crate::router::core::Core;
 use crate::router::steps::{Step, Steps};
 use acp_chain_channel::Peer;
 use acp_chain_mcp::wire::Wrapped;
-use acp_chain_mcp::{LinkId, declaration};
+use acp_chain_mcp::{LinkId, ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
@@ -95,9 +95,14 @@ impl Mcp {
     }
 
     /// A connection that a native proxy made for a client becomes the client's own.
-    pub(super) fn claim(&mut self, core: &Core, connection: u64, link: LinkId) {
+    pub(super) fn claim(
+        &mut self,
+        core: &Core,
+        connection: u64,
+        link: LinkId,
+        server: Option<ServerId>,
+    ) {
         let has_natives = !core.natives.is_empty();
-        let server = self.servers.links.get(&link).map(|link| link.server);
         if let Some(open) = self.servers.connections.get_mut(&connection)
             && has_natives
             && open.via == Via::Agent

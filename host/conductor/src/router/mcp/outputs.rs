@@ -3,7 +3,7 @@
 use super::MESSAGE;
 use super::Mcp;
 use super::servers::Provider;
-use crate::exchange::Origin;
+use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
 use crate::route::Target;
 use crate::routed::Routed;
@@ -84,7 +84,7 @@ impl Mcp {
                         (Target::Call, Message::request(method, &params))
                     }
                 };
-                self.use_component(core, id, question, target, message);
+                self.use_component(core, id, question, target, message, steps);
             }
         }
     }
@@ -173,6 +173,7 @@ impl Mcp {
         question: Question,
         target: Target,
         message: Message,
+        steps: &mut Steps,
     ) {
         let Some(server) = self.servers.all.get(&id) else {
             return;
@@ -180,6 +181,16 @@ impl Mcp {
         let Provider::Component(index) = server.provider else {
             return;
         };
+        let hop = &core.hops[index];
+        // A newer version may have fewer powers.
+        if !hop.terms.grant.has("tools") {
+            let text = format!(
+                "acp-chain: the proxy `{}` does not have the power `tools` any more",
+                hop.name
+            );
+            let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+            return self.answer_seat(id, question, error, steps);
+        }
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
         routed.from = routed.route.edge(Peer::Agent);
         routed.target = target;
@@ -190,16 +201,29 @@ impl Mcp {
         core.enqueue(index, Item::Message(routed));
     }
 
-    /// Opens a request of a seat.
+    /// Opens a request of a seat, on the account of whoever has to answer it: it stays open beyond its server.
     fn ask(&mut self, core: &mut Core, id: ServerId, question: Question, routed: &mut Routed) {
+        let Some(server) = self.servers.all.get_mut(&id) else {
+            return;
+        };
+        let kept = match (routed.toward, server.provider) {
+            (Peer::Agent, _) | (Peer::Client, Provider::Client) => {
+                Some(&core.edge(routed.toward).kept)
+            }
+            (Peer::Client, Provider::Proxy(index)) => {
+                core.hops[index].native().map(|native| &native.kept)
+            }
+            // It answers, or breaks.
+            (Peer::Client, Provider::Component(_)) => None,
+        };
+        let cost = Exchange::cost(None, &routed.message);
+        let charge = kept.map(|kept| kept.charge_anyway(cost));
         let (toward, route) = (routed.toward, routed.route.clone());
         let origin = Origin::Seat(id, question);
         let number = core
             .exchanges
-            .open(origin, toward, route, &routed.message, None);
+            .open(origin, toward, route, &routed.message, charge);
         routed.exchange = Some(number);
-        if let Some(server) = self.servers.all.get_mut(&id) {
-            server.questions.insert(question, number);
-        }
+        server.questions.insert(question, number);
     }
 }

@@ -1,8 +1,11 @@
 //! Messages and changes of providers.
 
+use std::collections::HashSet;
+
 use super::Mcp;
 use super::servers::{Connection, Provider};
 use crate::exchange::{ExchangeId, Origin, Stage};
+use crate::hop::Item;
 use crate::route::{HopIndex, Route, Via};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
@@ -111,23 +114,58 @@ impl Mcp {
         steps.push(Step::Mcp(Task::ProviderLost(index, ServerId::MIN)));
     }
 
+    /// Whether somebody is connected to a server that this proxy provides.
+    pub(in crate::router) fn is_connected_to(&self, index: HopIndex) -> bool {
+        let mut connections = self.servers.connections.values();
+        connections.any(|connection| {
+            let server = self.servers.all.get(&connection.server);
+            server.is_some_and(|server| server.provider == Provider::Proxy(index))
+        })
+    }
+
     /// Tells the seats of such a proxy's servers after this one, one by one.
     pub(super) fn tell_provider_lost(
         &mut self,
+        core: &Core,
         index: HopIndex,
         after: ServerId,
         steps: &mut Steps,
     ) {
         if let Some(server) = self.servers.next_of(Provider::Proxy(index), after) {
-            self.give(server, Input::ProviderLost, steps);
+            let waiting = &self.waiting(core, index, server);
+            self.give(server, Input::ProviderLost { waiting }, steps);
             // Its last output needs them.
             steps.push(Step::Mcp(Task::ForgetConnections(server)));
             steps.push(Step::Mcp(Task::ProviderLost(index, server)));
         }
     }
 
+    /// The questions of a server's seat that wait for its provider.
+    fn waiting(&self, core: &Core, index: HopIndex, server: ServerId) -> HashSet<Question> {
+        let asks = self.servers.all.get(&server);
+        if asks.is_none_or(|server| server.questions.is_empty()) {
+            return HashSet::new();
+        }
+        let numbers = core.hops[index].inbox.iter().filter_map(|item| match item {
+            Item::Message(routed) => routed.exchange,
+            Item::Cancel(_) | Item::Expired(_) => None,
+        });
+        let exchanges = numbers.filter_map(|number| core.exchanges.get(number));
+        let questions = exchanges.filter_map(|exchange| match exchange.origin {
+            Origin::Seat(of, question) if of == server => Some(question),
+            _ => None,
+        });
+        questions.collect()
+    }
+
+    /// Forgets the connections that a server's seat has lost.
     pub(super) fn forget_connections(&mut self, server: ServerId) {
-        for connection in self.servers.connections_to(server) {
+        let Some(seat) = self.servers.all.get(&server).map(|server| &server.seat) else {
+            return;
+        };
+        let mut lost = self.servers.connections_to(server);
+        lost.retain(|connection| !seat.has_caller(*connection));
+        for connection in lost {
             let gone = self.servers.connections.remove(&connection);
             if let Some(Connection {
                 via: Via::Link(link),

@@ -207,10 +207,10 @@ fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
         return;
     };
     let message = Message::request(DISCONNECT, &wire::disconnect(connection, None));
-    let (origin, route) = (exchange.origin, exchange.route);
+    let (origin, route, charge) = (exchange.origin, exchange.route, exchange.charge);
     let number = core
         .exchanges
-        .open(origin, Peer::Client, route.clone(), &message, None);
+        .open(origin, Peer::Client, route.clone(), &message, charge);
     let mut routed = Routed::new(message, route, at + 1, Peer::Client);
     routed.from = routed.route.edge(Peer::Agent);
     routed.exchange = Some(number);

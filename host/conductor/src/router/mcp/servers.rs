@@ -134,6 +134,8 @@ pub struct Servers {
     /// Open stateless requests, and their callers, as for connections.
     pub alone: HashMap<(ServerId, Arc<str>), Via>,
     pub links: HashMap<LinkId, Link>,
+    /// The servers of links that ended before their connection was made, until it is or fails.
+    pub left: HashMap<LinkId, ServerId>,
     /// The account of messages that wait for connections.
     pub connecting: Account,
     /// The account of all seats.
@@ -155,6 +157,7 @@ impl Servers {
             connections: HashMap::new(),
             alone: HashMap::new(),
             links: HashMap::new(),
+            left: HashMap::new(),
             connecting: kept.part(MCP_CONNECTING),
             kept: kept.part(MCP_KEPT_OF_ALL),
             clients: HashMap::new(),

@@ -12,7 +12,7 @@ use acp_chain_channel::Peer;
 use acp_chain_mcp::LinkId;
 use acp_chain_mcp::protocol::CANCELLED;
 use acp_chain_mcp::wire::{self, Said, Wrapped};
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 impl Mcp {
     /// Sends a message to its client.
@@ -86,18 +86,16 @@ impl Mcp {
         answer: &Message,
         steps: &mut Steps,
     ) {
-        if !self.servers.links.contains_key(&link) {
-            return self.drop_connections(link, steps);
-        }
         // Proxies on the way may have turned the answer into anything.
-        let connection = member(answer.body(), "connectionId");
-        let connection = connection.and_then(|id| serde_json::from_str::<String>(id).ok());
-        let connection = connection.and_then(|id| id.parse().ok());
+        let connection = Wrapped::read(answer.body()).own_connection();
+        let left = self.servers.left.remove(&link);
+        let server = self.servers.links.get(&link).map(|entry| entry.server);
         if let Some(id) = connection {
-            self.claim(core, id, link);
+            self.claim(core, id, link, server.or(left));
         }
-        let Some(entry) = self.servers.links.get_mut(&link) else {
-            return;
+        let entry = self.servers.links.get_mut(&link);
+        let Some(entry) = entry.filter(|_| left.is_none()) else {
+            return self.drop_connections(link, steps);
         };
         let own = connection.and_then(|id| self.servers.connections.get(&id));
         let own = own.filter(|own| own.via == Via::Link(link) && own.server == entry.server);
@@ -129,6 +127,7 @@ impl Mcp {
         let was = std::mem::take(&mut entry.state);
         if let LinkState::Connecting(number, _) = was {
             open.push(number);
+            self.servers.left.insert(link, entry.server);
         }
         let open = open.into_iter();
         steps.extend(open.map(|number| Step::Withdraw(number, new_cancel())));

@@ -4,7 +4,7 @@
 //! the parts behind it have had already, and do not get again.
 
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::Life;
+use crate::hop::{Hop, Life};
 use crate::native::Dialect;
 use crate::native_peer::{Introduction, Order, START_UP};
 use crate::route::{HopIndex, Place};
@@ -15,6 +15,7 @@ use crate::router::mcp::Mcp;
 use crate::router::steps::{Step, Steps};
 use crate::timers::Timer;
 use crate::trace::State;
+use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
@@ -42,10 +43,11 @@ pub(super) fn introduce(
         routed,
     };
     let old = native.introduction.replace(new);
-    core.timers.set(due, Timer::Introduction(index));
+    // First: the new one may be due at the same time.
     if let Some(old) = old {
         core.timers.clear(old.due, Timer::Introduction(index));
     }
+    core.timers.set(due, Timer::Introduction(index));
 }
 
 /// A native proxy has answered its first message, or refused it.
@@ -116,13 +118,16 @@ pub(in crate::router) fn on_introduction_timer(
     steps: &mut Steps,
 ) {
     let now = core.now;
+    let waiting: usize = core.hops.iter().map(Hop::backlog).sum();
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
     let Some(introduction) = &mut native.introduction else {
         return;
     };
-    if native.open.is_empty() {
+    // While so much waits for it, whoever should answer it is not read.
+    let is_stuck = introduction.is_repeated && waiting >= UNREAD;
+    if native.open.is_empty() || is_stuck {
         let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
         let reason = format!("it did not answer `{method}` within {limit} s");
         return steps.push(Step::Break(index, Failure::new(reason).into()));

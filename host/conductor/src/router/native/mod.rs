@@ -57,14 +57,15 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
+    // For its later processes too.
+    if routed.is_beginning() && routed.message.kind() == Kind::Result {
+        core.sessions.begun[index].answer = Some(routed.message.clone());
+    }
     // An earlier process may have asked.
     if native.open.get(id) != routed.exchange.as_ref() {
         return;
     }
     native.open.remove(id);
-    if routed.is_beginning() && routed.message.kind() == Kind::Result {
-        core.sessions.begun[index].answer = Some(routed.message.clone());
-    }
     routed.message.write(Some(id.as_str()), &mut native.outbox);
     core.trace(routed);
 }
@@ -251,16 +252,11 @@ fn refuse(core: &mut Core, index: HopIndex, id: &Id, error: &Error) {
     }
 }
 
-/// Counts discarded messages of a native proxy; the log gets the first, and ever fewer of the others.
+/// Notes that a native proxy sent what is discarded.
 fn note_discarded(core: &mut Core, index: HopIndex, what: &str) {
     let hop = &mut core.hops[index];
-    let Some(native) = hop.native_mut() else {
-        return;
-    };
-    native.discarded += 1;
-    let count = native.discarded;
-    if count.is_power_of_two() {
-        let (name, what) = (&hop.name, quote(what, MAX_QUOTE));
-        tracing::warn!(count, "dropped what the proxy `{name}` sent: {what}");
+    let why = format!("dropped what the proxy `{}` sent: {what}", hop.name);
+    if let Some(native) = hop.native_mut() {
+        native.discarded.note(&why);
     }
 }

@@ -1,9 +1,14 @@
 //! The accounts of messages to MCP servers, and the fate of their connections.
 
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::native::{begun, says as native_says, told};
 use super::{PROMPT, Says, agent, client, heard, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
-use acp_chain_channel::{Decision, Peer};
+use acp_chain_channel::{Decision, Failure, FailurePolicy, Grant, Offer, Peer};
 use acp_chain_mcp::LinkId;
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::mirrored::Mirrored;
@@ -118,4 +123,149 @@ async fn a_client_whose_server_has_gone_withdraws_nothing_of_others() {
     router.receive_from_bridge(Arrival::Closed { link: 7 });
     let told = heard(&mut router, Peer::Agent);
     assert!(told.is_empty(), "{told:?}");
+}
+
+/// The id of a request.
+fn id_of(line: &str) -> &str {
+    let id = line.split(r#""id":"#).nth(1).expect("an id");
+    id.split(',').next().expect("an id")
+}
+
+/// A router in which a native proxy has passed on a session with a server of its own or the client's, and a client of
+/// the agent has reached that.
+fn visited_through_native(link: LinkId, policy: FailurePolicy, client_has: bool) -> Router {
+    let mut router = begun(policy);
+    let without = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
+    client(&mut router, if client_has { SETUP } else { without });
+    let setup = told(&mut router, 0).concat();
+    let servers = match client_has {
+        true => r#"[{"type":"acp","id":"acp-chain-1","name":"n"}]"#,
+        false => r#"[{"type":"acp","serverId":"own","name":"n"}]"#,
+    };
+    let passes_on = format!(
+        r#"{{"jsonrpc":"2.0","id":"s","method":"proxy/successor","params":{{"method":"session/new","params":{{"mcpServers":{servers}}}}}}}"#
+    );
+    native_says(&mut router, 0, &passes_on);
+    let asked = heard(&mut router, Peer::Agent).concat();
+    let answer =
+        |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"sessionId":"s"}}}}"#);
+    agent(&mut router, &answer(id_of(&asked)));
+    native_says(&mut router, 0, &answer(id_of(&setup)));
+    told(&mut router, 0);
+    heard(&mut router, Peer::Client);
+    let server = *router.mcp.servers.all.keys().next().expect("a server");
+    router.receive_from_bridge(Arrival::Opened {
+        link,
+        server,
+        stands_alone: false,
+    });
+    router
+}
+
+#[test]
+fn a_client_that_leaves_while_a_native_proxy_connects_it_leaves_no_connection() {
+    let mut router = visited_through_native(7, FailurePolicy::Refuse, true);
+    says(&mut router, 7, "m", 1);
+    let connects = told(&mut router, 0).concat();
+    assert!(connects.contains("mcp/connect"), "{connects}");
+    let again =
+        r#"{"jsonrpc":"2.0","id":"c","method":"mcp/connect","params":{"acpId":"acp-chain-1"}}"#;
+    native_says(&mut router, 0, again);
+    let asked = heard(&mut router, Peer::Client).concat();
+    router.receive_from_bridge(Arrival::Closed { link: 7 });
+    router.pump(1000);
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"connectionId":"c"}}}}"#,
+        id_of(&asked)
+    );
+    client(&mut router, &answer);
+    let connected = told(&mut router, 0);
+    let connected = connected.last().expect("an answer");
+    assert!(connected.contains("connectionId"), "{connected}");
+    let (_, result) = connected.split_once(r#""result""#).expect("a result");
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result"{result}"#,
+        id_of(&connects)
+    );
+    native_says(&mut router, 0, &answer);
+    let last = heard(&mut router, Peer::Client).concat();
+    assert!(last.contains("mcp/disconnect"), "{last}");
+    assert!(router.mcp.servers.connections.is_empty());
+    assert!(router.mcp.servers.left.is_empty());
+}
+
+#[test]
+fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clients_stay() {
+    let mut router = visited_through_native(7, FailurePolicy::Restart, false);
+    let asks = |router: &mut Router, id: u64, method: &str, params: &str| {
+        let line =
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#);
+        router.receive_from_bridge(Arrival::Message {
+            link: 7,
+            message: Message::parse(line.into()).expect("a message"),
+            mirrored: Mirrored::default(),
+        });
+        router.pump(1000);
+    };
+    let open = |router: &Router| router.mcp.servers.links[&7].open.len();
+    let introduction = r#"{"protocolVersion":"2025-11-25"}"#;
+    asks(&mut router, 1, "initialize", introduction);
+    let discovers = told(&mut router, 0).concat();
+    assert!(discovers.contains("server/discover"), "{discovers}");
+    let discovered = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}}}}}}}}"#,
+        id_of(&discovers)
+    );
+    native_says(&mut router, 0, &discovered);
+    asks(&mut router, 2, "tools/call", r#"{"name":"lost"}"#);
+    assert_eq!(open(&router), 1);
+    router.native_broke(0, &Failure::new("it exited"));
+    router.pump(1000);
+    assert_eq!(open(&router), 0, "it has failed");
+    asks(&mut router, 3, "tools/call", r#"{"name":"waits"}"#);
+    router.advance(Instant::now() + Duration::from_secs(1));
+    router.launched(0, Ok(()));
+    router.pump(1000);
+    let introduced = told(&mut router, 0).concat();
+    let begins = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#,
+        id_of(&introduced)
+    );
+    native_says(&mut router, 0, &begins);
+    router.pump(1000);
+    assert_eq!(open(&router), 1, "it waits for its answer");
+    let called = told(&mut router, 0).concat();
+    assert!(called.contains(r#""name":"waits""#), "{called}");
+    assert!(!called.contains("lost"), "{called}");
+    let answer = format!(
+        r#"{{"jsonrpc":"2.0","id":{},"result":{{"result":{{"content":[]}}}}}}"#,
+        id_of(&called)
+    );
+    native_says(&mut router, 0, &answer);
+    assert_eq!(open(&router), 0);
+    asks(&mut router, 4, "tools/list", "{}");
+    assert!(
+        told(&mut router, 0).concat().contains("tools/list"),
+        "it is still connected"
+    );
+}
+
+#[test]
+fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
+    let mut tools = scripted("tools", "*", |_, _| Says::Decided(Decision::Forward));
+    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    let mut router = Router::new(vec![tools], None);
+    let setup = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
+    client(&mut router, setup);
+    router.core.hops[0].terms.grant = Grant::default().into();
+    heard(&mut router, Peer::Agent);
+    let lists = r#"{"jsonrpc":"2.0","id":9,"method":"mcp/message","params":{"serverId":"acp-chain-1","requestId":"r","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}"#;
+    agent(&mut router, lists);
+    router.pump(1000);
+    let answer = heard(&mut router, Peer::Agent).concat();
+    assert!(answer.contains("-32603"), "{answer}");
+    assert!(
+        answer.contains("the proxy `tools` does not have the power `tools` any more"),
+        "{answer}"
+    );
 }

@@ -45,6 +45,18 @@ fn a_question_about_a_request_of_somebody_elses_is_refused() {
 }
 
 #[test]
+fn a_question_about_an_answered_request_is_refused() {
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(&mut router, SIGN_IN);
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
+    heard(&mut router, Peer::Agent);
+    heard(&mut router, Peer::Client);
+    agent(&mut router, &question("7", "1"));
+    let refused = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"acp-chain: the requestId names a request that is answered already"}}"#;
+    assert_eq!(heard(&mut router, Peer::Agent), [refused]);
+}
+
+#[test]
 fn a_native_proxy_is_asked_by_its_own_id_and_may_pass_that_on() {
     for passes_on in [r#""own""#, "3"] {
         let mut router = begun(FailurePolicy::Refuse);

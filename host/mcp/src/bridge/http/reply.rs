@@ -13,12 +13,11 @@ use hyper::{StatusCode, http};
 use tokio::time::{Instant, Interval};
 
 use super::{EVENTS, JSON};
-use crate::bridge::inbound::one_line;
 use crate::bridge::message::OutboundMessage;
 use crate::bridge::outbound::Sent;
 use crate::bridge::registry::Attachment;
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member, one_line};
 
 /// An answer.
 pub type Response = http::Response<Either<Full<Bytes>, Stream>>;

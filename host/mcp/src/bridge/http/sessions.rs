@@ -21,7 +21,7 @@ use crate::bridge::outbound::Sent;
 use crate::protocol::CANCELLED;
 use crate::secret::Secret;
 use crate::{LinkId, ServerId};
-use acp_chain_rpc::{self as rpc, Id, Kind, Message};
+use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message};
 
 /// POST with `initialize`: begins a session, if the server accepts it.
 pub async fn begin(
@@ -147,6 +147,7 @@ fn gone() -> Refusal {
 async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answer {
     let batch = matches!(said, Inbound::Batch(_));
     let messages = said.into_messages();
+    let id = messages.iter().find_map(Message::id);
     let is_request = |message: &Message| message.kind() == Kind::Request;
     let place = match messages.iter().any(is_request) {
         true => Some(visit.open_for(link, &messages, accepts)?),
@@ -169,12 +170,19 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load:
         (true, true) => Ok(reply::stream(place, Form::Events, None)),
         (true, false) => match place.outbound.next().await {
             Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
+            None if visit.registry.is_open(link) => Ok(reply::stream(place, Form::Answers, None)),
             None => Err(gone()),
         },
         (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
             Ok(response) => Ok(response),
             // Cancelled requests may get no answer.
             Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
+            // But every POST does.
+            Err(_) if visit.registry.is_open(link) => Err(reply::error(
+                StatusCode::OK,
+                id.as_ref(),
+                &Error::cancelled(),
+            )),
             Err(_) => Err(gone()),
         },
     }
@@ -185,5 +193,59 @@ fn withdrawn(message: &Message) -> Option<Id> {
     match message.kind() == Kind::Notification && &**message.method() == CANCELLED {
         true => rpc::member(message.body(), "requestId").and_then(Id::parse),
         false => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use http_body_util::BodyExt;
+
+    use super::*;
+    use crate::bridge::BridgeKind;
+    use crate::bridge::registry::Registry;
+    use acp_chain_channel::limits::Account;
+
+    #[tokio::test]
+    async fn a_client_without_streams_that_cancels_its_call_keeps_its_session() {
+        let registry = Registry::new(&Account::new(1 << 24)).unwrap();
+        registry.offer(1, BridgeKind::Http).unwrap();
+        let shape = Shape::Session {
+            key: "k".into(),
+            settled: true,
+            used: 0,
+        };
+        let link = registry.admit(1, shape).unwrap();
+        let visit = Visit {
+            registry: Arc::new(registry),
+            port: 0,
+            known: Arc::default(),
+            cut: Arc::default(),
+        };
+        let says = async |text: &'static str| {
+            let accepts = Accepts {
+                events: false,
+                json: true,
+            };
+            let said = Inbound::read(text.into()).unwrap();
+            let answer = say(&visit, link, accepts, said, visit.registry.load()).await;
+            let answer = answer.unwrap_or_else(|refused| *refused);
+            let status = answer.status();
+            (status, answer.collect().await.unwrap().to_bytes())
+        };
+        let call = r#"{"jsonrpc":"2.0","id":"c","method":"tools/call","params":{"name":"t"}}"#;
+        let cancels =
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"c"}}"#;
+        let ((status, called), _) = tokio::join!(says(call), says(cancels));
+        assert_eq!(
+            (status, &*called),
+            (
+                StatusCode::OK,
+                br#"{"jsonrpc":"2.0","id":"c","error":{"code":-32800,"message":"Request cancelled"}}"#
+                    .as_slice()
+            )
+        );
+        assert!(visit.registry.session(1, "k").is_some());
     }
 }

@@ -1,6 +1,7 @@
 //! Resources: listed, read, and subscribed to.
 
 use super::{Change, ComponentProvider, Offer, Table};
+use crate::protocol;
 use crate::transcript::alone;
 
 const RESOURCES: &str = r#"{"instructions":"Read them","resources":[
@@ -242,6 +243,31 @@ fn subscriptions_are_bounded() {
         uris.join(",")
     );
     assert!(table.alone("l", "subscriptions/listen", &params)[0].contains("-33000"));
+}
+
+#[test]
+fn who_has_subscribed_may_unsubscribe_when_no_more_is_kept() {
+    let mut table = initialized("2025-11-25");
+    let uri = |at: usize| format!(r#"{{"uri":"a:{at:04000}"}}"#);
+    let mut full = (1..protocol::CONNECTIONS as u64).flat_map(|client| {
+        let ats = (0..60).map(move |at| (client, at));
+        ats.collect::<Vec<_>>()
+    });
+    let refused = full.find(|(client, at)| {
+        if *at == 0 && *client > 1 {
+            table.connect(*client);
+            table.on(*client, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+        }
+        table.on(*client, "resources/subscribe", &uri(*at))[0].contains("-33000")
+    });
+    assert!(refused.is_some());
+    for method in ["resources/subscribe", "resources/unsubscribe"] {
+        let answer = table.on(1, method, &uri(0));
+        assert!(answer[0].ends_with("result {}"), "{method}: {answer:?}");
+    }
+    let (client, at) = refused.unwrap_or_default();
+    let answer = table.on(client, "resources/subscribe", &uri(at));
+    assert!(answer[0].ends_with("result {}"), "there is room again");
 }
 
 #[test]
