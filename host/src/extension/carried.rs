@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use acp_chain_package::Package;
 use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use super::Digest;
 
@@ -156,39 +157,34 @@ impl Seek for Part {
 pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     let mut from = File::open(program)?;
     let (_, end) = read(&mut from)?;
-    let beside = to.with_extension("new");
-    let written = (|| {
-        let mut file = File::create(&beside)?;
-        from.rewind()?;
-        io::copy(&mut from.take(end), &mut file)?;
-        let mut at = end;
-        let mut entries = Vec::new();
-        for extension in extensions {
-            let mut put = |bytes: &[u8]| {
-                file.write_all(bytes)?;
-                let begin = at;
-                at += bytes.len() as u64;
-                io::Result::Ok(begin..at)
-            };
-            entries.push(Entry {
-                name: extension.package.name.clone(),
-                digest: Digest::of(&extension.component),
-                component: put(&extension.component)?,
-                code: put(&extension.code)?,
-            });
-        }
-        let index = serde_json::to_vec(&entries)?;
-        file.write_all(&index)?;
-        file.write_all(&(index.len() as u64).to_le_bytes())?;
-        file.write_all(MAGIC)?;
-        file.set_permissions(fs::metadata(program)?.permissions())?;
-        file.sync_all()?;
-        fs::rename(&beside, to)
-    })();
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
+    let folder = to.parent().filter(|folder| *folder != Path::new(""));
+    let mut beside = NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let file = beside.as_file_mut();
+    from.rewind()?;
+    io::copy(&mut from.take(end), file)?;
+    let mut at = end;
+    let mut entries = Vec::new();
+    for extension in extensions {
+        let mut put = |bytes: &[u8]| {
+            file.write_all(bytes)?;
+            let begin = at;
+            at += bytes.len() as u64;
+            io::Result::Ok(begin..at)
+        };
+        entries.push(Entry {
+            name: extension.package.name.clone(),
+            digest: Digest::of(&extension.component),
+            component: put(&extension.component)?,
+            code: put(&extension.code)?,
+        });
     }
-    written
+    let index = serde_json::to_vec(&entries)?;
+    file.write_all(&index)?;
+    file.write_all(&(index.len() as u64).to_le_bytes())?;
+    file.write_all(MAGIC)?;
+    file.set_permissions(fs::metadata(program)?.permissions())?;
+    file.sync_all()?;
+    beside.persist(to).map(drop).map_err(|error| error.error)
 }
 
 /// The index of a program, and the end of its own code. Without extensions, the index is empty.
@@ -253,6 +249,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::write(path("plain"), "the program").unwrap();
+        fs::write(path("two.new"), "somebody's").unwrap();
         assert_eq!(Carried::by(&path("plain")).unwrap().iter().count(), 0);
 
         write(&path("plain"), &[load("a"), load("b")], &path("two")).unwrap();
@@ -283,6 +280,8 @@ mod tests {
         assert_eq!(names, ["c"]);
         write(&path("two"), &[], &path("two")).unwrap();
         assert_eq!(Carried::by(&path("two")).unwrap().iter().count(), 0);
+        assert_eq!(fs::read_to_string(path("two.new")).unwrap(), "somebody's");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }
 
     #[test]

@@ -221,20 +221,24 @@ impl Changing<'_> {
         Ok(digest)
     }
 
+    /// An error if a component that a lock lets run is not in the store. Nobody needs an update that is only pending.
+    pub fn check(&self, lock: &Lock) -> Result<(), StoreError> {
+        let mut agreed = lock.extensions().map(|locked| locked.agreed.digest);
+        match agreed.find(|digest| self.store.find(digest).is_none()) {
+            Some(digest) => Err(StoreError::Missing(digest)),
+            None => Ok(()),
+        }
+    }
+
     /// Writes a lock file whose components are all in the store.
     pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
-        if let Some(digest) = lock
-            .digests()
-            .find(|digest| self.store.find(digest).is_none())
-        {
-            return Err(StoreError::Missing(digest));
-        }
+        self.check(lock)?;
         self.used_by(lock.path())?;
         if let Some(folder) = lock.path().parent() {
             files::make_private(folder).map_err(at(folder))?;
         }
-        let text = lock.to_string();
-        disk::write(lock.path(), text.as_bytes()).map_err(at(lock.path()))
+        let path = &behind_links(lock.path());
+        disk::write(path, lock.to_string().as_bytes()).map_err(at(path))
     }
 
     /// Writes a manifest, which uses extensions of its lock.
@@ -242,8 +246,7 @@ impl Changing<'_> {
         if let Some(folder) = path.parent() {
             files::make_private(folder).map_err(at(folder))?;
         }
-        // Settings are often stored elsewhere, behind links.
-        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let path = &behind_links(path);
         disk::write(path, text.as_bytes()).map_err(at(path))
     }
 
@@ -292,6 +295,11 @@ impl Changing<'_> {
         }
         Ok(collected)
     }
+}
+
+/// Where a file really is: settings are often stored elsewhere, behind links.
+fn behind_links(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
 fn is_absent(error: &io::Error) -> bool {

@@ -90,6 +90,13 @@ fn what_was_stopped_before_the_manifest_was_changed_is_said_and_finished() {
     );
     world.do_run(&["add", "it.wasm", "--yes"]);
     assert_eq!(world.manifest_text(), whole);
+    let more = format!("{whole}\n[[proxy]]\nuse = \"other\"\n");
+    fs::write(world.manifest(), more).unwrap();
+    let strict = world.fail(&["install", "--locked"]);
+    assert!(
+        strict.contains("lacks `other`, which its manifest uses"),
+        "{strict}"
+    );
 }
 
 #[test]

@@ -151,9 +151,10 @@ impl Checks {
             .runtime
             .block_on(list)
             .map_err(|error| error.to_string())?;
+        // Another process may be about to store a newer one.
+        let changing = place.store.change().map_err(|error| error.to_string())?;
         let kept = Revoked::read(place.store.folder(), &revocations.key);
         let kept = kept.map_err(|error| error.to_string())?;
-        let changing = place.store.change().map_err(|error| error.to_string())?;
         let replaced = kept.replace(&text, &signature, &revocations.key, &changing);
         replaced.map(drop).map_err(|error| error.to_string())
     }

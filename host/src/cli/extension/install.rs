@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use super::candidate::{Checks, shown};
 use super::place::{Named, Place};
 use crate::extension::signature::signer;
-use crate::extension::{Reference, Release, Source};
+use crate::extension::{Carried, Lock, Reference, Release, Source};
+use crate::manifest::Edit;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -29,16 +30,8 @@ impl Install {
     pub fn main(self) -> Result<ExitCode, String> {
         let place = self.named.place()?;
         let (lock, edit) = (place.lock()?, place.edit()?);
-        let unused = lock
-            .extensions()
-            .filter(|locked| !edit.uses().any(|name| name == locked.name));
-        let unused: Vec<_> = unused.map(|locked| format!("`{}`", locked.name)).collect();
-        if self.locked && !unused.is_empty() {
-            return Err(format!(
-                "{} names {}, which its manifest does not use; `acp-chain remove` removes it",
-                quote(&lock.path().display().to_string(), MAX_QUOTE),
-                unused.join(", ")
-            ));
+        if self.locked {
+            match_up(&lock, &edit)?;
         }
         let checks = Checks::new(self.offline)?;
         if !self.offline {
@@ -60,6 +53,37 @@ impl Install {
             say!("{name} {version}: {how}");
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// An error unless the lock has just those extensions that the manifest uses, but for those that this program carries.
+fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
+    let listed = |names: &[String]| {
+        let names = names.iter().map(|name| quote(name, MAX_QUOTE));
+        let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    let path = quote(&lock.path().display().to_string(), MAX_QUOTE);
+    let locked = lock.extensions().map(|locked| locked.name.clone());
+    let locked: Vec<_> = locked.collect();
+    let mut unused = locked.clone();
+    unused.retain(|name| !edit.uses().any(|used| used == name));
+    if !unused.is_empty() {
+        return Err(format!(
+            "{path} names {}, which its manifest does not use; `acp-chain remove` removes it",
+            listed(&unused)
+        ));
+    }
+    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
+    let carried = carried.map_err(|error| format!("this program cannot be read: {error}"))?;
+    let mut missing: Vec<_> = edit.uses().map(str::to_owned).collect();
+    missing.retain(|name| !locked.contains(name) && carried.named(name).is_none());
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(format!(
+            "{path} lacks {}, which its manifest uses; `acp-chain add` adds it",
+            listed(&missing)
+        )),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `acp-chain package`: makes an extension from a component and its project's metadata.
 
 use std::fs;
-use std::io::{Cursor, Read};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -9,7 +9,7 @@ use acp_chain_package::{Package as Extension, Project};
 
 use super::about;
 use crate::cli::finish;
-use crate::extension::Digest;
+use crate::extension::{Digest, disk};
 use crate::limits::{COMPONENT, Quantity};
 use crate::manifest::check_asks;
 use crate::untrusted::Untrusted;
@@ -51,15 +51,22 @@ impl Package {
         let written = written.map_err(|error| format!("{file}: {error}"))?;
         let package = Extension::read(Cursor::new(&written)).map_err(|error| error.to_string())?;
         check_asks(&package).map_err(|error| format!("{file}: {error}"))?;
-        let output = self.output.unwrap_or(self.component);
-        fs::write(&output, &written).map_err(|error| {
-            format!(
-                "{} cannot be written: {error}",
-                Untrusted::new(output.display())
-            )
+        let output = self.output.as_ref().unwrap_or(&self.component);
+        write(output, &written).map_err(|error| {
+            let output = Untrusted::new(output.display());
+            format!("{output} cannot be written: {error}")
         })?;
         about::print(&package, Digest::of(&written), written.len() as u64);
         Ok(())
+    }
+}
+
+/// Replaces a file, such as the component itself, which is never half of one.
+fn write(output: &Path, bytes: &[u8]) -> io::Result<()> {
+    match fs::metadata(output) {
+        Ok(about) if about.is_file() => disk::write(&output.canonicalize()?, bytes),
+        // It is new, or no file, such as a pipe.
+        _ => fs::write(output, bytes),
     }
 }
 

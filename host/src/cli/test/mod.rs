@@ -8,13 +8,14 @@ mod record;
 mod stage;
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use stage::Stage;
 pub(super) use stage::check_directories;
 
+use crate::extension::disk;
 use crate::transcript::{LONGEST, Played, Script, junit};
 use crate::untrusted::Untrusted;
 
@@ -158,7 +159,7 @@ impl Test {
         }
         if let Some(path) = &self.junit {
             let report = junit::report("acp-chain test", "transcripts", &cases)?;
-            write(path, &report)?;
+            fs::write(path, report).map_err(|error| not_written(path, &error))?;
         }
         say!();
         say!("{}", summary(files.len(), differ, wrong));
@@ -182,7 +183,7 @@ impl Test {
             return Verdict::Ok;
         }
         if self.update && !played.has_stopped() {
-            return match write(file, &played.updated(&script)) {
+            return match replace(file, &played.updated(&script)) {
                 Ok(()) => Verdict::Updated,
                 Err(wrong) => Verdict::Wrong(wrong),
             };
@@ -247,7 +248,14 @@ fn read(path: &Path) -> Result<Script, String> {
     Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
+/// Replaces a transcript. A link to it stays one.
+fn replace(path: &Path, text: &str) -> Result<(), String> {
+    let path_itself = path.canonicalize();
+    let replaced = path_itself.and_then(|path| disk::write(&path, text.as_bytes()));
+    replaced.map_err(|error| not_written(path, &error))
+}
+
+fn not_written(path: &Path, error: &io::Error) -> String {
     let shown = Untrusted::new(path.display());
-    fs::write(path, text).map_err(|error| format!("{shown}: the file cannot be written: {error}"))
+    format!("{shown}: the file cannot be written: {error}")
 }

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
 
-use super::web::{is_local, is_safe};
+use super::web::may_lead;
 use super::{FetchError, Registry};
 use crate::limits::REGISTRY_ANSWER;
 
@@ -75,8 +75,7 @@ impl Registry<'_> {
         };
         let url = of("realm")
             .and_then(|realm| Url::parse(&realm).ok())
-            // Nobody else may send us to services of this machine.
-            .filter(|url| is_safe(url) && (is_local(&self.base) || !is_local(url)));
+            .filter(|url| may_lead(&self.base, url));
         let Some(mut url) = url else {
             return Err(self.malformed("it names no `https:` address at which to ask for a token"));
         };

@@ -341,6 +341,24 @@ async fn a_registry_may_want_a_token() {
     );
 }
 
+#[tokio::test]
+async fn what_a_token_service_is_told_goes_to_nobody_else() {
+    let answers = |address: &str| {
+        let realm = format!(r#"Bearer realm="http://{address}/token",service="it""#);
+        let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
+        let path = "/token?service=it&scope=repository%3Aorg%2Fit%3Apull";
+        let elsewhere = answer(307, &[("Location", "/elsewhere")], b"");
+        Answers::from([
+            ("/v2/org/it/manifests/1".to_owned(), asked),
+            (path.to_owned(), elsewhere),
+        ])
+    };
+    let server = Server::start(answers, false).await;
+    server.fetch(":1").await.unwrap_err();
+    let heads = server.heard();
+    assert_eq!(heads.len(), 2, "{heads:?}");
+}
+
 /// A registry with the component, and a signature of it at this path.
 async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
     let text = b"untrusted comment: a signature";

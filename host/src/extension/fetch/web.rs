@@ -1,10 +1,11 @@
 //! Requests to web servers.
 //!
-//! Connecting, each read and the whole request have time limits. Redirects are followed without passwords, and never
-//! from an encrypted connection to an open one.
+//! Connecting, each read and the whole request have time limits; that of a download, which shows its progress, is a
+//! day. Redirects are followed without passwords, and never from an encrypted connection to an open one.
 
 use std::error::Error as _;
 use std::io::Write;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderValue};
@@ -15,6 +16,9 @@ use super::{FetchError, Seen};
 
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
+
+/// How long a download may go on arriving.
+const DOWNLOAD: Duration = Duration::from_hours(24);
 
 /// How many bytes of an error's text are kept.
 const SAID: u64 = 4 << 10;
@@ -138,7 +142,10 @@ impl Web {
         if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
             return Err(FetchError::Open(url.to_owned()));
         }
-        let answer = self.get(url).await?;
+        // However slow: it may be large, and it shows its progress.
+        let request = self.client.get(url).timeout(DOWNLOAD);
+        let answer = self.send(url, request, None).await?;
+        let answer = self.accept(url, answer).await?;
         self.pass(url, answer, most, into, seen).await
     }
 
@@ -194,16 +201,30 @@ pub fn is_safe(url: &Url) -> bool {
 }
 
 /// Whether it is of this machine.
-pub fn is_local(url: &Url) -> bool {
-    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+fn is_local(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    match host.trim_matches(['[', ']']).parse::<IpAddr>() {
+        Ok(address) => {
+            let address = address.to_canonical();
+            address.is_loopback() || address.is_unspecified()
+        }
+        Err(_) => host.trim_end_matches('.') == "localhost",
+    }
+}
+
+/// Whether a server may send us from one address to another: to this machine only from there, and else to a connection
+/// that is safe.
+pub fn may_lead(from: &Url, to: &Url) -> bool {
+    is_safe(to) && (is_local(from) || !is_local(to))
 }
 
 fn follow(attempt: Attempt) -> reqwest::redirect::Action {
-    // A connection in use is safe. Nobody else may redirect us to services of this machine.
-    let is_from_here = attempt.previous().first().is_some_and(is_local);
-    let is_safe = attempt.url().scheme() == "https" || is_from_here && is_local(attempt.url());
+    let is_safe = |from| may_lead(from, attempt.url());
+    let is_safe = attempt.previous().first().is_some_and(is_safe);
     match attempt.previous().len() {
-        _ if !is_safe => attempt.error("it sends us to an address without encryption"),
+        _ if !is_safe => {
+            attempt.error("it sends us to an address without encryption, or to this machine")
+        }
         many if many > REDIRECTS => attempt.error("it sends us from one address to the next"),
         _ => attempt.follow(),
     }
@@ -232,5 +253,34 @@ fn cause(error: reqwest::Error) -> String {
     match error.source() {
         Some(_) if !error.is_timeout() => format!("{said}: {last}"),
         _ => said.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_leads_to_itself_and_nobody_to_an_open_connection() {
+        let url = |url: &str| Url::parse(url).unwrap();
+        let [other, here] = ["https://example.com/a", "http://127.0.0.1:5000/a"].map(url);
+        for safe in ["https://example.com/b", "https://example.org"] {
+            assert!(may_lead(&other, &url(safe)) && may_lead(&here, &url(safe)));
+        }
+        for local in [
+            "http://localhost:5000/b",
+            "https://localhost.",
+            "https://127.0.0.1",
+            "https://127.1.2.3",
+            "https://0.0.0.0",
+            "https://[::1]",
+            "https://[::ffff:127.0.0.1]",
+        ] {
+            assert!(!may_lead(&other, &url(local)), "{local}");
+            assert!(may_lead(&here, &url(local)), "{local}");
+        }
+        for open in ["http://example.com/b", "ftp://example.com"] {
+            assert!(!may_lead(&other, &url(open)) && !may_lead(&here, &url(open)));
+        }
     }
 }

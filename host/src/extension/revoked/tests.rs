@@ -45,8 +45,8 @@ fn store() -> (tempfile::TempDir, Store) {
 
 /// Shows a list to a store.
 fn show(store: &Store, text: &str, signature: &str) -> Result<Revoked, String> {
-    let kept = Revoked::read(store.folder(), &key()).map_err(|error| error.to_string())?;
     let changing = store.change().map_err(|error| error.to_string())?;
+    let kept = Revoked::read(store.folder(), &key()).map_err(|error| error.to_string())?;
     let replaced = kept.replace(text, signature, &key(), &changing);
     replaced.map_err(|error| error.to_string())
 }

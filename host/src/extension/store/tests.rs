@@ -123,6 +123,30 @@ fn a_lock_never_names_what_the_store_lacks() {
 }
 
 #[test]
+fn an_update_that_nobody_has_agreed_to_may_be_missing() {
+    let world = world();
+    let mut lock = world.lock();
+    let mut other = locked("other", Digest::of(OLD), 3);
+    other.pending = Some(locked("other", Digest::of(NEW), 3).agreed);
+    lock.put(other);
+    world.store.change().unwrap().write(&lock).unwrap();
+    assert!(world.lock().get("other").unwrap().pending.is_some());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_lock_behind_a_link_stays_there() {
+    let world = world();
+    let elsewhere = world.folder.path().join("elsewhere");
+    fs::rename(world.lock_file(), &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, world.lock_file()).unwrap();
+    world.install(&[OLD, NEW]).unwrap();
+    let link = fs::symlink_metadata(world.lock_file()).unwrap();
+    assert!(link.is_symlink());
+    assert_eq!(Lock::read(&elsewhere).unwrap().extensions().count(), 2);
+}
+
+#[test]
 fn what_no_lock_names_is_collected() {
     let world = world();
     world.install(&[NEW]).unwrap();
