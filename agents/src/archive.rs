@@ -1,12 +1,14 @@
 //! Unpacks archives, which may be hostile: nothing escapes the target folder, no link leads out of it, and the size and
 //! the number of files are limited.
 
+use std::cell::Cell;
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
-use bzip2::read::BzDecoder;
-use flate2::read::GzDecoder;
+use bzip2::read::MultiBzDecoder;
+use flate2::read::MultiGzDecoder;
 use tar::EntryType;
 use zip::ZipArchive;
 
@@ -19,6 +21,16 @@ const BYTES: u64 = 4 << 30;
 
 /// The maximum number of files and folders.
 const FILES: usize = 200_000;
+
+/// The maximum length of what stands before an entry of a tar file, in bytes: its name, and other facts, which are kept
+/// in memory.
+const HEAD: u64 = 64 << 10;
+
+/// Packed files that are not unpacked here.
+const UNKNOWN: [&str; 15] = [
+    ".tar", ".gz", ".bz2", ".xz", ".txz", ".zst", ".tzst", ".lz", ".tlz", ".lz4", ".lzma", ".br",
+    ".7z", ".rar", ".cab",
+];
 
 /// Packages for installers of operating systems.
 const INSTALLERS: [&str; 6] = [".dmg", ".pkg", ".deb", ".rpm", ".msi", ".appimage"];
@@ -50,6 +62,12 @@ pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Resul
                 "it is for an installer, which acp-chain is not".to_owned(),
             ));
         }
+        () if ends(&UNKNOWN) => {
+            return Err(wrong(
+                "acp-chain cannot unpack it: expected a .zip, .tar.gz, .tgz, .tar.bz2 or .tbz2, or the program itself"
+                    .to_owned(),
+            ));
+        }
         () => Format::Plain,
     };
     let mut unpacked = Unpacked {
@@ -61,8 +79,8 @@ pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Resul
     let reader = BufReader::new(file);
     let done = match format {
         Format::Zip => unpacked.zip(reader),
-        Format::Gzip => unpacked.tar(GzDecoder::new(reader)),
-        Format::Bzip2 => unpacked.tar(BzDecoder::new(reader)),
+        Format::Gzip => unpacked.tar(MultiGzDecoder::new(reader)),
+        Format::Bzip2 => unpacked.tar(MultiBzDecoder::new(reader)),
         Format::Plain => unpacked.file(program, reader, true),
     };
     done.and_then(|()| unpacked.link())
@@ -71,9 +89,19 @@ pub fn unpack(file: File, from: &Location, program: &Path, into: &Path) -> Resul
 
 /// A normalized path within a folder.
 pub fn inside(path: &Path) -> Option<PathBuf> {
+    inside_on(path, cfg!(windows))
+}
+
+/// The same on a system. On Windows, `D:x` behind a `/` is a part that leads to another drive, and `x:y` is a stream.
+fn inside_on(path: &Path, is_windows: bool) -> Option<PathBuf> {
+    let leads_elsewhere = |name: &OsStr| {
+        let name = name.as_encoded_bytes();
+        is_windows && name.iter().any(|byte| b":\\".contains(byte))
+    };
     let mut inside = PathBuf::new();
     for part in path.components() {
         match part {
+            Component::Normal(name) if leads_elsewhere(name) => return None,
             Component::Normal(name) => inside.push(name),
             Component::CurDir => {}
             Component::Prefix(_) | Component::RootDir | Component::ParentDir => return None,
@@ -113,16 +141,26 @@ impl Unpacked<'_> {
     }
 
     fn tar(&mut self, reader: impl Read) -> io::Result<()> {
+        let left = Cell::new(HEAD);
         // However well it is compressed: skipped entries must be read, too.
-        let mut archive = tar::Archive::new(reader.take(2 * BYTES));
-        for entry in archive.entries()? {
-            let entry = entry?;
+        let mut archive = tar::Archive::new(Bounded {
+            reader: reader.take(2 * BYTES),
+            left: &left,
+        });
+        let mut entries = archive.entries()?;
+        loop {
+            left.set(HEAD);
+            let Some(entry) = entries.next() else {
+                return Ok(());
+            };
+            left.set(u64::MAX);
+            let mut entry = entry?;
             let path = entry.path()?.into_owned();
             let to = entry.link_name()?.unwrap_or_default().into_owned();
             match entry.header().entry_type() {
                 EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse => {
                     let is_executable = entry.header().mode()? & 0o111 != 0;
-                    self.file(&path, entry, is_executable)?;
+                    self.file(&path, &mut entry, is_executable)?;
                 }
                 EntryType::Directory => self.folder(&path)?,
                 EntryType::Symlink => self.later(&path, &to)?,
@@ -138,25 +176,33 @@ impl Unpacked<'_> {
                     ));
                 }
             }
+            // What is left of it does not stand before the next one.
+            io::copy(&mut entry, &mut io::sink())?;
         }
-        Ok(())
     }
 
     /// The path of an entry, in a folder that exists.
     fn place(&mut self, path: &Path) -> io::Result<PathBuf> {
-        self.files = self
-            .files
-            .checked_sub(1)
-            .ok_or_else(|| io::Error::other(format!("it has more than {FILES} files")))?;
+        self.count(1)?;
         let place = inside(path).ok_or_else(|| refused(path, "would be outside of its folder"))?;
         let place = self.root.join(place);
         if let Some(folder) = place
             .parent()
             .filter(|folder| folder.starts_with(self.root))
         {
+            let missing = folder.ancestors().take_while(|folder| !folder.exists());
+            self.count(missing.count())?;
             fs::create_dir_all(folder)?;
         }
         Ok(place)
+    }
+
+    /// Counts files and folders that are about to be made.
+    fn count(&mut self, many: usize) -> io::Result<()> {
+        let left = self.files.checked_sub(many);
+        self.files =
+            left.ok_or_else(|| io::Error::other(format!("it has more than {FILES} files")))?;
+        Ok(())
     }
 
     fn folder(&mut self, path: &Path) -> io::Result<()> {
@@ -200,6 +246,29 @@ impl Unpacked<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Gives only so many bytes.
+struct Bounded<'l, R> {
+    reader: R,
+    /// How many more.
+    left: &'l Cell<u64>,
+}
+
+impl<R: Read> Read for Bounded<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let left = self.left.get();
+        if left == 0 {
+            return Err(io::Error::other(format!(
+                "more than {} KiB stand before an entry in it",
+                HEAD >> 10
+            )));
+        }
+        let most = usize::try_from(left).map_or(into.len(), |left| left.min(into.len()));
+        let read = self.reader.read(&mut into[..most])?;
+        self.left.set(left - read as u64);
+        Ok(read)
     }
 }
 
@@ -297,6 +366,77 @@ mod tests {
         for path in ["bin/run", "lib/also"] {
             let text = fs::read_to_string(outer.path().join("room").join(path)).unwrap();
             assert_eq!(text, "content", "{path}");
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_path_leads_to_another_drive_of_windows() {
+        for path in ["a/D:evil.exe", "a.txt:stream", "a\\b", "C:"] {
+            assert_eq!(inside_on(Path::new(path), true), None, "{path}");
+        }
+        let fit = Path::new("a/b.exe");
+        assert_eq!(inside_on(fit, true).as_deref(), Some(fit));
+    }
+
+    #[test]
+    fn a_name_may_be_long_but_not_without_end() {
+        let named = |length: usize| {
+            let name = entry(EntryType::GNULongName, "x", "", &vec![b'a'; length]);
+            unpacked(&[name, file("x")])
+        };
+        let (done, outer) = named(200);
+        done.unwrap();
+        assert!(outer.path().join("room").join("a".repeat(200)).exists());
+        let (done, _) = named(1 << 20);
+        let told = done.unwrap_err();
+        assert!(told.contains("stand before an entry"), "{told}");
+    }
+
+    #[test]
+    fn folders_count_that_no_entry_names() {
+        let deep = |at: usize| file(&format!("{at}/{}x", "d/".repeat(45)));
+        let entries: Vec<_> = (0..3).map(deep).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let mut few = Unpacked {
+            root: folder.path(),
+            bytes: BYTES,
+            files: 100,
+            links: Vec::new(),
+        };
+        let told = few.tar(&*entries.concat()).unwrap_err().to_string();
+        assert!(told.contains("more than"), "{told}");
+    }
+
+    #[test]
+    fn all_parts_of_a_compressed_file_are_read() {
+        let outer = tempfile::tempdir().unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        let tar = [
+            entry(EntryType::Regular, "a", "", &[7; 4096]),
+            vec![0; 1024],
+        ]
+        .concat();
+        for part in tar.chunks(1000) {
+            let level = flate2::Compression::fast();
+            let mut packed = flate2::write::GzEncoder::new(&mut file, level);
+            packed.write_all(part).unwrap();
+            packed.finish().unwrap();
+        }
+        file.rewind().unwrap();
+        let from = Location::File("it.tgz".into());
+        unpack(file, &from, Path::new("x"), outer.path()).unwrap();
+        let length = fs::metadata(outer.path().join("a")).unwrap().len();
+        assert_eq!(length, 4096);
+    }
+
+    #[test]
+    fn what_is_packed_in_another_way_is_not_taken_for_the_program() {
+        for name in ["a.tar.xz", "a.tar.zst", "a.tar", "a.7z", "a.gz", "A.XZ"] {
+            let outer = tempfile::tempdir().unwrap();
+            let file = tempfile::tempfile().unwrap();
+            let from = Location::Web(format!("https://host/{name}?x=.zip"));
+            let told = unpack(file, &from, Path::new("x"), outer.path()).unwrap_err();
+            assert!(told.to_string().contains("cannot unpack it"), "{told}");
         }
     }
 

@@ -163,6 +163,11 @@ pub enum Error {
     /// The user's command is not a program.
     #[error("`{0}` cannot be found: give the path of a program, or one that is in PATH")]
     NoCommand(String),
+    /// A word of the user's command cannot be recorded.
+    #[error(
+        "`{0}` is not UTF-8, so it cannot be recorded: put the command into a script, and give that"
+    )]
+    NotText(String),
     /// An installer failed.
     #[error("`{command}` {how}; nothing was installed{}", if said.is_empty() { "" } else { ". It said:" })]
     Tool {

@@ -34,12 +34,16 @@ impl Location {
 
     /// The last part of its path.
     pub(crate) fn file_name(&self) -> String {
-        let text = self.to_string();
-        let path = text.split(['?', '#']).next().unwrap_or_default();
-        path.rsplit(['/', '\\'])
-            .next()
-            .unwrap_or_default()
-            .to_owned()
+        match self {
+            Self::Web(url) => {
+                let path = url.split(['?', '#']).next().unwrap_or_default();
+                path.rsplit('/').next().unwrap_or_default().to_owned()
+            }
+            Self::File(path) => {
+                let name = path.file_name().unwrap_or_default();
+                name.to_string_lossy().into_owned()
+            }
+        }
     }
 }
 
@@ -49,5 +53,21 @@ impl fmt::Display for Location {
             Self::Web(url) => f.write_str(url),
             Self::File(path) => write!(f, "{}", path.display()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_address_has_a_query_behind_its_file() {
+        let name = |text: &str| {
+            let location = Location::parse(text, Path::new("/home"));
+            location.unwrap().file_name()
+        };
+        assert_eq!(name("https://host/a/b.zip?c=/d.exe#e"), "b.zip");
+        assert_eq!(name("a #1?/b#2?.zip"), "b#2?.zip");
+        assert_eq!(name("file:///home/b#2.zip"), "b#2.zip");
     }
 }

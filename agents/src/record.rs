@@ -76,7 +76,10 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     }
     let text = |word: &OsString| word.to_string_lossy().into_owned();
     let unknown = || Error::NoCommand(words.first().map(text).unwrap_or_default());
-    let written = |word: &OsString| word.to_str().map(str::to_owned).ok_or_else(unknown);
+    let written = |word: &OsString| {
+        let written = word.to_str().map(str::to_owned);
+        written.ok_or_else(|| Error::NotText(text(word)))
+    };
     let (program, args) = words.split_first().ok_or_else(unknown)?;
     let program = which::which(program).map_err(|_| unknown())?;
     let program = std::path::absolute(&program).map_err(Error::disk(&program))?;
@@ -92,4 +95,21 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
         args: args.iter().map(written).collect::<Result<_, _>>()?,
         env: BTreeMap::new(),
     })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+
+    #[test]
+    fn words_that_cannot_be_recorded_are_named() {
+        let odd = OsString::from_vec(b"odd\xff".to_vec());
+        let wrong = own("mine", &["sh".into(), odd]).unwrap_err();
+        assert!(
+            wrong.to_string().starts_with("`odd\u{fffd}` is not UTF-8"),
+            "{wrong}"
+        );
+    }
 }

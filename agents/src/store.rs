@@ -61,6 +61,16 @@ impl Store {
         }
     }
 
+    /// The installed agent that leaves no room for one of this name, if there is one: on some systems, folders whose
+    /// names differ only in case are the same.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn taken(&self, name: &str) -> Result<Option<String>, Error> {
+        let mut names = self.names()?.into_iter();
+        Ok(names.find(|there| there.eq_ignore_ascii_case(name)))
+    }
+
     /// The names of all agents, sorted.
     ///
     /// # Errors

@@ -4,6 +4,9 @@ use std::io::Write;
 
 /// Fetches from web servers.
 pub trait Web {
+    /// Whether an address is of this machine.
+    fn is_local(&self, url: &str) -> bool;
+
     /// Writes the content at an address, up to a number of bytes.
     ///
     /// # Errors

@@ -66,6 +66,9 @@ const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 /// Its folder of programs.
 const NPM_PROGRAMS: &str = "node_modules/.bin";
 
+/// Makes Python's virtual environments.
+const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
+
 /// The folder of programs in a Python virtual environment.
 const VENV: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
@@ -198,10 +201,12 @@ impl Tool {
                 vec![npm]
             }
             Origin::Pip(package) => {
-                let mut venv = Command::new("python3");
-                venv.args(["-m", "venv"]).arg(folder);
+                // Isolated: otherwise `-m` looks first in the folder that we are in, which may be somebody else's project.
+                let mut venv = Command::new(PYTHON);
+                venv.args(["-I", "-m", "venv"]).arg(folder);
                 let mut pip = Command::new(folder.join(VENV).join("python"));
-                pip.args(["-m", "pip", "install", "--disable-pip-version-check"])
+                pip.args(["-I", "-m", "pip", "install"])
+                    .arg("--disable-pip-version-check")
                     .arg(format!("{package}=={version}"));
                 vec![venv, pip]
             }

@@ -62,6 +62,8 @@ struct Texts {
     imports: Vec<String>,
     exports: Vec<String>,
     draft: bool,
+    /// Whether there was a section with names.
+    is_named: bool,
 }
 
 impl Package {
@@ -154,8 +156,11 @@ impl Texts {
         let name = sections.name()?;
         if name == "component-name" {
             let bytes = sections.rest(LARGE)?;
-            let named = component_name(&bytes).map_err(damaged)?;
-            return set(&mut self.name, &name, named);
+            if std::mem::replace(&mut self.is_named, true) {
+                return Err(wrong(&name, "it is there twice".into()));
+            }
+            self.name = component_name(&bytes)?;
+            return Ok(());
         }
         let about = &mut self.about;
         let (text, most) = match &*name {
@@ -175,27 +180,27 @@ impl Texts {
         };
         let read = String::from_utf8(sections.rest(most)?);
         let read = read.map_err(|_| wrong(&name, "it is not UTF-8".into()))?;
-        set(text, &name, Some(read))
+        set(text, &name, read)
     }
 }
 
 /// A text that may occur once.
-fn set(text: &mut Option<String>, name: &str, read: Option<String>) -> Result<(), PackageError> {
-    if text.is_some() {
-        return Err(wrong(name, "it is there twice".into()));
+fn set(text: &mut Option<String>, name: &str, read: String) -> Result<(), PackageError> {
+    match text.replace(read) {
+        Some(_) => Err(wrong(name, "it is there twice".into())),
+        None => Ok(()),
     }
-    *text = read;
-    Ok(())
 }
 
-fn component_name(section: &[u8]) -> wasmparser::Result<Option<String>> {
+fn component_name(section: &[u8]) -> Result<Option<String>, PackageError> {
     let names = ComponentNameSectionReader::new(BinaryReader::new(section, 0));
+    let mut found = None;
     for name in names {
-        if let ComponentName::Component { name, .. } = name? {
-            return Ok(Some(name.to_owned()));
+        if let ComponentName::Component { name, .. } = name.map_err(damaged)? {
+            set(&mut found, "component-name", name.to_owned())?;
         }
     }
-    Ok(None)
+    Ok(found)
 }
 
 fn damaged(error: wasmparser::BinaryReaderError) -> PackageError {

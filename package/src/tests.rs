@@ -207,6 +207,26 @@ fn with_section(component: &[u8], name: &str, data: &[u8]) -> Vec<u8> {
     with
 }
 
+#[test]
+fn a_component_has_one_name() {
+    let section = "component-name";
+    let bare = component("(component)");
+    let name = [0, 2, 1, b'a'];
+    let within = with_section(&bare, section, &[name, name].concat());
+    let behind = with_section(&with_section(&bare, section, &[]), section, &name);
+    for twice in [within, behind] {
+        let told = wrong(&twice);
+        assert!(told.contains("it is there twice"), "{told}");
+    }
+}
+
+#[test]
+fn a_file_of_others_beside_ours_need_not_be_as_we_read_it() {
+    let odd = r#"{ "license": { "type": "MIT" }, "repository": 7, "version": 1 }"#;
+    let own = package(&[("extension.toml", OWN), ("package.json", odd)]);
+    assert_eq!(own.name, "shout");
+}
+
 proptest! {
     #[test]
     fn nothing_that_is_read_breaks_the_reader(

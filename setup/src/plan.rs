@@ -168,8 +168,7 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     match &editor.kind {
         Kind::Agents { dialect, .. } => {
             let agents = agents::read(&text, *dialect).map_err(malformed(&path))?;
-            let launches = |agent: &Agent| matches!(agent.runs, Runs::Chain | Runs::ByHand);
-            let is_chained = agents.iter().any(launches);
+            let is_chained = agents.iter().any(is_chained);
             Ok((agents, is_chained))
         }
         Kind::Code(code) => {
@@ -178,6 +177,20 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
         }
         Kind::Typed { .. } => Ok((Vec::new(), false)),
     }
+}
+
+/// The agents in a text that acp-chain launches.
+pub(crate) fn chained(editor: &Editor, path: &Path, text: &str) -> Result<Vec<String>, Error> {
+    let Kind::Agents { dialect, .. } = &editor.kind else {
+        return Ok(Vec::new());
+    };
+    let agents = agents::read(text, *dialect).map_err(malformed(path))?;
+    let chained = agents.into_iter().filter(is_chained);
+    Ok(chained.map(|agent| agent.name).collect())
+}
+
+fn is_chained(agent: &Agent) -> bool {
+    matches!(agent.runs, Runs::Chain | Runs::ByHand)
 }
 
 /// A text without our additions; `None` if nothing else is left.
@@ -306,7 +319,9 @@ fn select(
     };
     let mut selected = Selected::default();
     for name in &wanted.agents {
-        let agent = there.iter().find(|agent| agent.name == *name);
+        // Of several under different keys, only those that fit are changed.
+        let named = there.iter().filter(|agent| agent.name == *name);
+        let agent = named.min_by_key(|agent| why(agent).is_some());
         match agent.map(|agent| (agent, why(agent))) {
             Some((agent, Some(why))) => return Err(unfit(agent, why)),
             Some((_, None)) => selected.agents.push(name.clone()),

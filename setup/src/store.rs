@@ -6,13 +6,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::editors::Editor;
 use crate::error::Error;
 use crate::places::Folders;
-use crate::plan::{Change, read, resolved, without};
+use crate::plan::{Change, chained, read, resolved, without};
 
 /// Replaces a file completely or not at all, keeping its permissions.
 pub type Write = fn(&Path, &[u8]) -> io::Result<()>;
@@ -33,6 +34,8 @@ pub struct Undo {
     pub change: Option<Change>,
     /// Whether it is restored exactly. If not, it was edited since, and only the entries for acp-chain are removed.
     pub is_exact: bool,
+    /// The agents that acp-chain launches nevertheless, and did not before. As long as there are any, the record stays.
+    pub left: Vec<String>,
 }
 
 /// The record of a file.
@@ -149,6 +152,15 @@ impl Store {
                 false,
             ),
         };
+        let mut left = Vec::new();
+        if let Some(after) = after.as_deref().filter(|_| !is_exact) {
+            left = chained(editor, &path, after)?;
+            // The user's own, from before.
+            let original = self.backup(&path, &record).ok().flatten();
+            let own = chained(editor, &path, original.as_deref().unwrap_or_default());
+            let own = own.unwrap_or_default();
+            left.retain(|name| !own.contains(name));
+        }
         let change = (before != after).then(|| Change {
             path: path.clone(),
             before,
@@ -160,10 +172,11 @@ impl Store {
             path,
             change,
             is_exact,
+            left,
         })
     }
 
-    /// Undoes a change, and forgets it.
+    /// Undoes a change, and forgets it unless something is left of it.
     ///
     /// # Errors
     /// If the file has changed since, or the disk does not let it be written.
@@ -175,6 +188,9 @@ impl Store {
                 None => fs::remove_file(&change.path),
             };
             written.map_err(Error::disk(&change.path))?;
+        }
+        if !undo.left.is_empty() {
+            return Ok(());
         }
         let place = self.place(&undo.path);
         fs::remove_dir_all(&place).map_err(Error::disk(&place))
@@ -248,10 +264,5 @@ fn digest(text: &str) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }

@@ -554,6 +554,52 @@ fn agents_of_one_name_under_two_keys_both_change() {
 }
 
 #[test]
+fn what_launches_acp_chain_by_hand_stays_beside_another_agent_of_its_name() {
+    let user = User::new();
+    let other = r#"{ "Claude": { "command": "claude-agent-acp" } }"#;
+    let by_hand = r#"{ "Claude": { "command": "acp-chain", "args": ["run", "--manifest", "m", "--", "x"] } }"#;
+    for (first, second) in [(other, by_hand), (by_hand, other)] {
+        let text = format!("{{ \"acp.agents\": {first}, \"agent_servers\": {second} }}\n");
+        user.file(".config/Code/User/settings.json", &text);
+        let editor = Editor::named("vscode").unwrap();
+        for agents in [&["Claude"][..], &[]] {
+            let change = user.plan(editor, agents).unwrap().change.unwrap();
+            let after = change.after.unwrap();
+            assert!(after.contains(by_hand), "{after}");
+            assert_eq!(
+                after.matches("/usr/local/bin/acp-chain").count(),
+                1,
+                "{after}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_acp_chain_launches_after_undo_is_told_and_the_backup_stays() {
+    let editor = Editor::named("jetbrains").unwrap();
+    let user = User::new();
+    let own =
+        r#""mine": { "command": "acp-chain", "args": ["run", "--manifest", "m", "--", "x"] }"#;
+    let before = format!("{{ \"agent_servers\": {{ \"a\": {{ \"command\": \"x\" }}, {own} }} }}\n");
+    let path = user.file(".jetbrains/acp.json", &before);
+    user.set_up(editor);
+    let after = fs::read_to_string(&path).unwrap();
+    fs::write(&path, after.replace("\"a\"", "\"b\"")).unwrap();
+    for _ in 0..2 {
+        let undo = user.store.undo(editor, &user.places, None).unwrap();
+        assert_eq!(undo.left, ["b"]);
+        user.store.revert(&undo).unwrap();
+    }
+    fs::write(&path, before.replace("\"a\"", "\"b\"")).unwrap();
+    let undo = user.store.undo(editor, &user.places, None).unwrap();
+    assert!(undo.left.is_empty() && undo.change.is_none(), "{undo:?}");
+    user.store.revert(&undo).unwrap();
+    let error = user.store.undo(editor, &user.places, None).unwrap_err();
+    assert!(matches!(error, Error::NothingToUndo(_)), "{error}");
+}
+
+#[test]
 fn a_program_that_would_not_be_known_again_is_not_written() {
     let error = Launch::new(Path::new("/usr/bin/chain"), Vec::new()).unwrap_err();
     assert!(matches!(error, Error::Renamed(_)), "{error}");
@@ -650,6 +696,18 @@ mod unix {
         );
         assert!(user.undo(editor));
         assert_eq!(fs::read_to_string(dotfile).unwrap(), text);
+    }
+
+    #[test]
+    fn two_names_of_one_folder_are_one_place() {
+        let user = User::new();
+        let editor = Editor::named("zed").unwrap();
+        fs::create_dir_all(user.places.home.join(".config/zed")).unwrap();
+        // As on systems that do not tell them apart.
+        symlink("zed", user.places.home.join(".config/Zed")).unwrap();
+        let planned = user.plan_installed(editor, &["mine"], &["mine"]).unwrap();
+        let place = user.places.home.join(".config/zed/settings.json");
+        assert_eq!(planned.path, place);
     }
 
     #[test]

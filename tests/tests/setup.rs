@@ -181,6 +181,36 @@ fn undo_of_what_was_edited_since_takes_back_only_ours_and_says_so() {
 }
 
 #[test]
+fn undo_names_what_still_launches_acp_chain_and_fails() {
+    let user = User::with_zed();
+    user.sets_up(&["zed", "--yes", "--agent", "OpenCode"]);
+    user.write(ZED, &user.read(ZED).replace("OpenCode", "Renamed"));
+    for args in [&["--print"][..], &["--yes"]] {
+        let printed = user.is_refused(&[&["zed", "--undo"], args].concat());
+        assert!(
+            printed.contains("still launches acp-chain for `Renamed`")
+                && !printed.contains("as it was before"),
+            "{printed}"
+        );
+    }
+    user.write(ZED, SETTINGS);
+    user.sets_up(&["zed", "--undo", "--yes"]);
+}
+
+#[test]
+fn commands_that_are_told_name_the_file_where_it_is_needed() {
+    let user = User::with_zed();
+    let other = user.write(".var/app/dev.zed.Zed/config/zed/settings.json", SETTINGS);
+    let other = other.display().to_string();
+    let printed = user.sets_up(&[]);
+    let command = format!("`acp-chain setup zed --file {other}` puts acp-chain in front");
+    assert!(printed.contains(&command), "{printed}");
+    let printed = user.sets_up(&["zed", "--file", &other, "--yes"]);
+    let command = format!("`acp-chain setup zed --file {other} --undo`");
+    assert!(printed.contains(&command), "{printed}");
+}
+
+#[test]
 fn without_an_editor_those_that_are_found_are_listed_with_what_they_launch() {
     let user = User::new();
     let printed = user.sets_up(&[]);

@@ -152,7 +152,7 @@ async fn an_agent_that_wants_a_login_is_told_with_the_command_and_an_exit_code()
         .tried(&["--prompt", "hi"], &[AGENT, "--login"])
         .await;
     let told = format!(
-        "The agent wants you to log in first.\nRun this in a terminal, then try again:\n  {AGENT} --login \
+        "The agent wants you to sign in first.\nRun this in a terminal, then try again:\n  {AGENT} --login \
          --sign-in    # Log in\n"
     );
     assert!(out.ends_with(&told) && code == Some(3), "{code:?} {out}");

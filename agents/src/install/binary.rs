@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::location::Location;
 use crate::registry::{Archive, open};
 use crate::system;
+use crate::web::Web;
 
 /// The maximum length of an archive, in bytes.
 const LONGEST: u64 = 1 << 30;
@@ -31,9 +32,16 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
         source: location.to_string(),
         digest,
     };
+    let wrong = |wrong: String| Error::Archive {
+        archive: location.to_string(),
+        wrong,
+    };
+    let cmd = inside(Path::new(&offer.cmd))
+        .ok_or_else(|| wrong(format!("its program `{}` would not be in it", offer.cmd)))?;
+    let command = |folder: &Path| written(&folder.join(&cmd)).map(|program| vec![program]);
     // With a known digest, it need not be fetched to be compared.
     if let Some(expected) = &expected
-        && install.is_installed(&release(expected.clone()))?
+        && install.is_installed(&release(expected.clone()), command)?
     {
         return Ok(Found::Same);
     }
@@ -47,38 +55,45 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
         });
     }
     let release = release(actual);
-    if install.is_installed(&release)? {
+    if install.is_installed(&release, command)? {
         return Ok(Found::Same);
     }
     file.rewind().map_err(Error::disk(room))?;
-    let wrong = |wrong: String| Error::Archive {
-        archive: location.to_string(),
-        wrong,
-    };
-    let cmd = inside(Path::new(&offer.cmd))
-        .ok_or_else(|| wrong(format!("its program `{}` would not be in it", offer.cmd)))?;
     archive::unpack(file, &location, &cmd, room)?;
     let program = room.join(&cmd);
     if !program.is_file() {
         return Err(wrong(format!("the program `{}` is not in it", offer.cmd)));
     }
     system::make_executable(&program).map_err(Error::disk(&program))?;
-    Ok(Found::Other(release, vec![written(&program)?]))
+    Ok(Found::Other(release, command(room)?))
 }
 
-/// The location of an archive. Only a local registry may name local files.
+/// The location of an archive.
 fn locate(install: &Install, offer: &Archive) -> Result<Location, Error> {
     let folder = match &install.registry.location {
         Location::File(path) => path.parent(),
         Location::Web(_) => None,
     };
     let location = Location::parse(&offer.archive, folder.unwrap_or(Path::new("")))?;
-    match (folder, &location) {
-        (None, Location::File(_)) => Err(install.wrong(format!(
-            "has its archive at `{}`, which is a file of this machine: only a registry that is a file here may name one",
+    match forbidden(&install.registry.location, &location, install.web) {
+        Some(why) => Err(install.wrong(format!(
+            "has its archive at `{}`, which {why}",
             offer.archive
         ))),
-        _ => Ok(location),
+        None => Ok(location),
+    }
+}
+
+/// Why a registry may not name this location, in that case: what is on this machine is only for those that are, too.
+fn forbidden(registry: &Location, archive: &Location, web: &dyn Web) -> Option<&'static str> {
+    match (registry, archive) {
+        (Location::Web(_), Location::File(_)) => {
+            Some("is a file of this machine: only a registry that is a file here may name one")
+        }
+        (Location::Web(from), Location::Web(to)) if web.is_local(to) && !web.is_local(from) => {
+            Some("is on this machine: only a registry that is here may name it")
+        }
+        _ => None,
     }
 }
 
@@ -105,4 +120,35 @@ fn fetch(install: &Install, location: &Location, room: &Path) -> Result<File, Er
         .and_then(|()| file.rewind())
         .map_err(Error::disk(room))?;
     Ok(file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Names;
+
+    impl Web for Names {
+        fn is_local(&self, url: &str) -> bool {
+            url.starts_with("http://127.0.0.1")
+        }
+
+        fn get(&self, url: &str, _: u64, _: &mut dyn Write) -> Result<(), String> {
+            Err(url.to_owned())
+        }
+    }
+
+    #[test]
+    fn only_a_registry_of_this_machine_names_what_is_on_it() {
+        let web = |url: &str| Location::Web(url.to_owned());
+        let file = Location::File("it.zip".into());
+        let [there, here] = ["https://host/a", "http://127.0.0.1:5000/a"].map(web);
+        let is_forbidden = |registry, archive| forbidden(registry, archive, &Names).is_some();
+        assert!(is_forbidden(&there, &here) && is_forbidden(&there, &file));
+        assert!(is_forbidden(&here, &file));
+        for registry in [&here, &file] {
+            assert!(!is_forbidden(registry, &here) && !is_forbidden(registry, &there));
+        }
+        assert!(!is_forbidden(&file, &file) && !is_forbidden(&there, &there));
+    }
 }

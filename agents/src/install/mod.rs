@@ -89,9 +89,13 @@ impl Install<'_> {
         Ok(Some(Staged { record, size, room }))
     }
 
-    /// Whether a release is installed, complete, and launched as the registry says. An error if it only claims to be
-    /// the same.
-    fn is_installed(&self, release: &Release) -> Result<bool, Error> {
+    /// Whether a release is installed, complete, and launched as the registry says: for a folder with it, `command` is
+    /// what the registry says. An error if it only claims to be the same.
+    fn is_installed(
+        &self,
+        release: &Release,
+        command: impl FnOnce(&Path) -> Result<Vec<String>, Error>,
+    ) -> Result<bool, Error> {
         let Some(before) = self
             .before
             .filter(|record| record.kind == self.offer.kind())
@@ -114,8 +118,16 @@ impl Install<'_> {
                 actual: release.digest.clone(),
             });
         }
+        // The first of two words is what runs the program, which may have moved.
+        let is_same = |folder: &Path| {
+            let command = command(folder);
+            command.is_ok_and(|command| command.last() == before.command.last())
+        };
         let (args, env) = self.offer.launch();
-        Ok(before.check().is_ok() && before.args == args && before.env == *env)
+        Ok(before.check().is_ok()
+            && before.args == args
+            && before.env == *env
+            && before.folder.as_deref().is_some_and(is_same))
     }
 
     fn wrong(&self, wrong: String) -> Error {

@@ -1,5 +1,5 @@
 //! Agents that are npm packages. `npm` resolves the version, and the integrity of it and all its dependencies, before
-//! anything is fetched; then it installs just that, without running scripts.
+//! anything is fetched; then it installs just that, without running scripts. A package without an integrity is refused.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,10 +22,26 @@ struct Lock {
     packages: BTreeMap<String, Locked>,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Debug, Deserialize)]
 struct Locked {
     version: Option<String>,
     integrity: Option<String>,
+    /// Whether it is a link to another one.
+    #[serde(default)]
+    link: bool,
+    /// Whether it comes in the archive of another one, whose integrity covers it.
+    #[serde(default, rename = "inBundle")]
+    is_bundled: bool,
+}
+
+impl Lock {
+    /// A package that may be anything by the time it is fetched, such as one from a repository.
+    fn loose(&self) -> Option<&str> {
+        let mut packages = self.packages.iter().filter(|(name, _)| !name.is_empty());
+        let loose =
+            packages.find(|(_, one)| one.integrity.is_none() && !one.link && !one.is_bundled);
+        loose.map(|(name, _)| &**name)
+    }
 }
 
 #[derive(Deserialize)]
@@ -66,18 +82,25 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     let Some(Locked {
         version: Some(version),
         integrity: Some(integrity),
+        ..
     }) = locked
     else {
         return Err(wrong(
             "npm says no version and no integrity of it".to_owned(),
         ));
     };
+    if let Some(name) = lock.loose() {
+        return Err(wrong(format!(
+            "its dependency `{name}` has no integrity: it is not from a registry of packages"
+        )));
+    }
     let release = Release {
         version: version.clone(),
         source: format!("{}@{version}", spec.name),
         digest: integrity.clone(),
     };
-    if install.is_installed(&release)? {
+    let command = |room: &Path| command(room, spec.name, offer.cmd.as_deref(), &node, &wrong);
+    if install.is_installed(&release, command)? {
         return Ok(Found::Same);
     }
     // Not `npm ci`: it refuses locks that leave out optional packages, and some name builds for platforms that were
@@ -85,13 +108,16 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     tool::run(npm(room)?.args(["--omit", "dev"]))?;
     let after = read(room, &wrong)?.packages;
     let mut before = lock.packages.iter().filter(|(name, _)| !name.is_empty());
-    if let Some((name, _)) = before.find(|(name, one)| after.get(*name) != Some(one)) {
+    let is_other = |name: &str, locked: &Locked| {
+        let now = after.get(name);
+        now.is_none_or(|now| now.version != locked.version || now.integrity != locked.integrity)
+    };
+    if let Some((name, _)) = before.find(|(name, locked)| is_other(name, locked)) {
         return Err(wrong(format!(
             "what npm installed as `{name}` is not what was locked"
         )));
     }
-    let command = command(room, spec.name, offer.cmd.as_deref(), &node, &wrong)?;
-    Ok(Found::Other(release, command))
+    Ok(Found::Other(release, command(room)?))
 }
 
 /// `npm install` in a folder.
@@ -99,7 +125,9 @@ fn npm(room: &Path) -> Result<Command, Error> {
     let mut npm = Command::new(tool::find("npm", NODE)?);
     npm.current_dir(room)
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
-        .args(["--no-update-notifier", "--package-lock", "--loglevel=error"]);
+        .args(["--no-update-notifier", "--package-lock", "--loglevel=error"])
+        // To pack one from Git, npm installs what that needs, with scripts. Versions without this option ignore it.
+        .arg("--allow-git=none");
     Ok(npm)
 }
 
@@ -170,4 +198,27 @@ fn is_script_of_node(program: &PathBuf) -> bool {
         BufReader::new(file).read_line(&mut line).map(|_| line)
     };
     is_named_so || first().is_ok_and(|line| line.starts_with("#!") && line.contains("node"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dependency_without_an_integrity_is_found() {
+        let loose = |packages: &str| {
+            let lock: Lock = serde_json::from_str(&format!("{{\"packages\":{packages}}}")).unwrap();
+            lock.loose().map(str::to_owned)
+        };
+        let whole = r#"
+            "": { "dependencies": { "a": "1.0.0" } },
+            "node_modules/a": { "version": "1.0.0", "integrity": "sha512-x" },
+            "node_modules/a/node_modules/b": { "version": "1.0.0", "inBundle": true },
+            "node_modules/c": { "resolved": "node_modules/a", "link": true }"#;
+        assert_eq!(loose(&format!("{{{whole}}}")), None);
+        let git =
+            r#""node_modules/d": { "version": "1.0.0", "resolved": "git+ssh://git@host/d.git#0" }"#;
+        let found = loose(&format!("{{{whole},{git}}}"));
+        assert_eq!(found.as_deref(), Some("node_modules/d"));
+    }
 }

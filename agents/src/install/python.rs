@@ -1,10 +1,11 @@
 //! Agents that are Python packages, each in a virtual environment. `pip` resolves the version, and the hash of it and
-//! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code.
+//! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code. Nor does
+//! code in the user's folder or in `PYTHONPATH` run.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
@@ -15,6 +16,9 @@ use crate::registry::Package;
 use crate::tool;
 
 const PYTHON: &str = "install Python from https://www.python.org";
+
+/// The folder of the virtual environment.
+const ENVIRONMENT: &str = "venv";
 
 /// The folder of programs in a virtual environment.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
@@ -69,15 +73,19 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
         ))
     })?;
     let python = tool::find(if cfg!(windows) { "python" } else { "python3" }, PYTHON)?;
-    let environment = room.join("venv");
-    tool::run(Command::new(python).args(["-m", "venv"]).arg(&environment))?;
+    let environment = room.join(ENVIRONMENT);
+    tool::run(
+        isolated(&python, room)
+            .args(["-m", "venv"])
+            .arg(&environment),
+    )?;
     let wanted = match spec.version {
         Some(version) => format!("{}{}=={version}", spec.name, spec.extras),
         None => format!("{}{}", spec.name, spec.extras),
     };
     let report = room.join("report.json");
     tool::run(
-        pip(&environment)
+        pip(&environment, room)
             .args(["--dry-run", "--report"])
             .arg(&report)
             .arg(&wanted),
@@ -104,20 +112,17 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
         source: format!("{name}=={version}"),
         digest: format!("sha256:{}", requested.sha256().map_or("", String::as_str)),
     };
-    if install.is_installed(&release)? {
+    let cmd = offer.cmd.as_deref().unwrap_or(spec.name);
+    let command = |room: &Path| written(&program(room, cmd)).map(|program| vec![program]);
+    if install.is_installed(&release, command)? {
         return Ok(Found::Same);
     }
     let list = room.join("requirements.txt");
     fs::write(&list, requirements).map_err(Error::disk(&list))?;
     let hashed = ["--require-hashes", "--no-deps", "--requirement"];
-    tool::run(pip(&environment).args(hashed).arg(&list))?;
-    let cmd = offer.cmd.as_deref().unwrap_or(spec.name);
+    tool::run(pip(&environment, room).args(hashed).arg(&list))?;
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let program = environment.join(PROGRAMS).join(cmd);
-    let program = match cfg!(windows) {
-        true => program.with_added_extension("exe"),
-        false => program,
-    };
+    let program = program(room, cmd);
     if !cmd.chars().all(is_plain) || !program.is_file() {
         return Err(wrong(format!(
             "it has no program `{cmd}`: it has {}",
@@ -127,9 +132,17 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     Ok(Found::Other(release, vec![written(&program)?]))
 }
 
+/// Python with nothing but its own modules: otherwise `-m` looks first in the folder in which the user happens to be,
+/// perhaps a repository of somebody else with a `venv.py`.
+fn isolated(python: &Path, room: &Path) -> Command {
+    let mut python = Command::new(python);
+    python.arg("-I").current_dir(room);
+    python
+}
+
 /// `pip install` in a virtual environment.
-fn pip(environment: &Path) -> Command {
-    let mut pip = Command::new(environment.join(PROGRAMS).join("python"));
+fn pip(environment: &Path, room: &Path) -> Command {
+    let mut pip = isolated(&environment.join(PROGRAMS).join("python"), room);
     pip.args([
         "-m",
         "pip",
@@ -140,6 +153,15 @@ fn pip(environment: &Path) -> Command {
     ])
     .args(["--only-binary", ":all:"]);
     pip
+}
+
+/// The program of this name, whether or not there is one.
+fn program(room: &Path, cmd: &str) -> PathBuf {
+    let program = room.join(ENVIRONMENT).join(PROGRAMS).join(cmd);
+    match cfg!(windows) {
+        true => program.with_added_extension("exe"),
+        false => program,
+    }
 }
 
 /// The installed programs of packages.

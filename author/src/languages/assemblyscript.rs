@@ -57,7 +57,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let wit = folder.join("wit");
     let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
     // It accepts no absolute paths.
-    let (main, module) = ("build/main.ts", "build/module.wasm");
+    let (main, module) = ("build/main.ts", "build/_module.wasm");
     let (file, made) = (folder.join(main), folder.join(BUILD));
     fs::create_dir_all(&made).map_err(Error::disk(&made))?;
     fs::write(&file, exports(&functions)).map_err(Error::disk(&file))?;

@@ -57,7 +57,7 @@ fn sdk(files: &mut Files) {
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
     let zig = site.tool(&zig::COMPILER)?;
-    let (headers, module) = (site.made.join("bindings"), site.made.join("module.wasm"));
+    let (headers, module) = (site.made.join("bindings"), site.made.join("_module.wasm"));
     let mut sources = bindings(&wit, &world, &headers)?;
     let sdk = site.folder.join("sdk");
     for folder in [&site.folder.join("src"), &sdk] {

@@ -50,7 +50,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
     let go = site.tool(&COMPILER)?;
     write_bindings(&wit, &world, &site.made.join("bindings"))?;
-    let module = site.made.join("module.wasm");
+    let module = site.made.join("_module.wasm");
     run(Command::new(go)
         .args(["build", "-buildmode=c-shared"])
         // The runtime of the bindings allocates through a function of Go's runtime.

@@ -78,7 +78,10 @@ fn sdk(files: &mut Files) {
 }
 
 fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
-    let (bundled, component) = (site.made.join("bundle.js"), site.made.join("embedded.wasm"));
+    let (bundled, component) = (
+        site.made.join("bundle.js"),
+        site.made.join("_embedded.wasm"),
+    );
     let (wit, world) = site.wit()?;
     let (esbuild, qjs) = (site.tool(&ESBUILD)?, site.tool(&QJS)?);
     let sdk = site.folder.join("sdk");

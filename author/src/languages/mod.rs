@@ -73,7 +73,8 @@ pub(crate) struct Site<'a> {
     pub language: &'static Language,
     /// The project's folder.
     pub folder: &'a Path,
-    /// The folder for build results.
+    /// The folder for build results. Components and modules on the way to the extension are named with a `_` first, as
+    /// no extension can be.
     pub made: &'a Path,
     pub toolchains: &'a Toolchains<'a>,
     pub purpose: Purpose,

@@ -51,7 +51,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
     let program = site.tool(&COMPONENTIZE)?;
     bindings(&program, &wit, &world, &site.made.join("bindings"))?;
-    let component = site.made.join("embedded.wasm");
+    let component = site.made.join("_embedded.wasm");
     let paths = [site.folder.join("src"), site.folder.join("sdk")];
     let paths = paths.each_ref().map(|path| &**path);
     run(&mut componentize(

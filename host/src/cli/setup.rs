@@ -122,9 +122,13 @@ impl Setup {
             return Ok(self.unchanged());
         }
         store()?.apply(editor, change).map_err(shown)?;
+        let file = match &self.file {
+            Some(_) => format!(" --file {}", shell::word(&planned.path)),
+            None => String::new(),
+        };
         say!(
-            "{path} is changed. {} launches acp-chain from its next session on; `acp-chain setup {} --undo` gives back \
-             what was there.",
+            "{path} is changed. {} launches acp-chain from its next session on; `acp-chain setup {}{file} --undo` gives \
+             back what was there.",
             editor.title,
             editor.name
         );
@@ -144,15 +148,27 @@ impl Setup {
                     "It was edited since: only the entries for acp-chain are removed, and the rest stays."
                 );
             }
-            if !self.is_agreed(change)? {
-                return Ok(self.unchanged());
-            }
         }
-        if self.print {
-            say!("{path} is as it was before.");
-            return Ok(ExitCode::SUCCESS);
+        if !undo.left.is_empty() {
+            let left = undo.left.iter().map(|name| quote(name, MAX_QUOTE));
+            let left: Vec<_> = left.map(|name| format!("`{name}`")).collect();
+            say!(
+                "! {path} still launches acp-chain for {}, where it is not as `acp-chain setup` wrote it: remove it \
+                 there, and do this again. Until then, the backup stays.",
+                left.join(", ")
+            );
         }
-        store.revert(&undo).map_err(shown)?;
+        if let Some(change) = &undo.change
+            && !self.is_agreed(change)?
+        {
+            return Ok(self.unchanged());
+        }
+        if !self.print {
+            store.revert(&undo).map_err(shown)?;
+        }
+        if !undo.left.is_empty() {
+            return Ok(ExitCode::FAILURE);
+        }
         match (
             undo.change.as_ref().map(|change| &change.after),
             undo.is_exact,
@@ -283,10 +299,11 @@ fn missing(text: Option<&String>) -> &'static str {
 fn list(places: &Folders) {
     let mut is_any = false;
     for editor in &EDITORS {
-        for path in editor.found(places) {
+        let found = editor.found(places);
+        for path in &found {
             is_any = true;
             say!("{}: {}", editor.title, Untrusted::new(path.display()));
-            one(editor, &path);
+            one(editor, path, &command(editor, path, &found));
         }
         if let Some(program) = editor.program() {
             is_any = true;
@@ -307,8 +324,17 @@ fn list(places: &Folders) {
     }
 }
 
-/// What one configuration launches.
-fn one(editor: &Editor, path: &Path) {
+/// The command that changes one of the configurations found.
+pub fn command(editor: &Editor, path: &Path, found: &[PathBuf]) -> String {
+    let setup = format!("acp-chain setup {}", editor.name);
+    match found.len() {
+        0 | 1 => setup,
+        _ => format!("{setup} --file {}", shell::word(path)),
+    }
+}
+
+/// What one configuration launches, and the command that changes it.
+fn one(editor: &Editor, path: &Path, setup: &str) {
     let (found, is_chained) = match agents(editor, path) {
         Ok(found) => found,
         Err(error) => {
@@ -329,10 +355,7 @@ fn one(editor: &Editor, path: &Path) {
         .any(|agent| matches!(agent.runs, Runs::Other(_)));
     let by_code = found.is_empty() && editor.is_code();
     match (is_open || by_code && !is_chained, by_code && is_chained) {
-        (true, _) => say!(
-            "  `acp-chain setup {}` puts acp-chain in front",
-            editor.name
-        ),
+        (true, _) => say!("  `{setup}` puts acp-chain in front"),
         (_, true) => say!("  launches acp-chain"),
         _ if found.is_empty() => say!("  has no agents"),
         _ => {}

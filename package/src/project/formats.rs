@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::{Fields, MetadataError, Table, json_error, read, toml_error};
@@ -97,6 +98,13 @@ struct CargoShared {
     homepage: Option<String>,
 }
 
+/// Whether a `package.json` is for us. One for something else may have what we could not read.
+#[derive(Deserialize)]
+struct NpmMarked {
+    #[serde(rename = "acpChain")]
+    table: Option<IgnoredAny>,
+}
+
 #[derive(Deserialize)]
 struct Npm {
     name: Option<String>,
@@ -171,8 +179,12 @@ impl Format {
             Self::Cargo => toml::from_str::<Cargo>(&text).map_err(toml)?.said(path),
             Self::Python => Ok(toml::from_str::<Python>(&text).map_err(toml)?.said()),
             Self::Npm => {
-                let npm: Npm =
-                    serde_json::from_str(&text).map_err(|error| json_error(path, &error))?;
+                let json = |error| json_error(path, &error);
+                let marked: NpmMarked = serde_json::from_str(&text).map_err(json)?;
+                if marked.table.is_none() {
+                    return Ok(None);
+                }
+                let npm: Npm = serde_json::from_str(&text).map_err(json)?;
                 Ok(npm.said())
             }
         }

@@ -66,7 +66,7 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     Ok(agents.collect())
 }
 
-/// Makes these agents launch like this, replacing any earlier chain.
+/// Makes these agents launch like this, replacing any earlier chain. Those that launch acp-chain by hand stay.
 pub fn wrap(
     text: &str,
     dialect: Dialect,
@@ -78,6 +78,8 @@ pub fn wrap(
         let (count, prefix) = match command.ours() {
             Some(Ours::Name(count)) => (count, &before_name),
             Some(Ours::Command(count)) => (count, &before_command),
+            // Another agent of this name is meant, under another key.
+            None if command.runs() == Runs::ByHand => return None,
             None => (0, &before_command),
         };
         let is_there = count == prefix.len() && command.words().starts_with(prefix);

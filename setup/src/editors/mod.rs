@@ -117,7 +117,15 @@ impl Editor {
     pub(crate) fn place(&self, places: &Folders) -> Option<PathBuf> {
         let mut files = self.files(places);
         if files.len() > 1 {
-            files.retain(|file| file.parent().is_some_and(Path::is_dir));
+            // Where names of folders differ only in case, two places may be one.
+            let mut known = Vec::new();
+            files.retain(|file| {
+                let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+                let is_new = folder.as_deref().is_some_and(Path::is_dir);
+                let is_new = is_new && !known.contains(&folder);
+                known.push(folder);
+                is_new
+            });
         }
         let only = files.pop();
         only.filter(|_| files.is_empty())

@@ -149,6 +149,10 @@ async fn an_agent_of_pythons_is_installed_by_its_hashes_and_answers() {
         "1.0.0",
         json!({ "uvx": { "package": package } }),
     )]);
+    // The user may be in a folder of somebody else.
+    for module in ["venv.py", "pip.py", "logging.py"] {
+        fs::write(world.path(module), "raise SystemExit('this was run')\n").unwrap();
+    }
     let shown = world.does(&["agent", "add", "echo", "--registry", &registry, "--yes"]);
     assert!(shown.contains(&format!("{package}==1.0.0")), "{shown}");
     let hashes = world.versions("echo")[0].join("requirements.txt");
@@ -160,6 +164,26 @@ async fn an_agent_of_pythons_is_installed_by_its_hashes_and_answers() {
     assert!(turn(&world, &["echo"]).await.contains("how are you"));
     let same = world.does(&["agent", "update", "echo"]);
     assert!(same.contains("`echo` is up to date"), "{same}");
+}
+
+#[test]
+fn another_program_of_the_same_archive_is_an_update() {
+    let world = World::new();
+    let script: &[u8] = b"#!/bin/sh\n";
+    let archive = tar_gz(&[("one", script), ("two", script)]);
+    world.server.put("/both.tar.gz", archive);
+    let offer = |cmd: &str| {
+        let more = json!({ "cmd": cmd });
+        world.registry(&[world.binary("it", "1.0.0", "/both.tar.gz", more)])
+    };
+    let registry = offer("one");
+    world.does(&["agent", "add", "it", "--registry", &registry, "--yes"]);
+    offer("./two");
+    world.does(&["agent", "update", "it", "--yes"]);
+    let record = world.record("it");
+    assert!(record.contains("/two\"]"), "{record}");
+    let same = world.does(&["agent", "update", "it"]);
+    assert!(same.contains("`it` is up to date"), "{same}");
 }
 
 #[tokio::test]
@@ -175,6 +199,9 @@ async fn a_command_of_ones_own_is_an_agent_and_takes_more_arguments() {
     assert!(kept.contains("`mine` stays"), "{kept}");
     let told = world.fails(&["agent", "add", "mine", "--", "sh"]);
     assert!(told.contains("is installed already"), "{told}");
+    // Their folders would be the same on systems that do not tell them apart.
+    let told = world.fails(&["agent", "add", "Mine", "--", "sh"]);
+    assert!(told.contains("`mine` is installed already"), "{told}");
     let told = world.fails(&["agent", "add", "other", "--", "no-such-program"]);
     assert!(told.contains("`no-such-program` cannot be found"), "{told}");
 }

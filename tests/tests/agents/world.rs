@@ -11,6 +11,7 @@ use acp_chain_tests::host::{self, peer};
 use acp_chain_tests::said::Said;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use data_encoding::HEXLOWER;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
@@ -214,10 +215,6 @@ pub fn zip(files: &[(String, String)]) -> Vec<u8> {
 /// As npm writes it.
 fn integrity(bytes: &[u8]) -> String {
     let hex = Digest::of(bytes).hex();
-    let digits = hex.as_bytes().chunks(2);
-    let digits = digits.map(|pair| std::str::from_utf8(pair).unwrap());
-    let bytes: Vec<_> = digits
-        .map(|pair| u8::from_str_radix(pair, 16).unwrap())
-        .collect();
+    let bytes = HEXLOWER.decode(hex.as_bytes()).unwrap();
     format!("sha256-{}", BASE64_STANDARD.encode(bytes))
 }

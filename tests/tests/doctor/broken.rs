@@ -248,11 +248,33 @@ fn an_editor_that_launches_what_is_gone_is_told() {
         "editors",
         "`Wild` launches /gone/acp-chain, which is not there",
     );
-    assert_eq!(remedy, "acp-chain setup zed --agent Wild");
+    assert_eq!(remedy, "acp-chain setup zed --agent Wild --with todo");
     user.follows(&format!("{remedy} --yes"));
     assert_eq!(user.doctor(&[]).code, Some(0));
     user.write(ZED, "{");
     user.doctor(&[]).only("editors", "settings.json");
+}
+
+#[test]
+fn what_mends_an_entry_keeps_its_extensions_and_one_by_hand_is_the_users_to_mend() {
+    let user = User::new();
+    let launched = json!({ "agent_servers": {
+        "Guarded": { "command": "/gone/acp-chain", "args": ["run", "--with", "redact", "--", AGENT] },
+        "By hand": { "command": "/gone/acp-chain", "args": ["run", "--no-project", "--", AGENT] },
+    } });
+    user.write(ZED, &launched.to_string());
+    let found = user.doctor(&[]);
+    let remedy = |name: &str| {
+        let says = format!("`{name}` launches /gone/acp-chain, which is not there");
+        found.among("editors", &says)
+    };
+    let command = "acp-chain setup zed --agent Guarded --with redact";
+    assert_eq!(remedy("Guarded"), command);
+    let step = remedy("By hand");
+    assert!(
+        step.starts_with("correct the path of acp-chain in "),
+        "{step}"
+    );
 }
 
 #[test]

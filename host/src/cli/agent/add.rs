@@ -40,8 +40,8 @@ impl Add {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
         // Obstacles are reported before anything is fetched.
-        if !matches!(store.find(&self.name), Err(Error::NotInstalled { .. })) {
-            return Err(shown(Error::Taken(self.name)));
+        if let Some(there) = store.taken(&self.name).map_err(shown)? {
+            return Err(shown(Error::Taken(there)));
         }
         if !self.words.is_empty() {
             let record = own(&self.name, &self.words).map_err(shown)?;

@@ -14,7 +14,7 @@ pub struct AgentArgs {
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// After a NAME, more arguments for that agent; otherwise the agent's command and its arguments. By default, the
-    /// manifest's agent (`run`), or a built-in one (`dev`)
+    /// manifest's agent; in `dev` a built-in one, in `doctor` all that are installed or launched by editors
     #[arg(last = true, value_name = "AGENT")]
     words: Vec<OsString>,
     /// Connect to a remote agent at this URL: http, https, ws or wss

@@ -4,10 +4,12 @@ use std::io::Write;
 use std::path::Path;
 
 use acp_chain_agents::{Entry, Error, Location, PUBLIC, Record, Registry, Staged, Store, Web};
+use reqwest::Url;
 use tokio::runtime::Runtime;
 
 use crate::cli::folders;
 use crate::cli::progress::Progress;
+use crate::extension::fetch::is_safe;
 use crate::extension::{self, Patience, disk};
 use crate::limits::about;
 use crate::system::files;
@@ -62,6 +64,11 @@ impl Fetcher {
 }
 
 impl Web for Fetcher {
+    fn is_local(&self, url: &str) -> bool {
+        // Without encryption, only a connection to this machine is safe.
+        Url::parse(url).is_ok_and(|mut url| url.set_scheme("http").is_ok() && is_safe(&url))
+    }
+
     fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String> {
         let download = self.progress.download(&quote(url, MAX_QUOTE));
         let seen = |there, whole| download.set(there, whole);

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use acp_chain_package::Project;
 use tokio::sync::oneshot;
 
+use super::sources;
 use super::told::tell;
 use crate::chain::{Swap, Terms};
 use crate::channel::Failure;
@@ -90,13 +91,17 @@ impl Developed {
         manifest: &Manifest,
         directories: &[Directories],
     ) -> Result<(), String> {
+        let mut sources = sources::elsewhere(&self.folder);
+        sources.push(self.folder.clone());
         let given = manifest.proxies.iter().zip(directories);
         let mut given =
             given.flat_map(|(entry, all)| all.iter().map(move |opened| (entry, opened)));
         let is_within = given.find(|(_, opened)| {
             let real = opened.by.canonicalize();
-            let is_within = real
-                .is_ok_and(|real| real.starts_with(&self.folder) || self.folder.starts_with(&real));
+            let is_within = real.is_ok_and(|real| {
+                let mut sources = sources.iter();
+                sources.any(|source| real.starts_with(source) || source.starts_with(&real))
+            });
             opened.directory.write && is_within
         });
         let Some((entry, opened)) = is_within else {

@@ -178,6 +178,23 @@ impl Tree {
     }
 }
 
+/// Where links in a project lead that lead out of it: sources are there, too.
+pub fn elsewhere(project: &Path) -> Vec<PathBuf> {
+    let (mut folders, mut targets) = (vec![project.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for entry in entries.filter(|entry| is_source(&entry.file_name())) {
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(entry.path()),
+                Ok(kind) if kind.is_symlink() => targets.extend(entry.path().canonicalize()),
+                _ => {}
+            }
+        }
+    }
+    targets.retain(|target| !target.starts_with(project));
+    targets
+}
+
 /// Whether a file of this name can be a source: not another program's files, nor build results.
 fn is_source(name: &OsStr) -> bool {
     let name = name.to_string_lossy();

@@ -277,14 +277,14 @@ impl Asked {
     fn logins(&self, ways: &[Login]) -> Finding {
         let names: Vec<_> = ways.iter().map(|login| &*login.name).collect();
         let says = format!(
-            "`{}` may want you to log in, in one of these ways: {}",
+            "`{}` may want you to sign in, in one of these ways: {}",
             command_line(&self.command),
             names.join(", ")
         );
         match ways.iter().find_map(|login| login.command.as_ref()) {
             Some(command) => Finding::note(says).run(command),
             None => Finding::note(says).step(
-                "log in with the agent's own program, as its authors say; `acp-chain try` tells whether it is enough",
+                "sign in with the agent's own program, as its authors say; `acp-chain try` tells whether it is enough",
             ),
         }
     }

@@ -9,6 +9,7 @@ use super::finding::Finding;
 use crate::cli::agent::is_unknown;
 use crate::cli::launched;
 use crate::cli::project::shell;
+use crate::cli::setup;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 pub fn look(_: &Doctor) -> Vec<Finding> {
@@ -19,8 +20,10 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
     };
     let mut findings = Vec::new();
     for editor in &EDITORS {
-        for path in editor.found(&places) {
-            findings.extend(configuration(editor, &path));
+        let found = editor.found(&places);
+        for path in &found {
+            let setup = setup::command(editor, path, &found);
+            findings.extend(configuration(editor, path, &setup));
         }
         findings.extend(editor.program().map(|program| {
             let program = Untrusted::new(program.display());
@@ -41,9 +44,9 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
     findings
 }
 
-fn configuration(editor: &Editor, path: &Path) -> Vec<Finding> {
+/// One configuration, and the command that changes it.
+fn configuration(editor: &Editor, path: &Path, setup: &str) -> Vec<Finding> {
     let at = format!("{}, {}", editor.title, Untrusted::new(path.display()));
-    let setup = format!("acp-chain setup {}", editor.name);
     let (found, is_chained) = match agents(editor, path) {
         Ok(found) => found,
         Err(error) => {
@@ -62,24 +65,31 @@ fn configuration(editor: &Editor, path: &Path) -> Vec<Finding> {
     if found.is_empty() {
         return vec![Finding::note(format!("{at}: has no agents"))];
     }
-    let findings = found.iter().map(|agent| one(&at, &setup, agent));
+    let findings = found.iter().map(|agent| one(&at, path, setup, agent));
     findings.collect()
 }
 
-fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
+fn one(at: &str, path: &Path, setup: &str, agent: &Agent) -> Finding {
     let name = quote(&agent.name, MAX_QUOTE);
     let only = format!("{setup} --agent {}", shell::word(Path::new(&agent.name)));
     match &agent.runs {
         Runs::Chain | Runs::ByHand => {
             let program = agent.words.first().map(Path::new);
             let is_gone = |program: &&Path| program.is_absolute() && !program.is_file();
-            match program.filter(is_gone) {
-                Some(program) => Finding::problem(format!(
-                    "{at}: `{name}` launches {}, which is not there",
-                    Untrusted::new(program.display())
-                ))
-                .run(only),
-                None => behind(at, &name, agent),
+            let Some(program) = program.filter(is_gone) else {
+                return behind(at, &name, agent);
+            };
+            let finding = Finding::problem(format!(
+                "{at}: `{name}` launches {}, which is not there",
+                Untrusted::new(program.display())
+            ));
+            match agent.runs {
+                Runs::Chain => finding.run(only + &with(agent)),
+                // `acp-chain setup` leaves it alone.
+                _ => finding.step(format!(
+                    "correct the path of acp-chain in {}",
+                    path.display()
+                )),
             }
         }
         Runs::Other(command) => Finding::note(format!(
@@ -89,6 +99,17 @@ fn one(at: &str, setup: &str, agent: &Agent) -> Finding {
         .run(only),
         Runs::Unfit(why) => Finding::note(format!("{at}: `{name}` {why}")),
     }
+}
+
+/// The extensions of an entry that `acp-chain setup` wrote, for its command line: without them, they would be removed.
+fn with(agent: &Agent) -> String {
+    let words = agent.words.get(2..).unwrap_or_default();
+    let pairs = words.chunks(2).map_while(|pair| match pair {
+        [option, name] if option == "--with" => Some(name),
+        _ => None,
+    });
+    let options = pairs.map(|name| format!(" --with {}", shell::word(Path::new(name))));
+    options.collect()
 }
 
 /// The agent behind acp-chain.

@@ -149,7 +149,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         let params = json!({ "sessionId": session, "prompt": prompt });
         let answered = self.ask("session/prompt", &params, Some(session)).await?;
         self.shown.end();
-        self.questions.clear();
+        self.dismiss().await;
         let ending = match answered {
             Ok(Ok(result)) => {
                 let reason = result["stopReason"].as_str().unwrap_or("end_turn");
@@ -199,7 +199,14 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         invite();
         loop {
             match self.event(true).await? {
-                Event::Typed(line) => return Ok(Ok(line)),
+                Event::Typed(line) if self.questions.is_empty() => return Ok(Ok(line)),
+                // An agent may ask between turns, too.
+                Event::Typed(line) => {
+                    self.choose(line.as_deref()).await;
+                    if self.questions.is_empty() {
+                        invite();
+                    }
+                }
                 Event::Message(message) => self.serve(message).await,
                 Event::Interrupt => return Ok(Err(Ending::Interrupted)),
                 Event::Gone => return Ok(Err(Ending::Failed)),
@@ -294,6 +301,11 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         say!("\nThe turn is being cancelled; another interrupt ends acp-chain.");
         let params = json!({ "sessionId": session });
         let _ = self.wire.notify("session/cancel", &params).await;
+        self.dismiss().await;
+    }
+
+    /// Answers the questions of a turn that nobody answers any more.
+    async fn dismiss(&mut self) {
         for question in self.questions.drain(..) {
             let _ = self.wire.respond(&question.request, &cancelled()).await;
         }
@@ -304,7 +316,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         if error["code"] != AUTH_REQUIRED {
             return failed(error);
         }
-        say!("The agent wants you to log in first.");
+        say!("The agent wants you to sign in first.");
         let commands: Vec<_> = self
             .logins
             .iter()
@@ -313,7 +325,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         match (&commands[..], &self.logins[..]) {
             ([], []) => {
                 say!(
-                    "It does not say how: log in with its own program, as its authors say, then try again."
+                    "It does not say how: sign in with its own program, as its authors say, then try again."
                 );
             }
             ([], others) => {

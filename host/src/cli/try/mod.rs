@@ -29,7 +29,7 @@ use crate::transport::Transport;
 /// The exit code if the chain, the agent or the last turn failed.
 const FAILED: u8 = 1;
 
-/// The exit code if the agent wants its user to log in.
+/// The exit code if the agent wants its user to sign in.
 const LOGIN: u8 = 3;
 
 /// The exit code if the user ended it: that of shells for an interrupt.
@@ -43,11 +43,11 @@ Examples:
   acp-chain try --with redact --prompt 'What is in this folder?' -- claude-agent-acp
 
 Exit codes:
-  0    the last turn ended normally
+  0    the last turn was answered, whatever its stop reason
   1    the chain, the agent or the last turn failed
   2    the command line is wrong, or a stream or the trace cannot be used
-  3    the agent wants you to log in
-  130  you pressed Ctrl-C")]
+  3    the agent wants you to sign in
+  130  you pressed Ctrl-C twice, or between turns")]
 pub struct Try {
     #[command(flatten)]
     pub run: Run,

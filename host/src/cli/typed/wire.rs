@@ -1,7 +1,9 @@
 //! The protocol of both ends of a trial: JSON-RPC, one message per line.
 
+use std::collections::BTreeMap;
 use std::io;
 
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split,
@@ -23,10 +25,21 @@ impl Wire {
         }
     }
 
-    /// The next message; `None` when the host has gone.
+    /// The next message; `None` when the host has gone. Of a message that no `Value` can hold, although it is JSON, the
+    /// members that one can hold are received.
     pub async fn receive(&mut self) -> io::Result<Option<Value>> {
-        let line = self.lines.next_line().await?;
-        Ok(line.map(|line| serde_json::from_str(&line)).transpose()?)
+        while let Some(line) = self.lines.next_line().await? {
+            let mut line = line.into_bytes();
+            replace_halves(&mut line);
+            match serde_json::from_slice(&line) {
+                Ok(message) => return Ok(Some(message)),
+                Err(error) => eprintln!("acp-chain: a message cannot be read whole: {error}"),
+            }
+            if let Some(message) = in_part(&line) {
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
     }
 
     /// Sends a request. Returns its id.
@@ -61,6 +74,39 @@ impl Wire {
     }
 }
 
+/// Puts U+FFFD in place of each half of a surrogate pair, which JSON may spell, but no text can contain.
+fn replace_halves(json: &mut [u8]) {
+    let unit = |json: &[u8], at: usize| {
+        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
+    };
+    let mut at = 0;
+    // Only strings have backslashes.
+    while let Some(found) = json
+        .get(at..)
+        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
+    {
+        at += found;
+        at += match (unit(json, at), unit(json, at + 6)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                json[at..at + 6].copy_from_slice(b"\\ufffd");
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+}
+
+/// The members of a message that can be read; the others are null.
+fn in_part(json: &[u8]) -> Option<Value> {
+    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(json).ok()?;
+    let read = |text: &RawValue| serde_json::from_str(text.get()).unwrap_or(Value::Null);
+    let members = members.into_iter();
+    Some(members.map(|(name, text)| (name, read(&text))).collect())
+}
+
 /// Whether a message is a request.
 pub fn is_request(message: &Value) -> bool {
     message.get("method").is_some() && message.get("id").is_some()
@@ -75,4 +121,40 @@ pub fn answer(message: &Value, id: u64) -> Option<Result<Value, Value>> {
         Some(error) => Err(error.clone()),
         None => Ok(message["result"].clone()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::typed::streams;
+
+    #[tokio::test]
+    async fn a_message_that_cannot_be_read_whole_is_not_the_end() {
+        let (ours, mut theirs) = streams();
+        let mut wire = Wire::new(ours);
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        let lines = [
+            r#"{"method":"a","params":"\ud800 \ud83d\ude00 \\ud800"}"#.to_owned(),
+            format!(r#"{{"id":1,"result":{deep}}}"#),
+            r#"{"id":2,"result":1e999}"#.to_owned(),
+            "none".to_owned(),
+            r#"{"id":3,"result":1}"#.to_owned(),
+        ];
+        theirs
+            .write_all((lines.join("\n") + "\n").as_bytes())
+            .await
+            .unwrap();
+        drop(theirs);
+        let mut received = Vec::new();
+        while let Some(message) = wire.receive().await.unwrap() {
+            received.push(message);
+        }
+        let expected = [
+            json!({ "method": "a", "params": "\u{fffd} \u{1f600} \\ud800" }),
+            json!({ "id": 1, "result": null }),
+            json!({ "id": 2, "result": null }),
+            json!({ "id": 3, "result": 1 }),
+        ];
+        assert_eq!(received, expected);
+    }
 }
