@@ -74,21 +74,24 @@ func (note) OnResponse(response proxy.Response) (proxy.Action, error) {
 func settle(held waiting, response proxy.Response) error {
 	var file struct{ Content string }
 	if response.Err == nil {
-		if err := json.Unmarshal([]byte(response.Result), &file); err != nil {
-			return err
-		}
+		// What is no text names no branch either.
+		_ = json.Unmarshal([]byte(response.Result), &file)
 	}
 	branch, found := strings.CutPrefix(strings.TrimSpace(file.Content), "ref: refs/heads/")
 	if !found || told[held.session] == branch {
 		return proxy.Settle(held.prompt, proxy.Forward())
 	}
-	told[held.session] = branch
 	block := map[string]string{"type": "text", "text": "The git branch is " + branch + "."}
 	action, err := proxy.Edit("/prompt/-", block)
-	if err != nil {
-		return err
+	if err == nil {
+		err = proxy.Settle(held.prompt, action)
 	}
-	return proxy.Settle(held.prompt, action)
+	if err != nil {
+		// A prompt that cannot take it goes on without it.
+		return proxy.Settle(held.prompt, proxy.Forward())
+	}
+	told[held.session] = branch
+	return nil
 }
 
 // A prompt that is given up takes along what was asked for its sake.

@@ -48,17 +48,18 @@ bool span_is(span s, span other) {
 
 span json_member(span object, span name) {
   const uint8_t *at = object.ptr, *end = at + object.len;
-  if (object.len == 0 || *at != '{') return (span){0};
+  span last = {0};
+  if (object.len == 0 || *at != '{') return last;
   while ((at = skip_space(at + 1, end)) < end && *at == '"') {
     const uint8_t *key = at + 1;
     at = skip_string(at, end);
     span found = {(uint8_t *)key, at - 1 - key};
     at = skip_space(skip_space(at, end) + 1, end);  // over the colon
     span value = value_at(at, end);
-    if (span_is(found, name)) return value;
+    if (span_is(found, name)) last = value;
     at = skip_space(at + value.len, end);
   }
-  return (span){0};
+  return last;
 }
 
 bool json_next(span array, span *element) {

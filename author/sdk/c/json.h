@@ -18,7 +18,8 @@ void *reallocate(void *memory, size_t size);
 
 bool span_is(span s, span other);
 
-// The value of a member of an object, or nothing. The name is compared as it is spelt.
+// The value of a member of an object, or nothing. The name is compared as it is spelt; of two that are alike the last
+// one counts.
 span json_member(span object, span name);
 
 // Walks through an array: from the element given (or from the start, given nothing) to the next.

@@ -61,14 +61,15 @@ void append(std::string &utf8, uint32_t code) {
 }  // namespace
 
 std::string_view member(std::string_view object, std::string_view name) {
+  std::string_view last;
   skip_space(object);
   for (bool more = skip(object, "{"); more; more = skip(object, ",")) {
     std::string_view key = take(object);
     skip(object, ":");
     std::string_view value = take(object);
-    if (key.size() == name.size() + 2 && key.substr(1, name.size()) == name) return value;
+    if (key.size() == name.size() + 2 && key.substr(1, name.size()) == name) last = value;
   }
-  return {};
+  return last;
 }
 
 std::vector<std::string_view> elements(std::string_view array) {
@@ -95,10 +96,12 @@ std::string text(std::string_view string) {
     }
     uint32_t code = hex(string.substr(at + 1, 4));
     at += 4;
-    // Two halves, each spelt on its own.
-    if (code >> 10 == 0x36 && string.substr(at + 1, 2) == "\\u") {
-      code = 0x10000 + ((code & 0x3FF) << 10) + (hex(string.substr(at + 3, 4)) & 0x3FF);
-      at += 6;
+    // Two halves, each spelt on its own. Either is no character without the other.
+    if (code >> 11 == 0x1B) {
+      uint32_t low = string.substr(at + 1, 2) == "\\u" ? hex(string.substr(at + 3, 4)) : 0;
+      bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;
+      code = is_pair ? 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF) : 0xFFFD;
+      if (is_pair) at += 6;
     }
     append(said, code);
   }

@@ -10,7 +10,7 @@
 
 namespace json {
 
-// The value of a member of an object. The name is compared as it is spelt.
+// The value of a member of an object. The name is compared as it is spelt; of two that are alike the last one counts.
 std::string_view member(std::string_view object, std::string_view name);
 
 // The values of an array.

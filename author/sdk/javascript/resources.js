@@ -74,18 +74,23 @@ function whole(read, about) {
 
 /** Which URIs a template (RFC 6570) stands for, and the names of its variables. A URI stands for itself. */
 function template(called, uri) {
-  const variables = [];
+  const variables = [], paths = new Set();
   const pattern = uri.split(/(\{[^}]*\})/).map((part) => {
     if (!part.startsWith("{")) return part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
     const [, isPath, name] = /^\{(\+?)(\w+)\}$/.exec(part) ?? [];
     if (!name) throw new TypeError(`${called}: ${part} is neither {name} nor {+name}`);
     variables.push(name);
+    if (isPath) paths.add(name);
     return isPath ? "([^]+)" : "([^/]+)";
   });
   const expression = new RegExp(`^${pattern.join("")}$`);
   const match = (uri) => {
     const found = expression.exec(uri);
-    return found && Object.fromEntries(variables.map((name, n) => [name, decoded(found[n + 1])]));
+    if (!found) return null;
+    const values = variables.map((name, n) => [name, decoded(found[n + 1])]);
+    // An escaped `/` is one too.
+    const isOne = values.every(([name, value]) => paths.has(name) || !value.includes("/"));
+    return isOne ? Object.fromEntries(values) : null;
   };
   return { match, variables };
 }

@@ -112,8 +112,12 @@ export function answer(id, body, error) {
   requests.delete(id);
   if (!waiting) return true;
   waiting.task?.requests.delete(id);
-  if (error) waiting.reject(error);
-  else waiting.resolve(JSON.parse(body));
+  try {
+    if (error) waiting.reject(error);
+    else waiting.resolve(JSON.parse(body));
+  } catch (unreadable) {
+    waiting.reject(unreadable);
+  }
   runJobs();
   return true;
 }

@@ -93,7 +93,19 @@ export const remove = (pointer) => ({ pointer, change: { tag: "remove" } });
 const rawError = (code, message, data) => ({ code, message, data: data === undefined ? null : json(data) });
 
 /** @type {(error: RawError) => RpcError} */
-const rpcError = ({ code, message, data }) => new RpcError(code, message, data === null ? undefined : JSON.parse(data));
+const rpcError = ({ code, message, data }) => new RpcError(code, message, data === null ? undefined : parsed(data));
+
+/**
+ * What JSON says; what is nested too deep to be parsed stays a text, as whoever waits for an error has to get it.
+ * @type {(text: string) => unknown}
+ */
+const parsed = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
 
 /**
  * What all messages have in common, and what they say: JSON text, empty where the body stayed with the host.

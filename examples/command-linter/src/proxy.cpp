@@ -17,8 +17,14 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
 }
 
 // The command that the agent wants to run, as far as it says so.
-static std::string command_of(std::string_view call) {
-  std::string command = json::text(json::member(json::member(call, "rawInput"), "command"));
+static std::string command_of(std::string_view params) {
+  // In version 2 of the protocol, the subject is a command or a call.
+  auto subject = json::member(params, "subject");
+  auto call = json::member(subject.empty() ? params : subject, "toolCall");
+  auto said = json::member(json::member(call, "rawInput"), "command");
+  std::string command = json::text(call.empty() ? json::member(subject, "command") : said);
+  // Some agents give its words one by one.
+  for (auto word : json::elements(said)) command += (command.empty() ? "" : " ") + json::text(word);
   return command.empty() ? json::text(json::member(call, "title")) : command;
 }
 
@@ -39,7 +45,7 @@ static acp::Result<void> tell(std::string_view session, std::string_view command
 }
 
 acp::Result<acp::Action> acp::on_request(const Request &asked) {
-  std::string command = command_of(json::member(asked.params, "toolCall"));
+  std::string command = command_of(asked.params);
   auto reason = objection(command);
   if (!reason) return Forward{};
   if (auto told = tell(asked.head.session.value_or(""), command, *reason); !told) return std::unexpected(told.error());

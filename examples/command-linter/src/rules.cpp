@@ -24,8 +24,10 @@ std::vector<std::vector<Words>> take_apart(std::string_view line) {
   return all;
 }
 
+bool is(std::string_view word, auto... any) { return ((word == any) || ...); }
+
 bool has(const Words &words, auto... any) {
-  return std::ranges::any_of(words, [&](auto word) { return ((word == any) || ...); });
+  return std::ranges::any_of(words, [&](auto word) { return is(word, any...); });
 }
 
 // Whether one of the short options is among `-abc`, or the long one is there.
@@ -36,21 +38,41 @@ bool has_option(const Words &words, char brief, std::string_view full) {
   });
 }
 
+bool is_shell(std::string_view word) {
+  return is(word, "sh", "bash", "zsh", "dash", "python", "python3", "perl", "node", "eval");
+}
+
+// Whether a shell is given what `$(…)`, `<(…)` or backticks download: between the two are options at most.
+bool inserts_a_download(const Words &words) {
+  bool given = false, inserted = false;
+  for (auto word : words) {
+    if (inserted && is(word, "curl", "wget")) return true;
+    if (given && is(word, "`curl", "`wget")) return true;
+    bool is_mark = word.find_first_not_of("$<") == word.npos;
+    given = is_shell(word) || (given && (is_mark || word[0] == '-'));
+    inserted = given && is_mark;
+  }
+  return false;
+}
+
 bool runs_a_download(const std::vector<Words> &pipe) {
   bool downloaded = false;
   for (const Words &part : pipe) {
-    if (downloaded && has(part, "sh", "bash", "zsh", "dash", "python", "python3", "perl", "node")) return true;
+    if (inserts_a_download(part) || (downloaded && std::ranges::any_of(part, is_shell))) return true;
     downloaded |= has(part, "curl", "wget");
   }
   return false;
 }
 
 bool removes_everything(const Words &words) {
-  return has(words, "rm") && has_option(words, 'r', "--recursive") && has(words, "/", "/*", "~", "~/", "$HOME");
+  bool is_deep = has_option(words, 'r', "--recursive") || has_option(words, 'R', "--recursive");
+  return has(words, "rm") && is_deep && has(words, "/", "/*", "~", "~/", "$HOME");
 }
 
 bool rewrites_history(const Words &words) {
-  return has(words, "git") && has(words, "push") && has_option(words, 'f', "--force");
+  // As in `git push origin +main`.
+  bool is_forced = std::ranges::any_of(words, [](auto word) { return word[0] == '+'; });
+  return has(words, "git") && has(words, "push") && (is_forced || has_option(words, 'f', "--force"));
 }
 
 }  // namespace

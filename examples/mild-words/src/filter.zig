@@ -4,7 +4,7 @@ const std = @import("std");
 const Filter = @This();
 
 /// How long a word may be.
-const longest = 40;
+pub const longest = 40;
 
 /// The end of what came, which may be the beginning of a word.
 held: [longest]u8 = undefined,

@@ -7,12 +7,23 @@ const Filter = @import("filter.zig");
 
 var words: []const []const u8 = &.{};
 
-/// What is under way in each session.
-var filters: std.StringHashMapUnmanaged(Filter) = .empty;
+/// The message that streams in a session.
+const Running = struct {
+    /// Its id; empty, if the agent gives none.
+    message: []const u8,
+    filter: Filter = .{},
+};
+
+/// By session.
+var running: std.StringHashMapUnmanaged(Running) = .empty;
 
 pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
     const Config = struct { words: []const []const u8 };
     const parsed = try std.json.parseFromSliceLeaky(Config, acp.gpa, config, .{ .allocate = .alloc_always });
+    for (parsed.words) |word| {
+        // The beginning of a longer one would go out before the rest of it came.
+        if (word.len > Filter.longest) return acp.fail("a word has at most {d} letters", .{Filter.longest});
+    }
     words = parsed.words;
     return .{
         .subscriptions = &.{
@@ -26,17 +37,27 @@ pub fn init(config: []const u8, _: ?[]const u8) !acp.Registration {
 pub fn onNotification(update: acp.Notification) !acp.Action {
     const session = update.head.session orelse return .forward;
     const kind = string(update.head.id, "/update/sessionUpdate") orelse return .forward;
-    if (!std.mem.eql(u8, kind, "agent_message_chunk")) return .forward;
-    const text = string(update.head.id, "/update/content/text") orelse return .forward;
-    const filter = try filters.getOrPut(acp.gpa, session);
-    if (!filter.found_existing) {
-        // What a handler is given does not outlive it.
-        filter.key_ptr.* = try acp.gpa.dupe(u8, session);
-        filter.value_ptr.* = .{};
+    // It may come within a message.
+    if (std.mem.eql(u8, kind, "usage_update")) return .forward;
+    const is_chunk = std.mem.eql(u8, kind, "agent_message_chunk");
+    const text = if (is_chunk) string(update.head.id, "/update/content/text") else null;
+    const part = text orelse {
+        try finish(session);
+        return .forward;
+    };
+    const message = string(update.head.id, "/update/messageId") orelse "";
+    if (running.get(session)) |last| {
+        if (!std.mem.eql(u8, last.message, message)) try finish(session);
     }
-    const mild = try filter.value_ptr.next(acp.arena, words, text);
+    const entry = try running.getOrPut(acp.gpa, session);
+    if (!entry.found_existing) {
+        // What a handler is given does not outlive it.
+        entry.key_ptr.* = try acp.gpa.dupe(u8, session);
+        entry.value_ptr.* = .{ .message = try acp.gpa.dupe(u8, message) };
+    }
+    const mild = try entry.value_ptr.filter.next(acp.arena, words, part);
     if (mild.len == 0) return .discard;
-    if (std.mem.eql(u8, mild, text)) return .forward;
+    if (std.mem.eql(u8, mild, part)) return .forward;
     return acp.edit("/update/content/text", mild);
 }
 
@@ -45,18 +66,21 @@ fn string(id: acp.MessageId, pointer: []const u8) ?[]const u8 {
     return acp.read([]const u8, id, pointer) catch null;
 }
 
-/// What is held at the end of a turn goes out before the answer that ends it.
+/// The message of a session is complete: what is held of it goes out before what comes next.
+fn finish(session: []const u8) !void {
+    const last = running.fetchRemove(session) orelse return;
+    defer acp.gpa.free(last.key);
+    defer acp.gpa.free(last.value.message);
+    var filter = last.value.filter;
+    const rest = try filter.end(acp.arena, words);
+    if (rest.len == 0) return;
+    try acp.notify(.client, "session/update", .{
+        .sessionId = session,
+        .update = .{ .sessionUpdate = "agent_message_chunk", .content = .{ .type = "text", .text = rest } },
+    });
+}
+
 pub fn onResponse(turn: acp.Response) !acp.Action {
-    const session = turn.head.session orelse return .forward;
-    const filter = filters.fetchRemove(session) orelse return .forward;
-    defer acp.gpa.free(filter.key);
-    var last = filter.value;
-    const rest = try last.end(acp.arena, words);
-    if (rest.len > 0) {
-        try acp.notify(.client, "session/update", .{
-            .sessionId = session,
-            .update = .{ .sessionUpdate = "agent_message_chunk", .content = .{ .type = "text", .text = rest } },
-        });
-    }
+    if (turn.head.session) |session| try finish(session);
     return .forward;
 }

@@ -47,7 +47,7 @@ pub fn normal(path: &str) -> String {
     } else {
         ""
     };
-    let drive = path.as_bytes().get(1) == Some(&b':');
+    let drive = has_drive(&path);
     let mut parts: Vec<&str> = Vec::new();
     for part in path
         .split('/')
@@ -69,13 +69,16 @@ pub fn normal(path: &str) -> String {
 }
 
 fn is_windows(path: &str) -> bool {
+    has_drive(path) || path.starts_with(r"\\")
+}
+
+fn has_drive(path: &str) -> bool {
     let mut bytes = path.bytes();
-    let drive = bytes
+    bytes
         .next()
         .is_some_and(|letter| letter.is_ascii_alphabetic())
         && bytes.next() == Some(b':')
-        && matches!(bytes.next(), None | Some(b'/' | b'\\'));
-    drive || path.starts_with(r"\\")
+        && matches!(bytes.next(), None | Some(b'/' | b'\\'))
 }
 
 #[cfg(test)]
@@ -111,6 +114,9 @@ mod tests {
             (r"/a\b/../c", "/c"),
             (r"c:\a\..\..\b", "C:/b"),
             ("C:", "C:"),
+            ("/:/../etc/passwd", "/etc/passwd"),
+            ("a:b/../x", "x"),
+            ("1:/../x", "x"),
             (r"\\server\share\..\a", "//server/a"),
             ("", ""),
         ] {

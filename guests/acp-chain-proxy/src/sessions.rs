@@ -1,7 +1,7 @@
 //! The sessions of a connection, and their working directories.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde::{Deserialize, Serialize};
 
@@ -30,11 +30,18 @@ pub struct Session {
 /// Give [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS) to the host, and every request and response to
 /// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). If these return `true`, something changed
 /// that should be [saved](crate::save): the messages that open a session are never repeated.
+///
+/// The last 1024 are known. A session is forgotten earlier if the proxy subscribes to the responses of `session/close`
+/// and `session/delete` as well.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Sessions {
-    asked: RefCell<HashMap<MessageId, Session>>,
-    open: RefCell<HashMap<String, Session>>,
+    asked: RefCell<BTreeMap<MessageId, Session>>,
+    /// The one that was opened last is last.
+    open: RefCell<VecDeque<(String, Session)>>,
 }
+
+/// How many sessions are remembered, and how many requests to open one.
+const MOST: usize = 1024;
 
 impl Sessions {
     /// The messages that open sessions.
@@ -82,29 +89,52 @@ impl Sessions {
         let Some(cwd) = head.read("/cwd") else {
             return false;
         };
-        let session = Session { cwd, origin };
-        self.asked.borrow_mut().insert(head.id, session);
+        let mut asked = self.asked.borrow_mut();
+        if asked.len() == MOST {
+            // A cancelled one is never answered.
+            asked.pop_first();
+        }
+        asked.insert(head.id, Session { cwd, origin });
         true
     }
 
-    /// Looks at a response; ignores one that opens no session. Returns `true` if something changed.
+    /// Looks at a response; ignores one that opens or ends no session. Returns `true` if something changed.
     pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
+        if matches!(head.method.as_str(), "session/close" | "session/delete") {
+            let ended = head.session.as_ref().filter(|_| response.outcome.is_ok());
+            return ended.is_some_and(|id| self.forget(id));
+        }
         let Some(session) = self.asked.borrow_mut().remove(&head.id) else {
             return false;
         };
         if response.outcome.is_ok() {
             // A fork has an id of its own in the result; a session that is loaded has none there.
             if let Some(id) = head.read("/sessionId").or_else(|| head.session.clone()) {
-                self.open.borrow_mut().insert(id, session);
+                self.forget(&id);
+                let mut open = self.open.borrow_mut();
+                open.push_back((id, session));
+                if open.len() > MOST {
+                    open.pop_front();
+                }
             }
         }
         true
     }
 
+    /// Returns whether it was known.
+    fn forget(&self, id: &str) -> bool {
+        let mut open = self.open.borrow_mut();
+        let known = open.len();
+        open.retain(|(name, _)| name != id);
+        open.len() < known
+    }
+
     /// A session that was opened on this connection.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Session> {
-        self.open.borrow().get(id).cloned()
+        let open = self.open.borrow();
+        let found = open.iter().find(|(name, _)| name == id);
+        found.map(|(_, session)| session.clone())
     }
 }

@@ -13,7 +13,11 @@ struct Watcher {
 }
 
 impl Proxy for Watcher {
-    const SUBSCRIPTIONS: &[Subscription] = Sessions::SUBSCRIPTIONS;
+    const SUBSCRIPTIONS: &[Subscription] = &[Subscription::responses("session/close")];
+
+    fn subscriptions(&self) -> Vec<Subscription> {
+        Sessions::beside(Self::SUBSCRIPTIONS)
+    }
 
     async fn on_request(&self, request: Request) -> Result {
         self.sessions.on_request(&request);
@@ -67,6 +71,32 @@ fn every_way_to_open_a_session_is_known() {
         log_of("session/fork", fork, Ok(json!({ "sessionId": "a" }))),
         [continued]
     );
+}
+
+/// Opens a session; returns which of `a` and `b` are known.
+fn open(host: &mut Host, id: &str) -> Vec<String> {
+    let asked = host.request(Peer::Client, "session/new", json!({ "cwd": "/p" }));
+    host.answer(asked, json!({ "sessionId": id }));
+    known(host)
+}
+
+fn known(host: &mut Host) -> Vec<String> {
+    let name = |(_, line): (Level, String)| line.chars().take(1).collect();
+    host.log().into_iter().map(name).collect()
+}
+
+#[test]
+fn a_session_is_known_until_it_is_closed_or_many_others_were_opened() {
+    let mut host = Host::start::<Watcher>(json!({})).expect("no configuration");
+    open(&mut host, "a");
+    assert_eq!(open(&mut host, "b"), ["a", "b"]);
+    let close = host.request(Peer::Client, "session/close", json!({ "sessionId": "a" }));
+    host.answer(close, json!({}));
+    assert_eq!(known(&mut host), ["b"]);
+    for number in 0..1023 {
+        assert_eq!(open(&mut host, &format!("{number}")), ["b"], "{number}");
+    }
+    assert!(open(&mut host, "one more").is_empty());
 }
 
 #[test]

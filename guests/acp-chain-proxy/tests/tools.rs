@@ -69,6 +69,10 @@ impl Bench {
         }
     }
 
+    async fn spell(&self, call: Call<Json>) -> Result<String> {
+        Ok(call.arguments.to_string())
+    }
+
     /// Asks the client twice at once, and tells how far it is.
     async fn ask(&self, call: Call<NoArguments>) -> Result<Vec<Content>> {
         let file = |path| json!({ "sessionId": call.session, "path": path });
@@ -104,6 +108,7 @@ impl Tools for Bench {
             Tool::new("grow", "Adds a tool.", Self::grow)
                 .only_adds()
                 .output_schema(&object),
+            Tool::raw("spell", "Says its arguments.", &object, Self::spell),
         ];
         if self.more.get() {
             tools.push(Tool::raw(
@@ -184,6 +189,16 @@ fn a_tool_is_listed_with_plain_schemas_of_its_types() {
             },
         })
     );
+}
+
+#[test]
+fn a_raw_tool_gets_its_arguments_as_they_were_spelt() {
+    let spelling = r#"{"n":1e400,"a":"\u0041"}"#;
+    let arguments: Json = spelling.parse().expect("JSON");
+    let mut host = host();
+    let call = host.call_tool(Some("s"), "spell", &arguments);
+    let outcome = host.result(call).expect("the call is done");
+    assert_eq!(text(&outcome.expect("no error")), spelling);
 }
 
 #[test]

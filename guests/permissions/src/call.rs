@@ -18,7 +18,7 @@ pub(crate) struct Call {
     pub(crate) shown: BTreeSet<&'static str>,
     /// Of its locations and of the diffs in its content.
     pub(crate) paths: BTreeSet<String>,
-    /// Whether it was declared to have content.
+    /// Whether it was, or may have been, declared to have content.
     pub(crate) has_content: bool,
     /// Whether some of it was not kept or could not be read: no rule may allow it.
     pub(crate) unclear: bool,

@@ -51,7 +51,7 @@ pub(crate) fn drive(path: &str) -> Option<(String, &str)> {
     is_letter.then(|| (format!("{}:", letter.to_ascii_uppercase()), rest))
 }
 
-/// Whether paths below this name in the root may lead anywhere: `/proc/self/root`, `/dev/fd/3`.
+/// Whether paths below this folded name in the root may lead anywhere: `/proc/self/root`, `/dev/fd/3`.
 pub(crate) fn is_linked(name: &str) -> bool {
     matches!(name, "proc" | "dev")
 }

@@ -29,24 +29,20 @@ struct Class {
 impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Self, &'static str> {
         let given = tokens(text)?;
-        let fold_token = |token: &Token| match token {
-            Token::One(c) => {
-                let folded = fold(c.encode_utf8(&mut [0; 4]));
-                folded.chars().map(Token::One).collect()
-            }
-            token => vec![token.clone()],
+        let is_text = |token: &Token| matches!(token, Token::One(_));
+        // Folding composes characters, so those side by side are folded together.
+        let texts = given.chunk_by(|one, next| is_text(one) && is_text(next));
+        let fold_text = |tokens: &[Token]| match literal(tokens) {
+            Some(text) => fold(&text).chars().map(Token::One).collect(),
+            None => tokens.to_vec(),
         };
-        let folded = given.iter().flat_map(fold_token).collect();
+        let folded = texts.flat_map(fold_text).collect();
         Ok(Self { given, folded })
     }
 
     /// The name, if it has no wildcards.
     pub(crate) fn literal(&self) -> Option<String> {
-        let character = |token: &Token| match token {
-            Token::One(c) => Some(*c),
-            _ => None,
-        };
-        self.given.iter().map(character).collect()
+        literal(&self.given)
     }
 
     /// Whether it matches a name as it is spelt.
@@ -61,6 +57,15 @@ impl Pattern {
             || (name.bare != name.folded && matches(&self.folded, &name.bare, Class::has_folded))
             || name.may_be_short()
     }
+}
+
+/// The text of tokens without wildcards.
+fn literal(tokens: &[Token]) -> Option<String> {
+    let character = |token: &Token| match token {
+        Token::One(c) => Some(*c),
+        _ => None,
+    };
+    tokens.iter().map(character).collect()
 }
 
 fn matches(tokens: &[Token], name: &str, has: fn(&Class, char) -> bool) -> bool {

@@ -1,6 +1,7 @@
 //! A path of a tool call: its certain meaning, and all its possible ones.
 
 use crate::directory::{Directory, is_linked, rooted};
+use crate::fold::fold;
 use crate::name::{Name, is_plain};
 use crate::protected;
 use crate::reading::{Reading, Start, readings};
@@ -46,7 +47,8 @@ fn exact(given: &str, directory: Option<&Directory>) -> Option<Exact> {
     let own = directory
         .and_then(|own| own.contains(&root, &names))
         .unwrap_or(0);
-    let linked = !on_windows && own == 0 && names.first().is_some_and(|name| is_linked(name));
+    let first = names.first();
+    let linked = !on_windows && own == 0 && first.is_some_and(|name| is_linked(&fold(name)));
     let plain = names
         .iter()
         .skip(own)

@@ -115,7 +115,9 @@ impl Turns {
         let known = self.0.borrow();
         let name = (session.to_owned(), id.to_owned());
         let mut call = known.calls.get(&name).cloned().unwrap_or_default();
-        call.unclear |= known.forgotten.contains(&hash(&name)) || known.doubts(session);
+        let is_more = known.forgotten.contains(&hash(&name)) || known.doubts(session);
+        call.unclear |= is_more;
+        call.has_content |= is_more;
         call
     }
 

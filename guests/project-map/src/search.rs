@@ -73,10 +73,10 @@ impl Search {
     }
 }
 
-/// A text as a regular expression.
+/// A text as a regular expression. In one, `\<` and `\>` are the bounds of words.
 fn escaped(text: &str) -> String {
     let escape = |c: char| {
-        c.is_ascii_punctuation()
+        (c.is_ascii_punctuation() && !matches!(c, '<' | '>'))
             .then_some('\\')
             .into_iter()
             .chain([c])
@@ -92,4 +92,20 @@ fn wrong(error: &dyn std::error::Error) -> String {
         "`pattern` is no regular expression that can be used: {}",
         reason.trim()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_text_is_found_in_itself_whatever_its_case() {
+        let punctuation = ('!'..='~').filter(char::is_ascii_punctuation);
+        for c in punctuation {
+            let text = format!("a{c}{c}B{c}");
+            let search = Search::new(&text.to_lowercase(), false, true).expect("right");
+            assert_eq!(search.is_in(&format!("x {text}")), Ok(true), "{text}");
+            assert_eq!(search.is_in("x a B"), Ok(false), "{text}");
+        }
+    }
 }

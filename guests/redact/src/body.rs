@@ -27,6 +27,25 @@ const NEEDED: &[&str] = &[
 /// Members with free content of the agent, so that no name in them belongs to the protocol.
 const FREE: &[&str] = &["_meta", "rawInput", "rawOutput"];
 
+/// Places with free content of the agent under names of the protocol: the data of an error that ends a turn, or that
+/// of a subagent.
+const FREE_PLACES: [&[&str]; 2] = [
+    &["update", "error", "data"],
+    &["update", "state", "error", "data"],
+];
+
+/// The texts of a question that a power lets be changed; `*` is the name of any field of its form. The rest decides
+/// what an answer means.
+const ASKED: [&[&str]; 7] = [
+    &["_meta"],
+    &["message"],
+    &["requestedSchema", "title"],
+    &["requestedSchema", "description"],
+    &["requestedSchema", "properties", "*", "title"],
+    &["requestedSchema", "properties", "*", "description"],
+    &["requestedSchema", "properties", "*", "default"],
+];
+
 /// How many strings are changed one by one. Each takes a pass over the body.
 const FEW: usize = 16;
 const PASSES: usize = 32 * 1024 * 1024;
@@ -47,17 +66,17 @@ struct Change {
     text: Json,
 }
 
-/// Examines the strings of a body. In a free one no name belongs to the protocol.
+/// Examines those strings of a body that are texts.
 pub(crate) fn look(
     detector: &Detector,
     body: &str,
-    free: bool,
+    is_text: impl Fn(&[Step]) -> bool,
     effort: &mut Effort,
 ) -> Result<Findings, String> {
     let mut findings = Findings::default();
     let mut strings = Strings::of(body);
     while let Some(string) = strings.next().map_err(|error| error.to_string())? {
-        if is_text(strings.path(), free) {
+        if is_text(strings.path()) {
             findings.look(
                 detector,
                 &string,
@@ -71,18 +90,35 @@ pub(crate) fn look(
 }
 
 /// Whether the text here is for people and models, not for the protocol.
-pub(crate) fn is_text(path: &[Step], free: bool) -> bool {
+pub(crate) fn is_text(path: &[Step]) -> bool {
+    if FREE_PLACES.iter().any(|names| begins(path, names)) {
+        return true;
+    }
     let mut is_text = true;
     for step in path {
         if let Step::Member(name) = step {
             let name = name.decoded();
-            if free || FREE.contains(&&*name) {
+            if FREE.contains(&&*name) {
                 return true;
             }
             is_text &= !NEEDED.contains(&&*name) && !name.ends_with("Id");
         }
     }
     is_text
+}
+
+/// Whether the text here is one of a question's, see [`ASKED`].
+pub(crate) fn is_asked(path: &[Step]) -> bool {
+    ASKED.iter().any(|names| begins(path, names))
+}
+
+/// Whether a path leads to this place, or beneath it.
+fn begins(path: &[Step], names: &[&str]) -> bool {
+    path.len() >= names.len()
+        && path.iter().zip(names).all(|(step, name)| match step {
+            Step::Member(spelt) => *name == "*" || spelt.is(name),
+            Step::Item(_) => false,
+        })
 }
 
 impl Findings {
@@ -127,6 +163,22 @@ impl Findings {
     /// The place of the first one, as a JSON Pointer.
     pub(crate) fn first(&self) -> Option<&str> {
         self.changes.first().map(|change| &*change.pointer)
+    }
+
+    /// An error that names the place of a secret, if no power lets it be taken out there.
+    pub(crate) fn check(
+        &self,
+        method: &str,
+        is_fixed: impl Fn(&str) -> bool,
+    ) -> Result<(), String> {
+        let mut places = self.changes.iter().map(|change| &*change.pointer);
+        match places.find(|place| is_fixed(place)) {
+            None => Ok(()),
+            Some(place) => Err(format!(
+                "{place:?} of {method:?} has a secret, and no power lets it be taken out there; send it \
+                 without the secret"
+            )),
+        }
     }
 
     /// The body with the changes.

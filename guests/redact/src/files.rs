@@ -35,13 +35,25 @@ pub(crate) struct Files {
 
 struct Read {
     name: Name,
-    /// Not all of the file.
-    part: bool,
+    /// Whether it begins with the file's first line.
+    first: bool,
+    /// The most lines that the agent gets.
+    limit: Option<u64>,
+}
+
+impl Read {
+    /// Whether this is all of the file.
+    fn is_whole(&self, content: &str) -> bool {
+        let lines = content.lines().count() as u64;
+        self.first && self.limit.is_none_or(|limit| lines < limit)
+    }
 }
 
 /// A file as the agent has it.
 #[derive(Default)]
 struct File {
+    /// Not only parts of it.
+    whole: bool,
     text: String,
     /// The secrets of its markers, in order; for a marker from the file itself, that marker.
     secrets: Vec<String>,
@@ -53,30 +65,30 @@ impl Files {
         let Some(path) = head.read("/path") else {
             return;
         };
-        let part = ["/line", "/limit"]
-            .into_iter()
-            .any(|place| head.read::<u64>(place).is_some());
+        let first = head.read::<u64>("/line").is_none_or(|line| line <= 1);
+        let limit = head.read("/limit");
         let mut reads = self.reads.borrow_mut();
         if reads.len() == MOST_READS {
             // A cancelled one is never answered.
             reads.pop_first();
         }
         let name = (session.to_owned(), path);
-        reads.insert(head.id, Read { name, part });
+        reads.insert(head.id, Read { name, first, limit });
     }
 
     /// The agent gets this text, from which something was withheld.
     pub(crate) fn on_content(&self, id: MessageId, content: &str, redacted: Option<&Redacted>) {
-        let Some(Read { name, part }) = self.reads.borrow_mut().remove(&id) else {
+        let Some(read) = self.reads.borrow_mut().remove(&id) else {
             return;
         };
-        let file = File::of(content, redacted);
-        let known = self.take(&name);
-        let file = match known.filter(|_| part) {
+        let whole = read.is_whole(content);
+        let file = File::of(content, redacted, whole);
+        let known = self.take(&read.name);
+        let file = match known.filter(|_| !whole) {
             Some(known) => file.map(|file| known.and(file)),
             None => file,
         };
-        self.put(name, file);
+        self.put(read.name, file);
     }
 
     /// The agent does not get it.
@@ -86,6 +98,9 @@ impl Files {
 
     /// The text to write in place of one with markers, if it differs. `is_given` tells whether the agent got this
     /// marker from here.
+    ///
+    /// What was read stays known as it was: the write may fail, or be undone, and then a secret that it left out is
+    /// still in the file.
     pub(crate) fn on_write(
         &self,
         session: &str,
@@ -95,21 +110,10 @@ impl Files {
     ) -> Result<Option<String>, Unclear> {
         let name = (session.to_owned(), path.to_owned());
         let known = self.take(&name);
-        match restore::secrets(known.as_ref(), text, is_given) {
-            Ok(secrets) => {
-                let restored = restore::with(text, &secrets);
-                let file = File {
-                    text: text.to_owned(),
-                    secrets,
-                };
-                self.put(name, Some(file));
-                Ok((restored != text).then_some(restored))
-            }
-            Err(unclear) => {
-                self.put(name, known);
-                Err(unclear)
-            }
-        }
+        let secrets = restore::secrets(known.as_ref(), text, is_given);
+        self.put(name, known);
+        let restored = restore::with(text, &secrets?);
+        Ok((restored != text).then_some(restored))
     }
 
     fn take(&self, name: &Name) -> Option<File> {
@@ -138,7 +142,7 @@ impl Files {
 
 impl File {
     /// `None` if the secret of a marker is unclear.
-    fn of(content: &str, redacted: Option<&Redacted>) -> Option<Self> {
+    fn of(content: &str, redacted: Option<&Redacted>, whole: bool) -> Option<Self> {
         let (text, places) = match redacted {
             Some(redacted) => (&*redacted.text, &redacted.places[..]),
             None => (content, &[][..]),
@@ -152,18 +156,38 @@ impl File {
             }
         }
         let file = Self {
+            whole,
             text: text.to_owned(),
             secrets,
         };
         places.next().is_none().then_some(file)
     }
 
-    /// Merges it with another part.
+    /// Merges it with another part, if neither contains the other.
     fn and(mut self, part: Self) -> Self {
+        if self.has(&part) {
+            return self;
+        }
+        if part.has(&self) {
+            return part;
+        }
+        self.whole = false;
         self.text.push('\n');
         self.text.push_str(&part.text);
         self.secrets.extend(part.secrets);
         self
+    }
+
+    /// Whether the text of a part is in it, with the same secrets.
+    fn has(&self, part: &Self) -> bool {
+        let (mut markers, mut before) = (markers(&self.text).peekable(), 0);
+        let mut found = self.text.match_indices(&*part.text);
+        found.any(|(at, _)| {
+            while markers.next_if(|marker| marker.end <= at).is_some() {
+                before += 1;
+            }
+            self.secrets[before..].starts_with(&part.secrets)
+        })
     }
 
     fn size(&self) -> usize {

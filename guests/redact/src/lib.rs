@@ -11,17 +11,19 @@ mod whole;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::fmt;
 
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
-    Peer, Proxy, Request, Response, Result, Subscription, Version, export, log, save,
+    Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
+    save,
 };
-use acp_chain_secrets::{Detector, Effort};
+use acp_chain_secrets::{Detector, Effort, MARKER};
 use serde::{Deserialize, Serialize};
 
 use body::Findings;
 use config::Config;
-use files::{Files, Unclear};
+use files::Files;
 use streams::Streams;
 use update::Update;
 
@@ -57,6 +59,7 @@ impl Configure for Redact {
 const PROMPT: &str = "session/prompt";
 const UPDATE: &str = "session/update";
 const PERMISSION: &str = "session/request_permission";
+const QUESTION: &str = "elicitation/create";
 const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
@@ -81,11 +84,9 @@ impl Proxy for Redact {
             .without_body(),
         Subscription::notifications(UPDATE).from(Peer::Agent),
         Subscription::requests(PERMISSION).from(Peer::Agent),
+        Subscription::requests(QUESTION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
         // The rest of a text is sent before these.
-        Subscription::requests("elicitation/create")
-            .from(Peer::Agent)
-            .without_body(),
         Subscription::responses(PROMPT)
             .from(Peer::Agent)
             .without_body(),
@@ -123,16 +124,17 @@ impl Proxy for Redact {
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
             PROMPT => self.prompt(&request.head),
-            WRITE => Ok(self.write(&request)),
+            WRITE => self.write(&request),
             READ => {
                 self.files.on_read(session(&request.head), &request.head);
                 Ok(Action::Forward)
             }
             method => {
                 self.flush(session(&request.head))?;
-                match method == PERMISSION {
-                    true => self.show(&request.params),
-                    false => Ok(Action::Forward),
+                match method {
+                    PERMISSION => self.permission(&request.params),
+                    QUESTION => self.question(&request.params),
+                    _ => Ok(Action::Forward),
                 }
             }
         }
@@ -192,7 +194,7 @@ fn session(head: &Head) -> &str {
 impl Redact {
     /// The text that the agent gets.
     fn read(&self, body: &Json) -> Result {
-        let findings = self.look(body, false)?;
+        let findings = self.look(body, body::is_text)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
     }
@@ -202,7 +204,8 @@ impl Redact {
         let Some(body) = whole::prompt(head)? else {
             return Ok(Action::Forward);
         };
-        let findings = self.look(&body, false)?;
+        let findings = self.look(&body, body::is_text)?;
+        findings.check(PROMPT, |place| !place.starts_with("/prompt/"))?;
         whole::check(&findings, head)?;
         self.give(&findings)?;
         Ok(findings.action(&body)?)
@@ -216,16 +219,23 @@ impl Redact {
         self.read(body)
     }
 
-    /// The text that the user is shown.
-    fn show(&self, body: &Json) -> Result {
-        Ok(self.look(body, false)?.action(body)?)
+    /// What the user is asked to permit. Nobody may change what can be chosen.
+    fn permission(&self, body: &Json) -> Result {
+        let findings = self.look(body, body::is_text)?;
+        findings.check(PERMISSION, |place| place.starts_with("/options/"))?;
+        Ok(findings.action(body)?)
     }
 
-    fn look(&self, body: &Json, free: bool) -> Result<Findings> {
+    /// What else the user is asked.
+    fn question(&self, body: &Json) -> Result {
+        Ok(self.look(body, body::is_asked)?.action(body)?)
+    }
+
+    fn look(&self, body: &Json, is_text: impl Fn(&[Step]) -> bool) -> Result<Findings> {
         let findings = body::look(
             &self.detector,
             &body.spelling(),
-            free,
+            is_text,
             &mut Effort::default(),
         )?;
         Ok(findings)
@@ -271,7 +281,7 @@ impl Redact {
         let mut findings = Findings::default();
         let message = self.detector.redact(&error.message, &mut effort)?;
         if let Some(data) = &mut error.data {
-            findings = body::look(&self.detector, &data.spelling(), true, &mut effort)?;
+            findings = body::look(&self.detector, &data.spelling(), |_| true, &mut effort)?;
             if !findings.is_empty() {
                 *data = Json::try_from(findings.applied(&data.spelling()))?;
             }
@@ -289,30 +299,54 @@ impl Redact {
 
     /// Replaces a marker that the agent has read with its secret, if that is clear. Otherwise writing would destroy the
     /// secret, or carry it somewhere else.
-    fn write(&self, request: &Request) -> Action {
-        let Some(content) = request.params.at::<String>("/content") else {
-            return Action::Forward;
-        };
+    fn write(&self, request: &Request) -> Result {
         let path: String = request.params.at("/path").unwrap_or_default();
         let session = session(&request.head);
+        let Some(content) = request.params.at::<String>("/content") else {
+            return Ok(match has_marker(&request.params)? {
+                true => refuse(session, &path, &HALF),
+                false => Action::Forward,
+            });
+        };
         let given = self.state.given.borrow();
         let is_given = |name: &str| given.contains(name);
-        match self.files.on_write(session, &path, &content, is_given) {
-            Ok(None) => Action::Forward,
-            Ok(Some(restored)) => Action::Edit(vec![Edit::set("/content", &*restored)]),
-            Err(unclear) => refuse(session, &path, &unclear),
-        }
+        Ok(
+            match self.files.on_write(session, &path, &content, is_given) {
+                Ok(None) => Action::Forward,
+                Ok(Some(restored)) => Action::Edit(vec![Edit::set("/content", &*restored)]),
+                Err(unclear) => refuse(session, &path, &unclear),
+            },
+        )
     }
 }
 
+/// Whether the content of a write that is no text has a marker all the same.
+fn has_marker(params: &Json) -> Result<bool> {
+    let text = params.spelling();
+    let mut strings = Strings::of(&text);
+    while let Some(string) = strings.next().map_err(|error| error.to_string())? {
+        if let [Step::Member(name)] = strings.path()
+            && name.is("content")
+            && string.decoded().contains(MARKER)
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Why a write is refused whose content is no text, but has a marker.
+const HALF: &str = "its content has half of a surrogate pair, so no secret can be put back in place of its \
+                    markers, and writing it would destroy them; leave out the half, or the markers";
+
 /// Refuses a write, and tells the user too: agents often show only that there was an error.
-fn refuse(session: &str, path: &str, unclear: &Unclear) -> Action {
+fn refuse(session: &str, path: &str, why: &dyn fmt::Display) -> Action {
     let shown: String = path.chars().take(LONGEST_PATH).collect();
-    let text = format!("the agent's change of {shown:?} was not written: {unclear}");
+    let text = format!("the agent's change of {shown:?} was not written: {why}");
     if let Err(error) = Version::V1.tell(session, &text) {
         log(Level::Debug, format_args!("the user is not told: {error}"));
     }
-    let message = format!("not written: {unclear}");
+    let message = format!("not written: {why}");
     Action::Reject(Error::new(INVALID_PARAMS, message))
 }
 

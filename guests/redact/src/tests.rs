@@ -31,6 +31,7 @@ const LEAST: &[&str] = &[
     "permissions.read",
     "permissions.change",
     "questions.read",
+    "questions.change",
     "files.watch",
     "files.change",
     "files.refuse",
@@ -315,6 +316,20 @@ fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
             }),
             "/error/message",
         ),
+        (
+            json!({
+                "sessionUpdate": "state_update", "state": "idle", "stopReason": "error",
+                "error": { "code": -32603, "message": "x", "data": { "why": SECRET } },
+            }),
+            "/error/data/why",
+        ),
+        (
+            json!({
+                "sessionUpdate": "subagent_update", "sessionId": "child",
+                "state": { "error": { "code": -32603, "message": "x", "data": [SECRET] } },
+            }),
+            "/state/error/data/0",
+        ),
     ] {
         let mut host = host();
         update(&mut host, shown.clone());
@@ -452,6 +467,52 @@ fn a_permission_request_loses_the_secrets_that_it_shows() {
 }
 
 #[test]
+fn a_question_loses_the_secrets_that_it_shows_and_none_that_its_answer_needs() {
+    let mut host = host();
+    let field =
+        json!({ "type": "string", "title": SECRET, "description": SECRET, "enum": [SECRET] });
+    let schema = json!({ "type": "object", "properties": { "path": field } });
+    let params = json!({
+        "sessionId": "s", "mode": "form", "message": SECRET, "requestedSchema": schema,
+    });
+    host.request(Peer::Agent, "elicitation/create", params);
+    let sent = host.sent().remove(0);
+    let field = "/requestedSchema/properties/path";
+    for (place, expected) in [
+        ("/message".to_owned(), MARKER),
+        (format!("{field}/title"), MARKER),
+        (format!("{field}/description"), MARKER),
+        (format!("{field}/enum/0"), SECRET),
+    ] {
+        assert_eq!(sent.at(&place), expected, "{place}");
+    }
+}
+
+#[test]
+fn a_secret_where_nobody_may_take_it_out_is_refused_and_its_place_is_named() {
+    let option = json!({ "optionId": "1", "kind": "allow_once", "name": SECRET });
+    let permission = json!({ "sessionId": "s", "toolCall": {}, "options": [option] });
+    let prompt = json!({ "sessionId": "s", "prompt": [], "_meta": { "key": SECRET } });
+    for (sender, method, params, place) in [
+        (
+            Peer::Agent,
+            "session/request_permission",
+            permission,
+            "/options/0/name",
+        ),
+        (Peer::Client, "session/prompt", prompt, "/_meta/key"),
+    ] {
+        let mut host = host();
+        host.request(sender, method, params);
+        let sent = host.sent().remove(0);
+        let Err(Error { message, .. }) = sent.body else {
+            panic!("an error")
+        };
+        assert!(message.contains(place), "{message}");
+    }
+}
+
+#[test]
 fn a_secret_is_put_back_into_the_file_that_it_was_read_from() {
     let mut host = host();
     let before = write(&mut host, MARKER);
@@ -489,6 +550,24 @@ fn what_would_destroy_a_secret_is_refused_and_the_user_is_told() {
     host.sent();
     let written = write(&mut host, &format!("KEY={MARKER}\n"));
     assert_eq!(written.at("/content"), format!("KEY={SECRET}\n"));
+}
+
+#[test]
+fn a_write_that_is_no_text_destroys_no_secret() {
+    let mut host = host();
+    read(&mut host);
+    host.sent();
+    let mut half = |text: &str| {
+        let params = format!(r#"{{"sessionId":"s","path":"/p/.env","content":"{text} \ud83d"}}"#);
+        let params: acp_chain_proxy::Json = params.parse().expect("JSON");
+        host.request(Peer::Agent, "fs/write_text_file", &params);
+        host.sent().pop().expect("the request or its answer")
+    };
+    assert_eq!(half("A=1").to, Peer::Client);
+    let Err(Error { message, .. }) = half(MARKER).body else {
+        panic!("an error")
+    };
+    assert!(message.contains("half of a surrogate pair"), "{message}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ impl<'u> Update<'u> {
                 if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
                     findings.look(detector, &other, Coding::Base64, || pointer, &mut effort)?;
                 }
-            } else if body::is_text(path, false) {
+            } else if body::is_text(path) {
                 findings.look(
                     detector,
                     &string,

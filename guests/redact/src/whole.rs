@@ -65,7 +65,7 @@ fn longest_text(body: &Json, size: u64) -> Result<Option<(usize, usize)>, String
     let mut strings = Strings::of(&spelling);
     while let Some(string) = strings.next().map_err(|error| error.to_string())? {
         let length = string.range().len();
-        if length > LONGEST_TEXT && body::is_text(strings.path(), false) {
+        if length > LONGEST_TEXT && body::is_text(strings.path()) {
             let block = match strings.path().get(1) {
                 Some(Step::Item(index)) => index + 1,
                 Some(Step::Member(_)) | None => 0,

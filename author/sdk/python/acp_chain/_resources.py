@@ -34,6 +34,7 @@ class Resource:
         what = f"the resource {uri}"
         self.uri = uri
         self.pattern, variables = pattern(uri, what)
+        self.without_slash = set(re.findall(r"\{(\w+)\}", uri))
         self.function = Function(function, what)
         if set(self.function.parameters) != variables:
             raise TypeError(f"{what}: its function takes the variables of the template, {sorted(variables)}")
@@ -54,7 +55,11 @@ class Resource:
     def variables(self, uri: str) -> Optional[dict[str, str]]:
         """Those of its template, if it stands for this URI."""
         found = self.pattern.fullmatch(uri)
-        return found and {name: unquote(value) for name, value in found.groupdict().items()}
+        if not found:
+            return None
+        values = {name: unquote(value) for name, value in found.groupdict().items()}
+        # An escaped `/` is one too.
+        return None if any("/" in values[name] for name in self.without_slash) else values
 
 
 def pattern(uri: str, what: str) -> tuple[re.Pattern[str], set[str]]:

@@ -33,6 +33,7 @@ for name in (
 import acp_chain  # noqa: E402
 from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, respond  # noqa: E402
 from acp_chain import _schema  # noqa: E402
+from acp_chain._resources import Resource  # noqa: E402
 
 
 def head(id=1, method="m", sender=types.Peer.CLIENT):
@@ -331,6 +332,16 @@ class Tools(Played):
         self.answer(102, Ok('{"name":"me"}'))
         [(id, action)] = called("settle")
         self.assertEqual((id, json.loads(action.value)["content"][0]["text"]), (5, "me s {'a': 1} True"))
+
+
+class Templates(unittest.TestCase):
+    def test_a_variable_has_no_slash_however_it_is_spelt(self):
+        note = Resource(lambda name: name, "notes:/{name}")
+        self.assertEqual(note.variables("notes:/a%20b"), {"name": "a b"})
+        self.assertIsNone(note.variables("notes:/a%2Fb"))
+        file = Resource(lambda path: path, "files:/{+path}")
+        self.assertEqual(file.variables("files:/a%2Fb"), {"path": "a/b"})
+        self.assertEqual(Resource(lambda: "", "notes:/all").variables("notes:/all"), {})
 
 
 if __name__ == "__main__":

@@ -50,12 +50,12 @@ impl<P> Tool<P> {
             members: Members::new(name.into(), description.into()),
             input: Schema::Of(schema::input::<A>),
             output: R::OUTPUT_SCHEMA.map(Schema::Of),
-            run: typed(run),
+            run: typed(|arguments| schema::parse(&arguments), run),
         }
     }
 
     /// A tool whose schema is given as JSON text (or as a value that is displayed as such, like that of `json!`), and
-    /// whose arguments are JSON. A component with only such tools is some 70 kB smaller.
+    /// whose arguments are JSON, as they were spelt. A component with only such tools is some 70 kB smaller.
     pub fn raw<R>(
         name: impl Into<String>,
         description: impl Into<String>,
@@ -70,7 +70,7 @@ impl<P> Tool<P> {
             members: Members::new(name.into(), description.into()),
             input: Schema::Text(input_schema.to_string()),
             output: R::OUTPUT_SCHEMA.map(Schema::Of),
-            run: typed(run),
+            run: typed(Ok, run),
         }
     }
 
@@ -154,7 +154,8 @@ impl<P> fmt::Debug for Tool<P> {
 }
 
 /// A method of the proxy, with its types erased.
-fn typed<P: 'static, A: DeserializeOwned + 'static, R: IntoToolResult + 'static>(
+fn typed<P: 'static, A: 'static, R: IntoToolResult + 'static>(
+    parse: fn(Json) -> Result<A>,
     run: impl AsyncFn(&P, Call<A>) -> Result<R> + 'static,
 ) -> Run<P> {
     let run = Rc::new(run);
@@ -166,11 +167,10 @@ fn typed<P: 'static, A: DeserializeOwned + 'static, R: IntoToolResult + 'static>
                 session,
                 arguments,
             } = call;
-            let arguments = schema::parse(&arguments)?;
             let call = Call {
                 id,
                 session,
-                arguments,
+                arguments: parse(arguments)?,
             };
             run(&proxy, call).await?.into_tool_result()
         })

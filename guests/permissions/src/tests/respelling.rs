@@ -45,6 +45,21 @@ const BETWEEN: &[&str] = &["/", "//", "/./", "/x/../", "\\", "\\.\\", "/\u{200b}
 
 proptest! {
     #[test]
+    fn a_glob_with_wildcards_denies_however_it_and_the_path_are_composed(
+        name in select(NAMES),
+        decomposed in any::<bool>(),
+        way in (0..6u8, any::<Index>()),
+        place in select(&[("NAME*", "NAMEx"), ("*NAME", "xNAME"), ("NAME?", "NAMEx"), ("[w-y]NAME", "xNAME")][..]),
+    ) {
+        let own: String = if decomposed { name.nfd().collect() } else { name.to_owned() };
+        let (glob, path) = place;
+        let glob = format!("**/{}", glob.replace("NAME", &own));
+        let path = format!("/proj/{}", path.replace("NAME", &respell(name, way.0, way.1)));
+        let mut host = host(json!([{ "decision": "deny", "path": glob }]));
+        prop_assert_eq!(ask(&mut host, call("read", "", &[&path])), "reject_once", "{:?} {}", path, glob);
+    }
+
+    #[test]
     fn what_is_denied_stays_denied_however_it_is_spelt(
         names in vec(select(NAMES), 1..4),
         file in select(NAMES),

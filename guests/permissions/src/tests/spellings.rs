@@ -15,6 +15,7 @@ const SPELLINGS: &[&str] = &[
     "/proc/self/root/home/me/secret/key",
     "/proc/1/task/1/root/home/me/secret/key",
     "/proc/self/cwd/secret/key",
+    "/PROC/self/cwd/secret/key",
     "/./proc/self/cwd/secret/key",
     "/dev/fd/7/secret/key",
     "secret/key",

@@ -104,6 +104,22 @@ fn what_a_call_shows_already_stays() {
 }
 
 #[test]
+fn what_a_forgotten_call_may_show_stays() {
+    let mut host = ruled();
+    let content = json!([{ "type": "content", "content": { "type": "text", "text": "rm -rf x" } }]);
+    let more = json!({ "kind": "execute", "title": "rm", "content": content });
+    update(&mut host, said("tool_call", "t", &more));
+    open(&mut host, "/proj");
+    let sent = request(
+        &mut host,
+        v1(json!({ "toolCallId": "t", "kind": "execute" })),
+    );
+    assert_eq!(sent[0].at("/update/sessionUpdate"), "tool_call_update");
+    assert_eq!(sent[0].at("/update/content"), Value::Null);
+    assert_eq!(sent[1].at("/update/sessionUpdate"), "agent_message_chunk");
+}
+
+#[test]
 fn the_agent_is_told_that_it_was_a_rule() {
     let mut host = ruled();
     let sent = request(

@@ -10,7 +10,7 @@ fn detector() -> Detector {
 fn redacted(body: &str) -> Option<String> {
     let body: Json = body.parse().expect("JSON");
     let text = body.spelling();
-    let findings = look(&detector(), &text, false, &mut Effort::default()).expect("in memory");
+    let findings = look(&detector(), &text, is_text, &mut Effort::default()).expect("in memory");
     let applied = findings.applied(&text);
     match findings.action(&body).expect("in memory") {
         Action::Forward => None,
@@ -59,10 +59,24 @@ fn what_the_protocol_needs_stays_except_where_the_agent_is_free() {
 }
 
 #[test]
+fn the_data_of_an_error_that_ends_a_turn_is_free() {
+    let error = |text: &str| json!({ "code": 1, "data": { "path": text, "why": [text] } });
+    for state in [false, true] {
+        let body = |text: &str| match state {
+            false => json!({ "update": { "error": error(text) } }).to_string(),
+            true => json!({ "update": { "state": { "error": error(text) } } }).to_string(),
+        };
+        assert_eq!(redacted(&body("SECRET")), Some(body("[redacted: x]")));
+    }
+    let other = json!({ "update": { "data": "SECRET", "entry": { "data": "SECRET" } } });
+    assert_eq!(redacted(&other.to_string()), None);
+}
+
+#[test]
 fn what_is_nested_too_deep_to_be_looked_at_is_an_error() {
     let nested = |depth: usize| format!("{}\"SECRET\"{}", "[".repeat(depth), "]".repeat(depth));
     assert!(redacted(&nested(128)).is_some());
-    let error = look(&detector(), &nested(129), false, &mut Effort::default()).err();
+    let error = look(&detector(), &nested(129), is_text, &mut Effort::default()).err();
     assert!(error.expect("too deep").contains("nested deeper than 128"));
 }
 

@@ -3,7 +3,8 @@
 //! The text is compared with the file as the agent got it, line by line. A line that exists in the file keeps its
 //! secrets. Among lines that are alike except for their secrets, these are clear only if just one stretch of the file
 //! was changed, and none of the lines is in it. In a new line, a marker is clear if all markers of its name stand for
-//! one secret, or if it is the only one of its name in the changed part.
+//! one secret, or if it is the only one of its name in the changed part. If the agent has read only parts of the file,
+//! just its own lines are clear, as the rest may have other secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,8 +37,8 @@ impl fmt::Display for Unclear {
         )?;
         formatter.write_str(match known {
             true => {
-                "the file has several of this name, and it is not clear which one this is: leave the \
-                 lines with them as they were"
+                "the file may have several of this name, and it is not clear which one this is: leave \
+                 the lines with them as they were read, or read the whole file again"
             }
             false => {
                 "a secret is put back only into the file that it was read from, by the same path: read \
@@ -117,8 +118,9 @@ struct Compared<'c> {
     same: usize,
     /// The markers of a line in the file; `None` if lines that are alike have different secrets.
     known: BTreeMap<&'c str, Option<Range<usize>>>,
-    /// Whether one of those that are alike is in the changed part.
+    /// Whether one of those that are alike is in the changed part, or may be in one that the agent has not read.
     unclear: bool,
+    /// Empty if the agent knows only parts of the file.
     names: BTreeMap<&'c str, Named>,
 }
 
@@ -151,9 +153,12 @@ impl<'c> Compared<'c> {
         }
         let changed = [&old[same..old.len() - end], &new[same..new.len() - end]];
         let is_unclear = |line: &Line| known.get(line.text) == Some(&None);
-        let unclear = changed.into_iter().flatten().any(is_unclear);
+        let unclear = !file.whole || changed.into_iter().flatten().any(is_unclear);
         let markers: Vec<_> = places.iter().map(|place| &text[place.clone()]).collect();
-        let names = names(file, &markers, changed);
+        let names = match file.whole {
+            true => names(file, &markers, changed),
+            false => BTreeMap::new(),
+        };
         Self {
             old,
             new,

@@ -13,7 +13,12 @@ fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
         .redact(content, &mut Effort::default())
         .expect("looked at");
     let name = ("s".to_owned(), path.to_owned());
-    files.reads.borrow_mut().insert(1, Read { name, part });
+    let read = Read {
+        name,
+        first: !part,
+        limit: None,
+    };
+    files.reads.borrow_mut().insert(1, read);
     files.on_content(1, content, redacted.as_ref());
     redacted.map_or_else(|| content.to_owned(), |redacted| redacted.text)
 }
@@ -144,6 +149,57 @@ fn parts_of_a_file_are_known_together() {
     read(&files, "/p/a", "b: acme-2222\n", true);
     let written = write(&files, "/p/a", "b: [redacted: acme]\na: [redacted: acme]\n");
     assert_eq!(written.as_deref(), Ok("b: acme-2222\na: acme-1111\n"));
+}
+
+#[test]
+fn a_write_that_failed_or_was_undone_leaves_the_secrets_where_they_were() {
+    let files = Files::default();
+    read(&files, "/p/.env", "A=acme-1111\nB=acme-2222\n", false);
+    let written = write(&files, "/p/.env", "A=[redacted: acme]\n");
+    assert_eq!(written.as_deref(), Ok("A=acme-1111\n"));
+    let both = "A=[redacted: acme]\nB=[redacted: acme]\nC=1\n";
+    let written = write(&files, "/p/.env", both);
+    assert_eq!(written.as_deref(), Ok("A=acme-1111\nB=acme-2222\nC=1\n"));
+}
+
+#[test]
+fn one_part_says_nothing_of_the_secrets_in_the_others() {
+    let files = Files::default();
+    read(&files, "/p/a", "a: acme-1111\n", true);
+    let written = write(&files, "/p/a", "a: [redacted: acme]\n");
+    assert_eq!(written.as_deref(), Ok("a: acme-1111\n"));
+    let other = write(&files, "/p/a", "a: [redacted: acme]\nb: [redacted: acme]\n");
+    assert_eq!(other.expect_err("refused").line, 2);
+}
+
+#[test]
+fn a_part_that_the_file_ends_in_is_the_whole_of_it_if_it_begins_with_its_first_line() {
+    for (first, limit, whole) in [
+        (true, None, true),
+        (true, Some(3), true),
+        (true, Some(2), false),
+        (false, None, false),
+    ] {
+        let name = ("s".to_owned(), "/p/a".to_owned());
+        let read = Read { name, first, limit };
+        assert_eq!(read.is_whole("a\nb\n"), whole, "{first} {limit:?}");
+    }
+}
+
+#[test]
+fn a_part_that_is_read_again_changes_nothing() {
+    let same = "k: acme-1111\nk: acme-2222\n";
+    let files = Files::default();
+    let text = read(&files, "/p/a", same, false);
+    read(&files, "/p/a", "k: acme-2222\n", true);
+    assert_eq!(write(&files, "/p/a", &text).as_deref(), Ok(same));
+    let files = Files::default();
+    read(&files, "/p/a", "a: acme-1111\n", true);
+    let text = read(&files, "/p/a", "a: acme-1111\nb: acme-2222\n", true);
+    read(&files, "/p/a", "b: acme-2222\n", true);
+    let written = write(&files, "/p/a", &text);
+    assert_eq!(written.as_deref(), Ok("a: acme-1111\nb: acme-2222\n"));
+    assert_eq!(files.known.borrow()[0].1.text, text);
 }
 
 #[test]

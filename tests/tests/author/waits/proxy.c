@@ -23,6 +23,15 @@ static acp_message_id_t take(acp_message_id_t id) {
   return 0;
 }
 
+// Settles a prompt that waits. False if the host does not let it.
+static bool settle(acp_message_id_t prompt, acp_action_t action) {
+  channel_channel_error_t error;
+  bool settled = channel_settle(prompt, &action, &error);
+  if (!settled) channel_channel_error_free(&error);
+  acp_action_free(&action);
+  return settled;
+}
+
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
                           proxy_string_t *err) {
   acp_json_free(config);
@@ -33,7 +42,8 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
 }
 
 bool exports_handler_on_request(acp_request_t *prompt, acp_action_t *ret, proxy_string_t *err) {
-  proxy_string_t method = SPAN("fs/read_text_file"), session = quote(prompt->head.session.val);
+  span id = prompt->head.session.is_some ? prompt->head.session.val : SPAN("");
+  proxy_string_t method = SPAN("fs/read_text_file"), session = quote(id);
   proxy_string_t params = CONCAT(SPAN("{\"path\":\"/project/RULES.md\",\"sessionId\":"), session, SPAN("}"));
   held *new = allocate(sizeof *new);
   *new = (held){.next = waiting, .prompt = prompt->head.id};
@@ -57,15 +67,15 @@ bool exports_handler_on_response(acp_response_t *file, acp_action_t *ret, proxy_
   *ret = forward();
   if (prompt) {
     acp_action_t action = forward();
-    if (!file->outcome.is_err) {
-      span content = json_member(file->outcome.val.ok, SPAN("content"));
+    span content = {0};
+    if (!file->outcome.is_err) content = json_member(file->outcome.val.ok, SPAN("content"));
+    if (content.len) {
       proxy_string_t block = CONCAT(SPAN("{\"type\":\"text\",\"text\":"), content, SPAN("}\0"));
       action = edit("/prompt/-", (const char *)block.ptr);
       proxy_string_free(&block);
     }
-    channel_channel_error_t error;
-    if (!channel_settle(prompt, &action, &error)) channel_channel_error_free(&error);
-    acp_action_free(&action);
+    // A prompt that cannot be changed goes on as it is.
+    if (!settle(prompt, action)) settle(prompt, forward());
   }
   acp_response_free(file);
   return true;
@@ -77,7 +87,6 @@ bool exports_handler_on_cancel(acp_message_id_t prompt, proxy_string_t *err) {
   if (file && !channel_cancel(file, &error)) channel_channel_error_free(&error);
   acp_action_t cancelled = {.tag = ACP_ACTION_REJECT, .val.reject.code = -32800};
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
-  if (!channel_settle(prompt, &cancelled, &error)) channel_channel_error_free(&error);
-  acp_action_free(&cancelled);
+  settle(prompt, cancelled);
   return true;
 }

@@ -26,11 +26,12 @@ acp::Result<acp::Action> acp::on_response(const Response &file) {
   auto held = waiting.extract(file.head.id);
   if (held.empty()) return Forward{};
   Action action = Forward{};
-  if (file.outcome) {
-    std::string content(json::member(*file.outcome, "content"));
-    action = edit("/prompt/-", R"({"type": "text", "text": )" + content + "}");
-  }
-  if (auto settled = settle(held.mapped(), action); !settled) return std::unexpected(settled.error());
+  std::string content(file.outcome ? json::member(*file.outcome, "content") : "");
+  if (!content.empty()) action = edit("/prompt/-", R"({"type": "text", "text": )" + content + "}");
+  // A prompt that cannot be changed goes on as it is.
+  auto settled = settle(held.mapped(), action);
+  if (!settled) settled = settle(held.mapped(), Forward{});
+  if (!settled) return std::unexpected(settled.error());
   return Forward{};
 }
 

@@ -40,8 +40,9 @@ export function onResponse(file: Response): Action {
   if (!waiting.has(file.head.id)) return forward();
   const prompt = waiting.get(file.head.id);
   waiting.delete(file.head.id);
-  if (!file.outcome.isOk) settle(prompt, forward());
-  else settle(prompt, edit("/prompt/-", text(parse(file.outcome.value).get("content").text())));
+  // Without the file, the prompt goes on as it is.
+  const content = file.outcome.isOk ? parse(file.outcome.value).get("content").text() : "";
+  settle(prompt, content.length == 0 ? forward() : edit("/prompt/-", text(content)));
   return forward();
 }
 

@@ -20,16 +20,20 @@ pub fn onRequest(prompt: acp.Request) !acp.Action {
     return .hold;
 }
 
+fn withFile(file: acp.Response) !acp.Action {
+    const result = switch (file.outcome) {
+        .ok => |result| result,
+        .err => return .forward,
+    };
+    const read = try acp.parse(struct { content: []const u8 }, result);
+    return acp.edit("/prompt/-", .{ .type = "text", .text = read.content });
+}
+
 pub fn onResponse(file: acp.Response) !acp.Action {
     const held = waiting.fetchRemove(file.head.id) orelse return .forward;
-    const action: acp.Action = switch (file.outcome) {
-        .ok => |result| found: {
-            const read = try acp.parse(struct { content: []const u8 }, result);
-            break :found try acp.edit("/prompt/-", .{ .type = "text", .text = read.content });
-        },
-        .err => .forward,
-    };
-    try acp.settle(held.value, action);
+    // A prompt that cannot be changed goes on as it is.
+    const action: acp.Action = withFile(file) catch .forward;
+    acp.settle(held.value, action) catch try acp.settle(held.value, .forward);
     return .forward;
 }
 

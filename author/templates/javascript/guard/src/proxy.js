@@ -9,7 +9,7 @@ const allowed = new Set(["read", "search"]);
 
 proxy.onRequest("session/request_permission", { from: "agent" }, ({ params: { toolCall, options } }) => {
   const once = options.find(({ kind }) => kind === "allow_once");
-  if (!once || !allowed.has(toolCall.kind ?? "other")) return;
+  if (!once || !allowed.has(toolCall?.kind ?? "other")) return;
   return respond({ outcome: { outcome: "selected", optionId: once.optionId } });
 });
 

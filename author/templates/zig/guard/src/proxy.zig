@@ -21,13 +21,14 @@ pub fn init(_: []const u8, _: ?[]const u8) acp.Registration {
 }
 
 const Asked = struct {
-    toolCall: struct { kind: ?[]const u8 = null },
+    toolCall: ?struct { kind: ?[]const u8 = null } = null,
     options: []const struct { optionId: []const u8, kind: []const u8 },
 };
 
 pub fn onRequest(request: acp.Request) !acp.Action {
     const asked = try acp.parse(Asked, request.params);
-    if (!allowed.has(asked.toolCall.kind orelse "")) return .forward;
+    const call = asked.toolCall orelse return .forward;
+    if (!allowed.has(call.kind orelse "")) return .forward;
     for (asked.options) |option| {
         if (!std.mem.eql(u8, option.kind, "allow_once")) continue;
         return acp.respond(.{ .outcome = .{ .outcome = "selected", .optionId = option.optionId } });

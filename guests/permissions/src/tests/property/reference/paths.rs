@@ -47,7 +47,7 @@ pub fn certain(path: &str, cwd: Option<&str>) -> Option<Path> {
     let own = own.filter(|own| own.root == path.root && path.names.starts_with(&own.names));
     let own = own.map_or(0, |own| own.names.len());
     let windows = path.root != "/";
-    let first = path.names.first().map_or("", String::as_str);
+    let first = path.names.first().map_or(String::new(), |name| same(name));
     if own == 0 && !windows && (first == "proc" || first == "dev") {
         return None;
     }
