@@ -1,4 +1,4 @@
-//! The `initialize` request of acp-chain as a client, and an agent's ways to log in.
+//! The `initialize` request of acp-chain as a client, and an agent's ways to sign in.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// The error code of an agent that requires a login first.
 pub const AUTH_REQUIRED: i64 = -32000;
 
-/// One way to log in.
+/// One way to sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
     /// Its name and description, from the agent.
@@ -21,7 +21,7 @@ pub struct Login {
     pub command: Option<String>,
 }
 
-/// The parameters of `initialize`, for a client without files and terminals that shows its user how to log in.
+/// The parameters of `initialize`, for a client without files and terminals that shows its user how to sign in.
 pub fn params() -> Value {
     json!({
         "protocolVersion": 1,
@@ -36,7 +36,7 @@ pub fn params() -> Value {
     })
 }
 
-/// The ways to log in, from the answer of an agent with this command.
+/// The ways to sign in, from the answer of an agent with this command.
 pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
     let methods = answer["authMethods"].as_array().into_iter().flatten();
     let logins = methods.map(|method| {
@@ -51,7 +51,7 @@ pub fn logins(answer: &Value, agent: &CommandLine) -> Vec<Login> {
     logins.collect()
 }
 
-/// The terminal command for a way to log in.
+/// The terminal command for a way to sign in.
 fn command(method: &Value, agent: &CommandLine) -> Option<String> {
     let own = &method["_meta"]["terminal-auth"];
     if let Some(program) = own["command"].as_str() {

@@ -57,7 +57,7 @@ impl New {
         say!(
             "  acp-chain dev                      # shows what it does, and builds whenever you save"
         );
-        say!("  acp-chain run --manifest chain.toml -- AGENT ARGS…");
+        say!("  acp-chain try --manifest chain.toml -- AGENT ARGS…");
         Ok(())
     }
 }
