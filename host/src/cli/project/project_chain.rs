@@ -16,7 +16,7 @@ use crate::limits::LINE;
 use crate::mcp::bridge::BridgeKind;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
 use crate::rpc::code;
-use crate::system::{stdio, stop};
+use crate::system::{descriptors, stdio, stop};
 use crate::trace::Trace;
 use crate::transport::Transport;
 
@@ -59,6 +59,8 @@ impl ProjectChain {
             if let Some(failed) = &broken {
                 return Err(failed.clone());
             }
+            // Components open files.
+            descriptors::raise();
             let loaded = plan(role, &begin, &files)?.load(None).await?;
             let started = loaded.start(live.as_ref()).await;
             // By then, rights are given up for good.
