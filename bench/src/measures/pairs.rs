@@ -90,6 +90,11 @@ impl Pairs<'_> {
     pub fn run(&self, subjects: &[(&Places, Subject)]) -> Result<Vec<Vec<Found>>> {
         let none = |_: &_| self.measures.iter().map(|_| Found::default()).collect();
         let mut all: Vec<Vec<Found>> = subjects.iter().map(none).collect();
+        // The first start of each compiles what is not in the cache.
+        for (places, subject) in subjects {
+            self.watchdog.pet(&subject.to_string());
+            subject.start(places)?.client.initialize()?;
+        }
         for start in 0..self.starts {
             let mut live = Vec::new();
             for at in order(subjects.len(), start) {
