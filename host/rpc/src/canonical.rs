@@ -87,12 +87,11 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
 /// Whether readers may disagree about which kind of update the params of a `session/update` are.
 #[must_use]
 pub fn is_unclear_update(params: &str) -> bool {
-    let is_unclear = |object, name| {
-        let found: Vec<_> = like(object, name).collect();
-        found.len() > 1 || found.iter().any(|(_, is_exact)| !is_exact)
-    };
-    let mut updates = like(params, "update");
-    is_unclear(params, "update") || updates.any(|(update, _)| is_unclear(update, "sessionUpdate"))
+    let is_unclear =
+        |found: &[(&str, bool)]| found.len() > 1 || found.iter().any(|(_, is_exact)| !is_exact);
+    let updates: Vec<_> = like(params, "update").collect();
+    let kinds = |update| like(update, "sessionUpdate").collect::<Vec<_>>();
+    is_unclear(&updates) || updates.iter().any(|(update, _)| is_unclear(&kinds(update)))
 }
 
 /// The names of one object. Most objects have few.

@@ -12,7 +12,7 @@ mod web;
 use std::path::{Path, PathBuf};
 
 pub use publish::{Artifact, Published};
-pub use web::{Patience, Web, is_safe};
+pub use web::{Patience, Web, is_local, is_safe};
 
 use self::registry::{PULL, Registry};
 use super::{Digest, Source};

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::served::{AGENT, Served, Stream, initialize, posted, prompt};
 
 /// A server with these `[serve.limits]`, and a token of ann's and one of bob's.
-async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 2]) {
+pub async fn serve(folder: &std::path::Path, limits: &str) -> (Served, [String; 2]) {
     let tokens = folder.join("tokens");
     let mut secrets = Vec::new();
     for name in ["ann", "bob"] {

@@ -1,6 +1,5 @@
 //! Clients that come by a WebSocket.
 
-use acp_chain_tests::host;
 use acp_chain_tests::wire::in_time;
 use futures_util::{SinkExt, StreamExt};
 use rustix::process::Signal;
@@ -11,8 +10,9 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::{WebSocketStream, client_async};
 
+use super::limits::serve;
 use super::raw::{DATA, END_HEADERS, HEADERS, Raw, SETTINGS, field, frame, h2, named};
-use super::served::{AGENT, Served, initialize, prompt, text};
+use super::served::{Served, initialize, prompt, text};
 
 struct Socket {
     socket: WebSocketStream<TcpStream>,
@@ -65,6 +65,19 @@ impl Socket {
             texts.extend(text(&said));
         }
     }
+
+    /// A new session.
+    async fn session(&mut self, id: u64) -> String {
+        self.says(&new_session(id)).await;
+        let (_, answer) = self.answer(id).await;
+        answer["result"]["sessionId"].as_str().unwrap().to_owned()
+    }
+}
+
+fn new_session(id: u64) -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
+    })
 }
 
 #[tokio::test]
@@ -74,12 +87,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
     assert_eq!(socket.id.split_once('.').unwrap().1.len(), 32);
     socket.says(&initialize()).await;
     assert_eq!(socket.next().await.unwrap()["result"]["protocolVersion"], 1);
-    let new = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
-    });
-    socket.says(&new).await;
-    let (_, answer) = socket.answer(1).await;
-    let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+    let session = socket.session(1).await;
     socket.says(&prompt(&session, 2, "stream 50 text")).await;
     let (texts, _) = socket.answer(2).await;
     let expected: Vec<_> = (0..50).map(|number| format!("text {number}")).collect();
@@ -119,13 +127,7 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
 #[tokio::test]
 async fn the_sessions_of_others_are_not_there_however_they_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("tokens");
-    let ann = host::token(&file, "ann", &[]).await;
-    let bob = host::token(&file, "bob", &[]).await;
-    let mut command = host::acp_chain("serve");
-    command.args(["--listen", "127.0.0.1:0", "--tokens"]);
-    command.arg(&file).args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let (served, [ann, bob]) = serve(folder.path(), "").await;
     // Each agent counts its sessions, so her second one has a name that he has none of.
     let begun = async |token: &str, sessions: u64| {
         let mut socket = Socket::open_as(&served, token).await;
@@ -133,15 +135,7 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
         socket.next().await.unwrap();
         let mut session = String::new();
         for id in 10..10 + sessions {
-            let new = json!({
-                "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
-            });
-            socket.says(&new).await;
-            let (_, answer) = socket.answer(id).await;
-            answer["result"]["sessionId"]
-                .as_str()
-                .unwrap()
-                .clone_into(&mut session);
+            session = socket.session(id).await;
         }
         (socket, session)
     };
@@ -189,13 +183,7 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
 #[tokio::test]
 async fn incomplete_messages_of_a_user_have_a_room_which_is_not_that_of_others() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("tokens");
-    let ann = host::token(&file, "ann", &[]).await;
-    let bob = host::token(&file, "bob", &[]).await;
-    let mut command = host::acp_chain("serve");
-    command.args(["--listen", "127.0.0.1:0", "--tokens"]);
-    command.arg(&file).args(["--", AGENT]);
-    let served = Served::by(&mut command).await;
+    let (served, [ann, bob]) = serve(folder.path(), "").await;
     // The room is 128 MiB, and no message has more than 64 MiB.
     let part = vec![b' '; 50 << 20];
     let mut open = Vec::new();
@@ -230,20 +218,13 @@ async fn a_server_that_is_asked_to_stop_finishes_what_runs_and_begins_nothing() 
     let mut socket = Socket::open(&served).await;
     socket.says(&initialize()).await;
     socket.next().await.unwrap();
-    let new = |id: u64| {
-        json!({
-            "jsonrpc": "2.0", "id": id, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
-        })
-    };
-    socket.says(&new(1)).await;
-    let (_, answer) = socket.answer(1).await;
-    let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+    let session = socket.session(1).await;
     let asks = prompt(&session, 2, "permission edit look /tmp");
     socket.says(&asks).await;
     let asked = socket.next().await.unwrap();
     served.signal(Signal::TERM);
     while served.beside("/readyz").await != 503 {}
-    socket.says(&new(3)).await;
+    socket.says(&new_session(3)).await;
     let (_, answer) = socket.answer(3).await;
     let told = answer["error"]["message"].as_str().unwrap();
     assert!(told.contains("about to stop"), "{told}");
@@ -262,12 +243,7 @@ async fn an_agent_that_ends_closes_the_websocket_behind_its_last_words() {
     let mut socket = Socket::open(&served).await;
     socket.says(&initialize()).await;
     socket.next().await.unwrap();
-    let new = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "session/new", "params": {"cwd": "/", "mcpServers": []},
-    });
-    socket.says(&new).await;
-    let (_, answer) = socket.answer(1).await;
-    let session = answer["result"]["sessionId"].as_str().unwrap().to_owned();
+    let session = socket.session(1).await;
     socket.says(&prompt(&session, 2, "echo last\nexit 3")).await;
     let (texts, answer) = socket.answer(2).await;
     assert_eq!(texts, ["last"]);

@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use crate::cli::folders;
 use crate::cli::progress::Progress;
-use crate::extension::fetch::is_safe;
+use crate::extension::fetch::is_local;
 use crate::extension::{self, Patience, disk};
 use crate::limits::about;
 use crate::system::files;
@@ -65,8 +65,7 @@ impl Fetcher {
 
 impl Web for Fetcher {
     fn is_local(&self, url: &str) -> bool {
-        // Without encryption, only a connection to this machine is safe.
-        Url::parse(url).is_ok_and(|mut url| url.set_scheme("http").is_ok() && is_safe(&url))
+        Url::parse(url).is_ok_and(|url| is_local(&url))
     }
 
     fn get(&self, url: &str, most: u64, into: &mut dyn Write) -> Result<(), String> {

@@ -201,7 +201,7 @@ pub fn is_safe(url: &Url) -> bool {
 }
 
 /// Whether it is of this machine.
-fn is_local(url: &Url) -> bool {
+pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {
         Ok(address) => {

@@ -21,13 +21,18 @@ fn visited(link: LinkId) -> Router {
     let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
     let mut router = Router::new(vec![passes], None);
     client(&mut router, SETUP);
+    visits(&mut router, link);
+    router
+}
+
+/// A client of the agent reaches the first server.
+fn visits(router: &mut Router, link: LinkId) {
     let server = *router.mcp.servers.all.keys().next().expect("a server");
     router.receive_from_bridge(Arrival::Opened {
         link,
         server,
         stands_alone: false,
     });
-    router
 }
 
 /// A message of it, of this many bytes.
@@ -153,12 +158,7 @@ fn visited_through_native(link: LinkId, policy: FailurePolicy, client_has: bool)
     native_says(&mut router, 0, &answer(id_of(&setup)));
     told(&mut router, 0);
     heard(&mut router, Peer::Client);
-    let server = *router.mcp.servers.all.keys().next().expect("a server");
-    router.receive_from_bridge(Arrival::Opened {
-        link,
-        server,
-        stands_alone: false,
-    });
+    visits(&mut router, link);
     router
 }
 
