@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use acp_chain_bench::measures::{self, Effort, beside};
 use acp_chain_bench::plots;
 use acp_chain_bench::report::{self, Report};
-use acp_chain_bench::subjects::{Collectors, Places, powers};
+use acp_chain_bench::subjects::{Collector, Places, powers};
 use anyhow::{Context, Result};
 use clap::Parser;
 
@@ -68,7 +68,7 @@ fn main() -> Result<()> {
         relay: us.with_file_name("bench-relay"),
         conductor: cli.conductor,
         native: cli.native,
-        collectors: Collectors::start()?,
+        collector: Collector::start()?,
         scratch,
     };
     let effort = match cli.quick {

@@ -6,7 +6,7 @@
 
 mod alone;
 pub mod beside;
-mod collectors;
+mod collector;
 mod pairs;
 mod rounds;
 pub mod stats;
@@ -20,7 +20,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 pub use self::beside::{Beside, Cost};
-pub use self::collectors::Exported;
+pub use self::collector::Exported;
 pub use self::pairs::Share;
 use self::rounds::Live;
 use crate::subjects::{COUNTS, Family, MANY, Places, REFERENCE_COUNTS, Subject, family};
@@ -162,7 +162,7 @@ pub struct Outcome {
     pub figures: Vec<Figures>,
     /// By measurement in turn.
     pub noise: Vec<Noise>,
-    /// Chains that export, by collector.
+    /// A chain that exports, by the behaviour of its collector.
     pub exported: Vec<Exported>,
 }
 
@@ -218,7 +218,7 @@ pub fn run(places: &Places, effort: &Effort, only: &[String]) -> Result<Outcome>
     }
     noise.push(rounds::round_trips(&mut live, effort, true, &watchdog)?);
     drop(live);
-    outcome.exported = collectors::run(places, effort, &watchdog)?;
+    outcome.exported = collector::run(places, effort, &watchdog)?;
     Ok(outcome)
 }
 

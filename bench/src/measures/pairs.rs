@@ -2,6 +2,7 @@
 //! minute to the next. All are started anew several times, as two processes of one program can differ by more than
 //! what is measured.
 
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
@@ -9,6 +10,7 @@ use serde::Serialize;
 
 use super::stats::{median, mib, number, uncertainty};
 use super::{LARGE, Watchdog};
+use crate::client::Client;
 use crate::subjects::{CAN_LOOK, Places, Running, Subject};
 
 /// Prompts before anything is measured.
@@ -18,7 +20,7 @@ const WARM_UP: usize = 200;
 const BURST: usize = 1_000_000;
 
 /// Rounds of subjects that were started together.
-const ROUNDS: usize = 8;
+pub const ROUNDS: usize = 8;
 
 /// What is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -73,6 +75,23 @@ impl Measure {
     fn is_repeated(self) -> bool {
         !matches!(self, Self::Start | Self::Memory)
     }
+
+    /// How many per second, in about this time.
+    fn rate<R: Read, W: Write>(self, client: &mut Client<R, W>, time: Duration) -> Result<f64> {
+        let (begin, mut count) = (Instant::now(), 0);
+        while count == 0 || begin.elapsed() < time {
+            count += match self {
+                Self::Updates(size) => {
+                    let burst = (BURST / size).max(1);
+                    client.burst(burst, size)?;
+                    burst
+                }
+                Self::LargeTurns => client.ping(LARGE).map(|_| 1)?,
+                _ => client.ping(0).map(|_| 1)?,
+            };
+        }
+        Ok(number(count) / begin.elapsed().as_secs_f64())
+    }
 }
 
 /// What is measured in pairs, and for how long.
@@ -88,41 +107,48 @@ pub struct Pairs<'p> {
 impl Pairs<'_> {
     /// Visits each subject in every round, in another order each time. The results are by subject and measure.
     pub fn run(&self, subjects: &[(&Places, Subject)]) -> Result<Vec<Vec<Found>>> {
-        let none = |_: &_| self.measures.iter().map(|_| Found::default()).collect();
-        let mut all: Vec<Vec<Found>> = subjects.iter().map(none).collect();
-        // The first start of each compiles what is not in the cache.
+        let mut all: Vec<Vec<Found>> = subjects.iter().map(|_| self.nothing()).collect();
         for (places, subject) in subjects {
-            self.watchdog.pet(&subject.to_string());
-            subject.start(places)?.client.initialize()?;
+            self.compile(places, subject)?;
         }
         for start in 0..self.starts {
             let mut live = Vec::new();
             for at in order(subjects.len(), start) {
                 let (places, subject) = &subjects[at];
-                self.watchdog.pet(&subject.to_string());
                 live.push((at, self.begin(places, subject)?));
             }
             live.sort_by_key(|(at, _)| *at);
+            let mut live: Vec<_> = live.into_iter().map(|(_, live)| live).collect();
             for round in 0..ROUNDS {
                 for at in order(live.len(), start + round) {
-                    let name = live[at].1.running.subject.to_string();
-                    self.watchdog.pet(&name);
-                    self.visit(&mut live[at].1).context(name)?;
+                    let Live { running, samples } = &mut live[at];
+                    self.visit(running, samples)?;
                 }
             }
-            for (_, live) in &mut live {
-                self.end(live);
+            for live in &mut live {
+                self.end(&mut live.running, &mut live.samples);
             }
-            for (found, (_, of)) in all.iter_mut().zip(&live) {
-                for (measure, found) in found.iter_mut().enumerate() {
-                    found.add(&of.samples[measure], &live[0].1.samples[measure]);
-                }
+            for (found, of) in all.iter_mut().zip(&live) {
+                add(found, &of.samples, &live[0].samples);
             }
         }
         Ok(all)
     }
 
-    fn begin(&self, places: &Places, subject: &Subject) -> Result<Live> {
+    /// Nothing yet of any measure.
+    pub fn nothing<T: Default>(&self) -> Vec<T> {
+        self.measures.iter().map(|_| T::default()).collect()
+    }
+
+    /// The first start of a subject compiles what is not in the cache.
+    pub fn compile(&self, places: &Places, subject: &Subject) -> Result<()> {
+        self.watchdog.pet(&subject.to_string());
+        subject.start(places)?.client.initialize()
+    }
+
+    /// Starts a subject, and warms it up.
+    pub fn begin(&self, places: &Places, subject: &Subject) -> Result<Live> {
+        self.watchdog.pet(&subject.to_string());
         let mut running = subject.start(places)?;
         running.client.initialize()?;
         let start = running.since.elapsed().as_secs_f64() * 1e3;
@@ -136,44 +162,35 @@ impl Pairs<'_> {
     }
 
     /// An equal part of its turn for each measure.
-    fn visit(&self, live: &mut Live) -> Result<()> {
+    pub fn visit(&self, running: &mut Running, samples: &mut [Vec<f64>]) -> Result<()> {
+        let name = running.subject.to_string();
+        self.watchdog.pet(&name);
         let repeated = self.measures.iter().filter(|of| of.is_repeated()).count();
         let part = self.turn / u32::try_from(repeated)?;
-        for (measure, samples) in self.measures.iter().zip(&mut live.samples) {
-            if !measure.is_repeated() {
-                continue;
+        for (measure, samples) in self.measures.iter().zip(samples) {
+            if measure.is_repeated() {
+                let rate = measure.rate(&mut running.client, part);
+                samples.push(rate.with_context(|| name.clone())?);
             }
-            let client = &mut live.running.client;
-            let (begin, mut count) = (Instant::now(), 0);
-            while count == 0 || begin.elapsed() < part {
-                count += match *measure {
-                    Measure::Updates(size) => {
-                        let burst = (BURST / size).max(1);
-                        client.burst(burst, size)?;
-                        burst
-                    }
-                    Measure::LargeTurns => client.ping(LARGE).map(|_| 1)?,
-                    _ => client.ping(0).map(|_| 1)?,
-                };
-            }
-            samples.push(number(count) / begin.elapsed().as_secs_f64());
         }
         Ok(())
     }
 
-    fn end(&self, live: &mut Live) {
-        for (measure, samples) in self.measures.iter().zip(&mut live.samples) {
+    /// What is measured at the end.
+    pub fn end(&self, running: &mut Running, samples: &mut [Vec<f64>]) {
+        for (measure, samples) in self.measures.iter().zip(samples) {
             if *measure == Measure::Memory && CAN_LOOK {
-                samples.push(mib(live.running.tree().memory()));
+                samples.push(mib(running.tree().memory()));
             }
         }
     }
 }
 
 /// A running subject, and its samples of each measure.
-struct Live {
-    running: Running,
-    samples: Vec<Vec<f64>>,
+#[derive(Debug)]
+pub struct Live {
+    pub running: Running,
+    pub samples: Vec<Vec<f64>>,
 }
 
 impl Found {
@@ -184,8 +201,15 @@ impl Found {
     }
 }
 
+/// Adds the samples of a start to what was found, in relation to those of the first.
+pub fn add(found: &mut [Found], samples: &[Vec<f64>], first: &[Vec<f64>]) {
+    for (found, (of, first)) in found.iter_mut().zip(samples.iter().zip(first)) {
+        found.add(of, first);
+    }
+}
+
 /// An order of so many, so that each follows each other one.
-fn order(count: usize, round: usize) -> Vec<usize> {
+pub fn order(count: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<_> = (0..count).collect();
     order.rotate_left((round / 2) % count);
     if round % 2 == 1 {

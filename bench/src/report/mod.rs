@@ -34,7 +34,7 @@ pub struct Report {
     pub noise: Vec<Noise>,
     /// The measurement.
     pub figures: Vec<Figures>,
-    /// Chains that export, by collector.
+    /// A chain that exports, by the behaviour of its collector.
     pub exported: Vec<Exported>,
     /// The targets.
     pub targets: Vec<Target>,

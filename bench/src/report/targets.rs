@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::Report;
 use crate::measures::stats::{mib, number, slope};
 use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
-use crate::subjects::{COUNTS, Collector, Family, MANY, PROJECTS};
+use crate::subjects::{Behaviour, COUNTS, Family, MANY, PROJECTS};
 
 /// A target.
 #[derive(Debug, Serialize)]
@@ -38,8 +38,8 @@ pub enum Verdict {
     NotMeasured,
 }
 
-/// How precisely a figure must be known for a difference of one percent to be reported.
-const KNOWN: f64 = 0.01;
+/// The throughput that an unresponsive collector leaves.
+const LEAST: f64 = 0.99;
 
 /// A figure, and its measurement in turn.
 type Found = (Option<f64>, Option<&'static str>);
@@ -144,24 +144,21 @@ impl Targets<'_> {
         }
     }
 
-    /// The cost of unresponsive collectors. Differences below the precision are not reported.
+    /// The cost of unresponsive collectors. There is a verdict if the limit is outside the confidence interval.
     fn collectors(&mut self) {
         for exported in &self.report.exported {
-            let Family::Exported(collector) = exported.subject.family else {
-                continue;
-            };
-            let what = match collector {
-                Collector::There => continue,
-                Collector::Slow => "a collector that is slow",
-                Collector::Dead => "a collector that is dead",
+            let what = match exported.collector {
+                None | Some(Behaviour::There) => continue,
+                Some(Behaviour::Slow) => "a collector that is slow",
+                Some(Behaviour::Dead) => "a collector that is dead",
             };
             for (share, of) in [(exported.turns, "turns"), (exported.updates, "updates")] {
-                let is_known = |share: Share| share.uncertainty <= KNOWN || share.part >= 1.0;
+                let is_known = |share: Share| (share.part - LEAST).abs() >= share.uncertainty / 2.0;
                 self.held(
                     format!("{what}, beside one that is there: {of}"),
                     share.map(|share| share.part * 100.0),
                     share.is_none_or(is_known),
-                    99.0,
+                    LEAST * 100.0,
                     "%",
                     true,
                 );

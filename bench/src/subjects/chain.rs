@@ -41,11 +41,10 @@ pub fn command(subject: &Subject, places: &Places, cache: &str) -> Result<Comman
     if subject.family == Family::Traced {
         command.arg("--trace").arg(folder("trace.ndjson"));
     }
-    if let Family::Exported(collector) = subject.family {
-        let endpoint = places.collectors.endpoint(collector);
+    if subject.family == Family::Exported {
         command
             .env("OTEL_SDK_DISABLED", "false")
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", places.collector.endpoint());
     }
     command.arg("--").arg(&places.agent);
     Ok(command)

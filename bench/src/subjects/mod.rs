@@ -1,7 +1,7 @@
 //! The subjects: the agent alone, a relay, chains of acp-chain, and the reference conductor.
 
 mod chain;
-mod collectors;
+mod collector;
 mod process;
 mod projects;
 mod running;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use chain::ours as with_ours;
 pub use chain::powers;
-pub use collectors::Collectors;
+pub use collector::{Behaviour, Collector};
 pub(crate) use process::command;
 pub use process::{CAN_LOOK, Tree};
 pub use running::Running;
@@ -56,8 +56,8 @@ pub enum Family {
     WithoutBody,
     /// Proxies that forward, or none, with a trace in a file, in which secrets are masked.
     Traced,
-    /// Proxies that forward, whose turns are exported to this collector.
-    Exported(Collector),
+    /// Proxies that forward, whose turns are exported.
+    Exported,
     /// Proxies that did not subscribe to the messages.
     Elsewhere,
     /// Many proxies, of which three forward, and the others did not subscribe.
@@ -78,18 +78,6 @@ pub enum Family {
     Reference,
 }
 
-/// The behaviour of an OpenTelemetry collector.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Collector {
-    /// It answers at once.
-    There,
-    /// It answers too late.
-    Slow,
-    /// Nobody listens.
-    Dead,
-}
-
 /// The paths of everything needed.
 #[derive(Clone, Debug)]
 pub struct Places {
@@ -107,8 +95,8 @@ pub struct Places {
     pub conductor: PathBuf,
     /// A native proxy over the reference's crate.
     pub native: PathBuf,
-    /// The collectors.
-    pub collectors: Collectors,
+    /// Where turns are exported to.
+    pub collector: Collector,
     /// The folder for files of the run: manifests, caches, logs.
     pub scratch: PathBuf,
 }
@@ -207,14 +195,7 @@ impl fmt::Display for Subject {
             Family::Forwarding => write!(f, "acp-chain, {proxies} forwarding"),
             Family::Traced if proxies == 0 => f.write_str("acp-chain, no proxies, traced"),
             Family::Traced => write!(f, "acp-chain, {proxies} forwarding, traced"),
-            Family::Exported(collector) => {
-                write!(f, "acp-chain, {proxies} forwarding, exported")?;
-                f.write_str(match collector {
-                    Collector::There => "",
-                    Collector::Slow => " to a slow collector",
-                    Collector::Dead => " to a dead collector",
-                })
-            }
+            Family::Exported => write!(f, "acp-chain, {proxies} forwarding, exported"),
             Family::WithoutBody => write!(f, "acp-chain, {proxies} without body"),
             Family::Elsewhere => write!(f, "acp-chain, {proxies} not subscribed"),
             Family::Few => write!(f, "acp-chain, {proxies}, of which {FEW} forward"),
