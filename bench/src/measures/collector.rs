@@ -1,14 +1,15 @@
 //! The throughput of a chain that exports its turns, for each behaviour of the collector.
 //!
-//! The chain is one process whose collector changes: two processes of one program differ by more than what is looked
-//! for, which is a hundredth.
+//! A hundredth is looked for, and two processes of one program differ by more: so the chain is one process whose
+//! collector changes. How fast a turn is depends most on which processors its processes wake each other up on: so all are
+//! on one. There whatever the exporter does takes its time from the chain.
 
 use anyhow::Result;
 use serde::Serialize;
 
 use super::pairs::{Found, Measure, Pairs, ROUNDS, Share, add, order};
 use super::{Effort, SIZES, Watchdog};
-use crate::subjects::{Behaviour, Family, Places, Running, Subject};
+use crate::subjects::{Behaviour, Family, OneProcessor, Places, Running, Subject};
 
 /// The results for one behaviour.
 #[derive(Clone, Debug, Serialize)]
@@ -41,6 +42,7 @@ const UNTIL_NOTICED: usize = 2048;
 /// Measures all.
 pub fn run(places: &Places, effort: &Effort, watchdog: &Watchdog) -> Result<Vec<Exported>> {
     eprintln!("collectors");
+    let _one = OneProcessor::begin()?;
     let pairs = Pairs {
         measures: &MEASURES,
         starts: effort.paired_starts,

@@ -16,7 +16,7 @@ pub(crate) use chain::ours as with_ours;
 pub use chain::powers;
 pub use collector::{Behaviour, Collector};
 pub(crate) use process::command;
-pub use process::{CAN_LOOK, Tree};
+pub use process::{CAN_LOOK, OneProcessor, Tree};
 pub use running::Running;
 
 /// The numbers of proxies of chains that show the cost of each.

@@ -2,17 +2,56 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+#[cfg(target_os = "linux")]
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// Whether processes can be inspected here.
 pub const CAN_LOOK: bool = cfg!(target_os = "linux");
 
 /// Ticks per second, the unit of time in `/proc`; for programs it has always been 100.
 const TICKS: u64 = 100;
+
+/// Keeps the current thread, and all processes that it starts meanwhile, on one processor.
+#[derive(Debug)]
+pub struct OneProcessor {
+    #[cfg(target_os = "linux")]
+    before: CpuSet,
+}
+
+impl OneProcessor {
+    /// Only Linux can.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn begin() -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        {
+            let before = sched_getaffinity(None)?;
+            let mut one = CpuSet::new();
+            // The first has most interrupts.
+            let last = (0..CpuSet::MAX_CPU).rev().find(|at| before.is_set(*at));
+            one.set(last.unwrap_or_default());
+            sched_setaffinity(None, &one)?;
+            Ok(Self { before })
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(Self {})
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for OneProcessor {
+    fn drop(&mut self) {
+        // It was possible before.
+        let _ = sched_setaffinity(None, &self.before);
+    }
+}
 
 /// A command whose environment does not change what is measured.
 pub fn command(program: &Path) -> Command {
