@@ -1,8 +1,8 @@
 //! The throughput of a chain that exports its turns, for each behaviour of the collector.
 //!
 //! A hundredth is looked for, and two processes of one program differ by more: so the chain is one process whose
-//! collector changes. How fast a turn is depends most on which processors its processes wake each other up on: so all are
-//! on one. There whatever the exporter does takes its time from the chain.
+//! collector changes. How fast a turn is depends most on which processors its processes wake each other up on: so client
+//! and chain are on one. There whatever the exporter does takes its time from the chain.
 
 use anyhow::Result;
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //!
 //! Start and memory are measured with each subject alone, as processes of the same program share its memory.
 //! Everything else is measured in turn, with all subjects running. What is smaller than the differences of such a run
-//! is measured separately, in pairs: the cost of an unresponsive collector, and that of a change.
+//! is measured separately, in pairs: the cost of an unresponsive collector, within one process, and that of a change.
 
 mod alone;
 pub mod beside;
