@@ -4,7 +4,7 @@
 
 use std::env;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use acp_chain_bench::measures::{self, Effort, beside};
 use acp_chain_bench::plots;
@@ -60,9 +60,10 @@ fn main() -> Result<()> {
     fs::create_dir_all(&scratch)?;
     // The agent and the relay are next to this program.
     let us = env::current_exe()?;
+    let program = installed(&cli.program, &scratch)?;
     let places = Places {
-        powers: powers(&cli.program)?,
-        program: cli.program,
+        powers: powers(&program)?,
+        program,
         components: cli.components,
         agent: us.with_file_name("bench-agent"),
         relay: us.with_file_name("bench-relay"),
@@ -80,14 +81,16 @@ fn main() -> Result<()> {
         format!("what was measured printed to {}", log.display())
     };
     if let Some((program, components)) = cli.before.zip(cli.components_before) {
+        let scratch = places.scratch.join("before");
+        fs::create_dir_all(&scratch)?;
+        let program = installed(&program, &scratch)?;
         let before = Places {
             powers: powers(&program)?,
             program,
             components,
-            scratch: places.scratch.join("before"),
+            scratch,
             ..places.clone()
         };
-        fs::create_dir_all(&before.scratch)?;
         let all = beside::run(&places, &before, &effort).with_context(log)?;
         println!("{}", report::beside(&all));
         return Ok(());
@@ -111,4 +114,12 @@ fn main() -> Result<()> {
         folder.display()
     );
     Ok(())
+}
+
+/// A copy of a program, as users have one: a file that the linker wrote starts up to a tenth slower, probably since its
+/// pages came into the page cache out of order.
+fn installed(program: &Path, folder: &Path) -> Result<PathBuf> {
+    let copy = folder.join("acp-chain");
+    fs::copy(program, &copy).with_context(|| format!("{} cannot be copied", program.display()))?;
+    Ok(copy)
 }
