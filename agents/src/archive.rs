@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
 
 use bzip2::read::MultiBzDecoder;
@@ -25,6 +25,9 @@ const FILES: usize = 200_000;
 /// The maximum length of what stands before an entry of a tar file, in bytes: its name, and other facts, which are kept
 /// in memory.
 const HEAD: u64 = 64 << 10;
+
+/// The maximum length of the table of contents of a zip file, in bytes. In memory it takes several times as much.
+const CONTENTS: u64 = 32 << 20;
 
 /// Packed files that are not unpacked here.
 const UNKNOWN: [&str; 15] = [
@@ -122,7 +125,13 @@ struct Unpacked<'r> {
 
 impl Unpacked<'_> {
     fn zip(&mut self, reader: impl Read + Seek) -> io::Result<()> {
-        let mut archive = ZipArchive::new(reader)?;
+        let left = Cell::new(CONTENTS);
+        let mut archive = ZipArchive::new(Bounded {
+            reader,
+            left: &left,
+            what: "in its table of contents",
+        })?;
+        left.set(u64::MAX);
         for at in 0..archive.len() {
             let mut entry = archive.by_index(at)?;
             let path = PathBuf::from(entry.name());
@@ -146,6 +155,7 @@ impl Unpacked<'_> {
         let mut archive = tar::Archive::new(Bounded {
             reader: reader.take(2 * BYTES),
             left: &left,
+            what: "before an entry",
         });
         let mut entries = archive.entries()?;
         loop {
@@ -254,21 +264,26 @@ struct Bounded<'l, R> {
     reader: R,
     /// How many more.
     left: &'l Cell<u64>,
+    /// Where they stand.
+    what: &'static str,
 }
 
 impl<R: Read> Read for Bounded<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let left = self.left.get();
         if left == 0 {
-            return Err(io::Error::other(format!(
-                "more than {} KiB stand before an entry in it",
-                HEAD >> 10
-            )));
+            return Err(io::Error::other(format!("it has too much {}", self.what)));
         }
         let most = usize::try_from(left).map_or(into.len(), |left| left.min(into.len()));
         let read = self.reader.read(&mut into[..most])?;
         self.left.set(left - read as u64);
         Ok(read)
+    }
+}
+
+impl<R: Seek> Seek for Bounded<'_, R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(to)
     }
 }
 
@@ -322,6 +337,32 @@ mod tests {
 
     fn link(name: &str, to: &str) -> Vec<u8> {
         entry(EntryType::Symlink, name, to, b"")
+    }
+
+    #[test]
+    fn a_table_of_contents_is_limited() {
+        let mut entry = b"PK\x01\x02".to_vec();
+        entry.resize(46, 0);
+        // How long its name is.
+        entry[28..30].copy_from_slice(&u16::MAX.to_le_bytes());
+        entry.resize(46 + usize::from(u16::MAX), b'a');
+        let count = u16::try_from(CONTENTS / entry.len() as u64 + 1).unwrap();
+        let contents = entry.repeat(count.into());
+        let length = u32::try_from(contents.len()).unwrap();
+        let mut end = b"PK\x05\x06\0\0\0\0".to_vec();
+        end.extend([count.to_le_bytes(), count.to_le_bytes()].concat());
+        end.extend([length.to_le_bytes(), [0; 4]].concat());
+        end.extend([0; 2]);
+
+        let room = tempfile::tempdir().unwrap();
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&contents).unwrap();
+        file.write_all(&end).unwrap();
+        file.rewind().unwrap();
+        let from = Location::File("it.zip".into());
+        let told = unpack(file, &from, Path::new("x"), room.path()).unwrap_err();
+        let told = told.to_string();
+        assert!(told.contains("too much in its table of contents"), "{told}");
     }
 
     #[test]
@@ -389,7 +430,7 @@ mod tests {
         assert!(outer.path().join("room").join("a".repeat(200)).exists());
         let (done, _) = named(1 << 20);
         let told = done.unwrap_err();
-        assert!(told.contains("stand before an entry"), "{told}");
+        assert!(told.contains("too much before an entry"), "{told}");
     }
 
     #[test]
