@@ -207,6 +207,8 @@ async fn info_tells_what_an_extension_is() {
         "It asks for\n",
         "  shows you plans (plans.show)\n      its author says: to show you the list as a plan\n",
         "  ! gives the agent tools",
+        "  when it breaks: its messages are refused, and it is restarted; when given up, everything is refused \
+         (on-failure)\n",
         "It cannot\n  reach files, the network, programs, clocks",
     ] {
         assert!(printed.contains(line), "{printed}\nlacks\n{line}");

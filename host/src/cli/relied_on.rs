@@ -19,8 +19,8 @@ use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many names are checked when searching for a file's other names. It takes about a second.
-const NAMES: usize = 1_000_000;
+/// How many names are checked when searching a directory. It takes about a second.
+pub const NAMES: usize = 1_000_000;
 
 /// How many bytes of a script's first line are read, as by the system.
 const FIRST_LINE: u64 = 256;

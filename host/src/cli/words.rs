@@ -6,7 +6,7 @@ use crate::channel::{FailurePolicy, Grant, Offers};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, NativeEntry, User};
 use crate::sandbox::Directory;
-use crate::untrusted::{MAX_QUOTE, quote};
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// What a component is able to do in principle.
 pub struct Abilities {
@@ -86,8 +86,8 @@ pub fn given(directory: &Directory) -> String {
         true => "read and write in",
         false => "read in",
     };
-    let path = quote(&directory.path.display().to_string(), MAX_QUOTE);
-    let name = quote(&directory.name, MAX_QUOTE);
+    let path = Untrusted::new(directory.path.display());
+    let name = Untrusted::new(&directory.name);
     format!("! it can {how} {path}, as {name}")
 }
 

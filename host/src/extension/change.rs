@@ -56,6 +56,17 @@ impl Change {
             each.collect::<Vec<_>>()
         };
         change.list("limit", &limits(old), &limits(new));
+        if old.on_failure != new.on_failure {
+            let word = |release: &Release| match &release.on_failure {
+                Some(policy) => format!("`{policy}`"),
+                None => "none".to_owned(),
+            };
+            change.more.push(format!(
+                "wants another `on-failure`: {}, was {}",
+                word(new),
+                word(old)
+            ));
+        }
         change
     }
 
@@ -98,6 +109,7 @@ mod tests {
             imports: vec!["a:b/c".to_owned()],
             powers: vec!["prompts.read".to_owned(), "prompts.change".to_owned()],
             signer: Some(KEY.parse().unwrap()),
+            on_failure: Some("refuse".to_owned()),
             methods: [("_x".to_owned(), vec!["read".to_owned()])].into(),
             limits: [("memory".to_owned(), "16 MiB".to_owned())].into(),
         }
@@ -135,7 +147,7 @@ mod tests {
     #[test]
     fn whatever_is_more_is_told() {
         type Edit = fn(&mut Release);
-        let cases: [(Edit, &str); 10] = [
+        let cases: [(Edit, &str); 12] = [
             (
                 |new| new.powers.push("tools".to_owned()),
                 "also wants the power `tools`",
@@ -175,6 +187,14 @@ mod tests {
             (
                 |new| drop(new.limits.insert("held".to_owned(), "9".to_owned())),
                 "also wants the limit `held = 9`",
+            ),
+            (
+                |new| new.on_failure = Some("bypass".to_owned()),
+                "wants another `on-failure`: `bypass`, was `refuse`",
+            ),
+            (
+                |new| new.on_failure = None,
+                "wants another `on-failure`: none, was `refuse`",
             ),
         ];
         for (edit, expected) in cases {

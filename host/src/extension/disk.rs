@@ -1,22 +1,61 @@
-//! Atomic changes on disk: a file is written to a temporary one, synced, and renamed. A process killed in between
-//! leaves a file that [`sweep`] removes.
+//! Files on disk: bounded reads, and atomic changes. A file is written to a temporary one, synced, and renamed. A
+//! process killed in between leaves a file that [`sweep`] removes from folders of ours. In a user's folder it stays:
+//! what has such a name there need not be ours.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::limits::Quantity;
 
 /// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Writes a file, replacing any other one.
+/// Reads a file that is no larger than this.
+pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
+    // Checked first: opening a pipe would wait for a writer.
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is not a file"));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    file.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    match bytes.len() > most {
+        true => {
+            let most = Quantity::Size.show(most as u64);
+            let what = format!("it is larger than {most}");
+            Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
+        }
+        false => Ok(bytes),
+    }
+}
+
+/// Writes a file, replacing any other one. A new one is for its owner alone.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace(path, bytes, |folder, beside| beside.tempfile_in(folder))
+}
+
+/// The same, but a new file has the usual permissions. What replaces a private one is private from the start.
+pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.exists() {
+        return write(path, bytes);
+    }
+    let create = |path: &Path| File::options().write(true).create_new(true).open(path);
+    replace(path, bytes, |folder, beside| beside.make_in(folder, create))
+}
+
+fn replace(
+    path: &Path,
+    bytes: &[u8],
+    create: impl Fn(&Path, &Builder<'_, '_>) -> io::Result<NamedTempFile>,
+) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     step()?;
-    let (mut file, beside) = tempfile::Builder::new()
-        .prefix(UNFINISHED)
-        .disable_cleanup(true)
-        .tempfile_in(folder)?
-        .into_parts();
+    let mut unfinished = Builder::new();
+    unfinished.prefix(UNFINISHED).disable_cleanup(true);
+    let (mut file, beside) = create(folder, &unfinished)?.into_parts();
     let mut write = || {
         step()?;
         file.write_all(bytes)?;
@@ -130,6 +169,21 @@ pub mod fault {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_new_file_is_private_or_usual_and_an_old_one_keeps_its_permissions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let permissions = |name| fs::metadata(path(name)).unwrap().permissions();
+        fs::write(path("usual"), "").unwrap();
+        write(&path("private"), b"").unwrap();
+        write_shared(&path("shared"), b"").unwrap();
+        assert_eq!(permissions("shared"), permissions("usual"));
+        let private = permissions("private");
+        write_shared(&path("private"), b"more").unwrap();
+        assert_eq!(permissions("private"), private);
+        assert_eq!(fs::read(path("private")).unwrap(), b"more");
+    }
 
     #[test]
     fn a_file_is_the_old_one_or_the_new_one() {

@@ -9,7 +9,7 @@ use acp_chain_package::{Package, PackageError};
 use bytes::Bytes;
 
 use super::carried::{Carried, Extension};
-use super::{Lock, Release, Revocation, Revoked, Store, StoreError, Stored};
+use super::{Lock, LockError, Release, Revocation, Revoked, Store, StoreError, Stored};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// The installed extensions.
@@ -112,6 +112,9 @@ pub enum NotInstalled {
         /// The error.
         error: StoreError,
     },
+    /// Its lock contradicts its component.
+    #[error(transparent)]
+    Lock(LockError),
     /// Its component has no usable package.
     #[error("`{name}` in {location}: {}", quote(&error.to_string(), MAX_QUOTE))]
     Package {
@@ -129,7 +132,7 @@ impl Installed {
     pub fn find(&self, name: &str, lock: &Lock) -> Result<Found, NotInstalled> {
         let locked = lock.get(name).map(|locked| locked.agreed.clone());
         let (digest, location) = match &locked {
-            Some(release) => (release.digest, self.locate(name, release)?),
+            Some(release) => (release.digest, self.locate(name, release, lock)?),
             None => {
                 let carried = self.carried.named(name).cloned();
                 let carried = carried.ok_or_else(|| self.unknown(name, lock))?;
@@ -155,7 +158,7 @@ impl Installed {
     }
 
     /// The location of a release's component.
-    fn locate(&self, name: &str, release: &Release) -> Result<Location, NotInstalled> {
+    fn locate(&self, name: &str, release: &Release, lock: &Lock) -> Result<Location, NotInstalled> {
         if let Some(extension) = self.carried.of_digest(&release.digest) {
             return Ok(Location::Carried(extension.clone()));
         }
@@ -163,12 +166,15 @@ impl Installed {
             Some(store) => store.sized(&release.digest, release.size),
             None => Err(StoreError::Missing(release.digest)),
         };
-        stored
-            .map(Location::Stored)
-            .map_err(|error| NotInstalled::Store {
+        stored.map(Location::Stored).map_err(|error| match error {
+            StoreError::OtherSize { actual, .. } => {
+                NotInstalled::Lock(lock.wrong_size(name, actual))
+            }
+            error => NotInstalled::Store {
                 name: name.to_owned(),
                 error,
-            })
+            },
+        })
     }
 
     fn unknown(&self, name: &str, lock: &Lock) -> NotInstalled {

@@ -5,14 +5,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::source::Source;
-use super::{Digest, Signer, is_name};
+use super::{Digest, Signer, disk, is_name};
 use crate::limits::{COMPONENT, LOCK, Quantity};
 use crate::untrusted::Untrusted;
 
@@ -69,6 +68,9 @@ pub struct Release {
     /// Its signer: a minisign public key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
+    /// What it asks to happen when it breaks.
+    #[serde(rename = "on-failure", skip_serializing_if = "Option::is_none")]
+    pub on_failure: Option<String>,
     /// Its permissions for methods that no power covers, by method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
@@ -139,12 +141,8 @@ impl Lock {
             error,
         };
         let path = &std::path::absolute(path).map_err(unreadable)?;
-        let mut text = String::new();
-        match File::open(path) {
-            Ok(file) => {
-                let read = file.take(LOCK as u64 + 1).read_to_string(&mut text);
-                read.map_err(unreadable)?;
-            }
+        let bytes = match disk::read(path, LOCK) {
+            Ok(bytes) => bytes,
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
@@ -154,8 +152,10 @@ impl Lock {
                 });
             }
             Err(error) => return Err(unreadable(error)),
-        }
-        Self::parse(&text, path)
+        };
+        let not_utf8 = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
+        let text = String::from_utf8(bytes).map_err(not_utf8);
+        Self::parse(&text.map_err(unreadable)?, path)
     }
 
     /// Parses the text of the lock file at `path`.
@@ -238,6 +238,18 @@ impl Lock {
         self.extensions.remove(name)
     }
 
+    /// The error about an extension whose component has another size than it says.
+    #[must_use]
+    pub fn wrong_size(&self, name: &str, actual: u64) -> LockError {
+        LockError::Wrong {
+            path: self.path.clone(),
+            line: None,
+            what: format!(
+                "`{name}` has the wrong `size`: its component has {actual} bytes; correct it"
+            ),
+        }
+    }
+
     /// The digests of its components.
     pub fn digests(&self) -> impl Iterator<Item = Digest> {
         let locked = self.extensions.values();
@@ -292,6 +304,7 @@ wit = "0.1.0"
 imports = ["acp-chain:proxy/channel@0.1.0"]
 powers = ["prompts.read", "prompts.change"]
 signer = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl"
+on-failure = "refuse"
 
 [extension.agreed.methods]
 "_vendor/*" = ["read"]
@@ -317,6 +330,7 @@ powers = []
         assert_eq!(parse(&lock.to_string()), Ok(lock.clone()));
         let redact = lock.get("redact").unwrap();
         assert_eq!(redact.agreed.powers, ["prompts.read", "prompts.change"]);
+        assert_eq!(redact.agreed.on_failure.as_deref(), Some("refuse"));
         assert_eq!(redact.pending.as_ref().unwrap().size, 4);
         assert_eq!(lock.digests().count(), 2);
     }
@@ -331,6 +345,21 @@ powers = []
         assert_eq!(
             parse(&lock.to_string()).unwrap().extensions,
             lock.extensions
+        );
+    }
+
+    // There is no such function on macOS.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_no_lock_and_is_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("acp-chain.lock");
+        let mode = rustix::fs::Mode::RUSR;
+        rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let told = Lock::read(&path).unwrap_err().to_string();
+        assert!(
+            told.ends_with("acp-chain.lock: the file cannot be read: it is not a file"),
+            "{told}"
         );
     }
 

@@ -46,6 +46,17 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A component is whole, and its lock is wrong about its size.
+    #[error(
+        "{} has {actual} bytes, as it should; its lock says otherwise",
+        Untrusted::new(path.display())
+    )]
+    OtherSize {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        actual: u64,
+    },
     /// A component is missing.
     #[error("{0} is not installed; `acp-chain install` fetches it")]
     Missing(Digest),
@@ -123,10 +134,14 @@ impl Store {
     pub fn sized(&self, digest: &Digest, size: u64) -> Result<Stored, StoreError> {
         let stored = self.stored(digest)?;
         let about = fs::metadata(&stored.path).map_err(at(&stored.path))?;
-        match about.len() == size {
-            true => Ok(stored),
-            false => Err(StoreError::Damaged { path: stored.path }),
+        let actual = about.len();
+        if actual == size {
+            return Ok(stored);
         }
+        // Only one of the two is wrong.
+        stored.read()?;
+        let path = stored.path;
+        Err(StoreError::OtherSize { path, actual })
     }
 
     /// The content of a component, with its digest checked.
@@ -221,24 +236,14 @@ impl Changing<'_> {
         Ok(digest)
     }
 
-    /// An error if a component that a lock lets run is not in the store. Nobody needs an update that is only pending.
-    pub fn check(&self, lock: &Lock) -> Result<(), StoreError> {
-        let mut agreed = lock.extensions().map(|locked| locked.agreed.digest);
-        match agreed.find(|digest| self.store.find(digest).is_none()) {
-            Some(digest) => Err(StoreError::Missing(digest)),
-            None => Ok(()),
-        }
-    }
-
-    /// Writes a lock file whose components are all in the store.
+    /// Writes a lock file. Its components need not all be there: whoever names a new one has added it first.
     pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
-        self.check(lock)?;
         self.used_by(lock.path())?;
         if let Some(folder) = lock.path().parent() {
             files::make_private(folder).map_err(at(folder))?;
         }
         let path = &behind_links(lock.path());
-        disk::write(path, lock.to_string().as_bytes()).map_err(at(path))
+        disk::write_shared(path, lock.to_string().as_bytes()).map_err(at(path))
     }
 
     /// Writes a manifest, which uses extensions of its lock.
@@ -247,7 +252,7 @@ impl Changing<'_> {
             files::make_private(folder).map_err(at(folder))?;
         }
         let path = &behind_links(path);
-        disk::write(path, text.as_bytes()).map_err(at(path))
+        disk::write_shared(path, text.as_bytes()).map_err(at(path))
     }
 
     /// Stores a file of this name beside the components.

@@ -17,7 +17,7 @@ pub struct Edit {
 impl Edit {
     /// Reads a file. A missing file is empty.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        match std::fs::read_to_string(path) {
+        match super::text(path) {
             Ok(text) => Self::parse(&text, path),
             Err(error) if error.kind() == ErrorKind::NotFound => Self::parse("", path),
             Err(error) => Err(ManifestError::unreadable(path, error)),

@@ -223,7 +223,9 @@ fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     )
 }
 
-pub(super) fn policy(on_failure: OnFailure) -> FailurePolicy {
+/// What an extension asks to happen when it breaks.
+#[must_use]
+pub fn policy(on_failure: OnFailure) -> FailurePolicy {
     match on_failure {
         OnFailure::Restart => FailurePolicy::Restart,
         OnFailure::RestartThenBypass => FailurePolicy::RestartThenBypass,
@@ -315,6 +317,25 @@ mod tests {
         assert_eq!(component.limits.memory, 128 << 20);
         // Never below the default.
         assert_eq!(component.limits.held, Limits::default().held);
+    }
+
+    #[test]
+    fn nothing_is_over_a_ceiling_that_is_below_its_default() {
+        let (_folder, installed) = carrying(&asks());
+        let user = User::parse(
+            "[ceilings]\nmemory = \"16 MiB\"\nheld = 2\n",
+            Path::new("/config.toml"),
+        );
+        let text = "[[proxy]]\nuse = \"shout\"\n[[proxy]]\nid = \"own\"\npath = \"own.wasm\"\n";
+        let path = Path::new("/project/acp-chain.toml");
+        let manifest = Manifest::parse(text, path, &user.unwrap(), &installed).unwrap();
+        for proxy in &manifest.proxies {
+            let ProxyKind::Component(component) = &proxy.kind else {
+                panic!("a component")
+            };
+            assert_eq!(component.limits.memory, 16 << 20, "{}", proxy.id);
+            assert_eq!(component.limits.held, 2, "{}", proxy.id);
+        }
     }
 
     #[test]

@@ -17,7 +17,7 @@ mod user;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::io::Cursor;
+use std::io::{self, Cursor};
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::{Package, PackageError};
@@ -28,7 +28,7 @@ use toml::Spanned;
 pub use agent::Remote;
 pub use edit::Edit;
 pub use error::ManifestError;
-pub use extension::check_asks;
+pub use extension::{check_asks, policy};
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use serve::{Route, Serve, ServeLimits};
@@ -38,7 +38,8 @@ use self::agent::AgentTable;
 use self::proxy::ProxyTable;
 use self::terms::Wrong;
 use crate::extension::installed::Found;
-use crate::extension::{Installed, Location, Lock, LockError};
+use crate::extension::{Installed, Location, Lock, LockError, disk};
+use crate::limits::MANIFEST;
 use crate::mcp::bridge::BridgeKind;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
@@ -123,7 +124,7 @@ impl Manifest {
     /// Reads a manifest file. Its paths are relative to its folder.
     pub fn read(path: &Path, user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let unreadable = |error| ManifestError::unreadable(path, error);
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = text(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
         Self::parse(&text, &path, user, installed)
     }
@@ -189,7 +190,7 @@ impl Manifest {
         installed: &Installed,
     ) -> Result<Vec<Single>, ManifestError> {
         let unreadable = |error| ManifestError::unreadable(path, error);
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = text(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
         let file = File::parse(&text, &path)?;
         Ok(Around::new(&path, &text, user, installed).each(file.proxy))
@@ -414,6 +415,13 @@ impl<'a> Around<'a> {
         }
         Some(at)
     }
+}
+
+/// The text of a manifest, or of the user's file.
+fn text(path: &Path) -> io::Result<String> {
+    let bytes = disk::read(path, MANIFEST)?;
+    let text = String::from_utf8(bytes);
+    text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
 /// A command with a slash is a path, relative to the manifest's folder.

@@ -15,7 +15,7 @@ pub(super) type Wrong = (usize, String);
 /// A table of limits, by their keys.
 pub(super) type LimitsTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-/// Applies a table of limits; none may exceed its ceiling, if there are ceilings.
+/// Applies a table of limits; none may exceed its ceiling, if there are ceilings. Others are lowered to their ceilings.
 pub(super) fn read_limits(
     table: LimitsTable,
     mut limits: Limits,
@@ -43,6 +43,12 @@ pub(super) fn read_limits(
             ));
         }
         limit.put(&mut limits, amount);
+    }
+    if let Some(ceilings) = ceilings {
+        for limit in TABLE {
+            let most = limit.of(&limits).min(limit.of(ceilings));
+            limit.put(&mut limits, most);
+        }
     }
     Ok(limits)
 }

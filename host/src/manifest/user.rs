@@ -157,7 +157,7 @@ impl User {
 
     /// Reads the user's file; if it is missing, all settings are defaults.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        match std::fs::read_to_string(path) {
+        match super::text(path) {
             Ok(text) => Self::parse(&text, path),
             // A home that is not a folder counts as missing.
             Err(error)

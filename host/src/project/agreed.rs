@@ -181,9 +181,35 @@ impl Agreed {
             facts.insert(format!("limit {}", limit.key), value);
         }
         for (key, value) in self.config.as_object().into_iter().flatten() {
-            facts.insert(format!("config.{key}"), value.to_string());
+            leaves(member("config", key), value, &mut facts);
         }
         facts
+    }
+}
+
+/// Adds each value within this one, by its path.
+fn leaves(path: String, value: &Value, facts: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Object(members) if !members.is_empty() => {
+            for (key, value) in members {
+                leaves(member(&path, key), value, facts);
+            }
+        }
+        Value::Array(values) if !values.is_empty() => {
+            for (index, value) in values.iter().enumerate() {
+                leaves(format!("{path}[{index}]"), value, facts);
+            }
+        }
+        _ => drop(facts.insert(path, value.to_string())),
+    }
+}
+
+/// The path of a member. No two have the same.
+fn member(path: &str, key: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !key.is_empty() && key.chars().all(is_plain) {
+        true => format!("{path}.{key}"),
+        false => format!("{path}.{key:?}"),
     }
 }
 
@@ -298,6 +324,38 @@ mod tests {
                 gone: vec![text("c")],
                 order: None,
             }
+        );
+    }
+
+    #[test]
+    fn a_change_deep_in_the_configuration_is_told_by_its_path() {
+        let configured = |config: Value| [Agreed { config, ..one("a") }];
+        let changes = |before, now| {
+            let difference = Difference::between(&configured(before), &configured(now));
+            let changed = difference.changed.into_iter();
+            let changed = changed.flat_map(|(_, changed)| changed);
+            let texts = changed.map(|(what, before, now)| format!("{what}: {before} → {now}"));
+            texts.collect::<Vec<_>>()
+        };
+        let rule = json!({ "decision": "ask", "path": "./src/**" });
+        let mut rules = vec![rule; 30];
+        let before = json!({ "rules": rules });
+        rules.push(json!({ "decision": "allow", "path": [] }));
+        assert_eq!(
+            changes(before, json!({ "rules": rules })),
+            [
+                "config.rules[30].decision: nothing → \"allow\"",
+                "config.rules[30].path: nothing → []",
+            ]
+        );
+        // Names that look like paths hide nothing.
+        assert_eq!(
+            changes(json!({ "a": { "b": 1 } }), json!({ "a.b": 1 })),
+            ["config.\"a.b\": nothing → 1", "config.a.b: 1 → nothing"]
+        );
+        assert_eq!(
+            changes(json!({ "a": [1] }), json!({ "a[0]": 1 })),
+            ["config.\"a[0]\": nothing → 1", "config.a[0]: 1 → nothing"]
         );
     }
 

@@ -1,6 +1,6 @@
 //! The content of a project, read once, and its key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::files::{FileError, Root};
 use super::find::MANIFEST;
 use crate::extension::digest::Hasher;
 use crate::extension::{Carried, Digest, Installed, Lock, LockError, Release};
-use crate::limits::{COMPONENT, LOCK, PROJECT_MANIFEST, SIGNATURE};
+use crate::limits::{self, COMPONENT, LOCK, SIGNATURE};
 use crate::manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
 
 /// The prefix of a key. It changes if keys are made in another way.
@@ -19,6 +19,9 @@ const FORMAT: &str = "acp-chain project 1";
 
 /// The lock beside the manifest.
 const LOCK_FILE: &str = "acp-chain.lock";
+
+/// The maximum number of folders that have its components.
+const FOLDERS: usize = 1024;
 
 /// The signature beside the manifest: of the [`Content::statement`].
 const SIGNATURE_FILE: &str = "acp-chain.toml.minisig";
@@ -76,7 +79,7 @@ impl Content {
         let folder = Root::open(root)?;
         let path = root.join(MANIFEST);
         // It existed when the project was found.
-        let text = folder.text(MANIFEST, PROJECT_MANIFEST)?.unwrap_or_default();
+        let text = folder.text(MANIFEST, limits::MANIFEST)?.unwrap_or_default();
         let lock_text = folder.text(LOCK_FILE, LOCK)?;
         let draft = Draft::parse(&text, &path)?;
         let lock = match &lock_text {
@@ -198,8 +201,33 @@ impl Stored {
     }
 }
 
-/// Identifies the powers that a built-in extension asks for. A lock lists those of others; a new version of the program
-/// may ask for more.
+/// The folders beneath a root in which its components are, or would be, and those above them: a change in one may
+/// be a change of the content.
+#[must_use]
+pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
+    let text = Root::open(root).and_then(|folder| folder.text(MANIFEST, limits::MANIFEST));
+    let text = text.ok().flatten().unwrap_or_default();
+    let draft = Draft::parse(&text, &root.join(MANIFEST));
+    let mut all = BTreeSet::new();
+    for proxy in draft.into_iter().flat_map(|draft| draft.proxies) {
+        let From::Path(path) = proxy.from else {
+            continue;
+        };
+        let path = root.join(path);
+        // It may be a link.
+        let real = path.canonicalize().ok();
+        for path in [Some(path), real].into_iter().flatten() {
+            let above = path.ancestors().skip(1);
+            let above = above.filter_map(|folder| folder.canonicalize().ok());
+            let beneath = above.filter(|folder| folder.starts_with(root) && folder != root);
+            all.extend(beneath);
+        }
+    }
+    all.into_iter().take(FOLDERS).collect()
+}
+
+/// Identifies what a built-in extension asks for. A lock lists the powers of others; a new version of the program may
+/// ask for more.
 fn asks(proxy: &Drafted, lock: &Lock, carried: &Carried) -> Option<Digest> {
     let From::Extension(name) = &proxy.from else {
         return None;
@@ -215,6 +243,40 @@ fn asks(proxy: &Drafted, lock: &Lock, carried: &Carried) -> Option<Digest> {
     let methods: BTreeMap<_, _> = methods
         .map(|(name, asked)| (name, &asked.actions))
         .collect();
-    let text = serde_json::json!({ "powers": powers, "methods": methods });
+    let text = serde_json::json!({
+        "powers": powers,
+        "methods": methods,
+        "limits": asks.limits,
+        "on-failure": asks.on_failure,
+    });
     Some(Digest::of(text.to_string().as_bytes()))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn components_lie_in_these_folders_and_in_none_outside() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        let root = top.join("root");
+        for name in ["a/b", "built", "other"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        fs::write(root.join("built/it.wasm"), "").unwrap();
+        symlink("../built/it.wasm", root.join("a/it.wasm")).unwrap();
+        symlink(&top, root.join("out")).unwrap();
+        let paths = ["here.wasm", "./a/b/c/it.wasm", "a/it.wasm", "out/it.wasm"];
+        let mut text = String::new();
+        for (id, path) in paths.iter().enumerate() {
+            let _ = writeln!(text, "[[proxy]]\nid = \"{id}\"\npath = \"{path}\"");
+        }
+        fs::write(root.join(MANIFEST), text).unwrap();
+        let expected = ["a", "a/b", "built"].map(|name| root.join(name));
+        assert_eq!(folders(&root), expected.into());
+    }
 }

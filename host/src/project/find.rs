@@ -113,7 +113,7 @@ impl fmt::Display for End {
             ),
             Self::Home(path) => write!(
                 f,
-                "there is no {MANIFEST} below {}, and neither your home nor what is above it is a project",
+                "there is no {MANIFEST} on the way up to {}, and neither your home nor what is above it is a project",
                 show(path)
             ),
             Self::Settings(path) => {
@@ -194,6 +194,15 @@ mod tests {
             matches!(&found, Found::None(End::Home(at)) if *at == top.join("home")),
             "{found:?}"
         );
+        let Found::None(end) = found else {
+            panic!("no project")
+        };
+        let home = top.join("home");
+        let expected = format!(
+            "there is no {MANIFEST} on the way up to {}, ",
+            home.display()
+        );
+        assert!(end.to_string().starts_with(&expected), "{end}");
         let found = find(&top, &bounds(&top));
         assert!(
             matches!(&found, Found::None(End::Home(at)) if *at == top),

@@ -25,7 +25,7 @@ mod signed;
 mod trust;
 
 pub use agreed::{Agreed, Difference};
-pub use content::{Content, Keep, ProjectError, Stored};
+pub use content::{Content, Keep, ProjectError, Stored, folders};
 pub use files::FileError;
 pub use find::{Bounds, End, Found, MANIFEST, find};
 pub use signed::{is_signed, vouched};

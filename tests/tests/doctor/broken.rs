@@ -174,16 +174,17 @@ fn a_configuration_that_is_wrong_hides_nothing_else() {
 #[test]
 fn what_never_answers_hides_nothing_else() {
     let user = User::new();
-    let config = user.path(CONFIG);
-    fs::remove_file(&config).unwrap();
+    let settings = user.path(ZED);
+    fs::remove_file(&settings).unwrap();
     // Whoever opens it waits for somebody who writes to it.
-    mknodat(CWD, &config, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    mknodat(CWD, &settings, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
     let found = user.doctor(&["--timeout", "1"]);
-    for area in ["configuration", "chain", "project"] {
+    for area in ["agent", "editors"] {
         found.among(area, "this took longer than 7 s");
     }
-    let is_fine =
-        |finding: &&serde_json::Value| finding["state"] == "fine" && finding["area"] == "agent";
+    let is_fine = |finding: &&serde_json::Value| {
+        finding["state"] == "fine" && finding["area"] == "configuration"
+    };
     assert!(
         found.findings.iter().any(|finding| is_fine(&finding)),
         "{found:#?}"

@@ -1,13 +1,16 @@
 //! Extensions in files.
 
 use std::fs;
+use std::io::Cursor;
 use std::path::PathBuf;
 
 use acp_chain::extension::Lock;
+use acp_chain_package::{OnFailure, Package};
+use acp_chain_tests::host;
+use acp_chain_tests::said::Said;
 use serde_json::Value;
 
 use super::world::{World, digest};
-use acp_chain_tests::said::Said;
 
 const USED: &str = "# Ours.\n[agent]\ncommand = \"agent\"\n\n[[proxy]]\nuse = \"it\"\n";
 
@@ -79,7 +82,7 @@ fn an_extension_is_added_and_removed_and_the_rest_of_the_manifest_stays() {
     assert_eq!(world.manifest_text(), before);
     assert!(world.lock().is_empty());
     assert_eq!(world.components().len(), 1);
-    assert!(world.do_run(&["gc"]).starts_with("1 components removed"));
+    assert!(world.do_run(&["gc"]).starts_with("1 component removed"));
     assert!(world.components().is_empty());
     assert!(
         world
@@ -123,6 +126,15 @@ fn what_comes_with_the_program_is_used_by_its_name() {
     assert!(world.lock().is_empty() && world.components().is_empty());
     world.do_run(&["check"]);
     assert_eq!(world.do_run(&["list"]), "it\n  comes with acp-chain\n");
+    // Nobody else's takes its place.
+    world.package("it.wasm", "it", "9.0.0", &[]);
+    let told = world.fail(&["add", "it.wasm", "--yes"]);
+    assert!(
+        told.contains("it says `it`, which is the name of an extension that comes with")
+            && told.contains("`--id NAME`"),
+        "{told}"
+    );
+    assert!(world.lock().is_empty());
     world.do_run(&["remove", "it"]);
     assert!(!world.manifest_text().contains("proxy"));
 }
@@ -272,6 +284,123 @@ fn an_update_that_wants_no_more_needs_a_word_and_one_that_does_stays_pending() {
 }
 
 #[test]
+fn a_pending_update_that_was_withdrawn_is_forgotten() {
+    let world = World::new();
+    let file = world.package("it.wasm", "it", "1.0.0", &[]);
+    let first = fs::read(&file).unwrap();
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    world.package("it.wasm", "it", "1.1.0", &["prompts.read"]);
+    world.do_run(&["update", "--yes"]);
+    assert!(world.locked("it").pending.is_some());
+    fs::write(&file, first).unwrap();
+    assert_eq!(
+        world.do_run(&["update"]),
+        "`it` is up to date; the update that was pending was withdrawn, and is forgotten.\n"
+    );
+    assert_eq!(world.locked("it").pending, None);
+    assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
+}
+
+#[test]
+fn what_happens_when_an_extension_breaks_is_shown_and_locked_and_another_is_new_trust() {
+    let world = World::new();
+    let write = |version: &str, on_failure| {
+        let file = world.package("it.wasm", "it", version, &[]);
+        let mut package = Package::read(Cursor::new(fs::read(&file).unwrap())).unwrap();
+        package.asks.on_failure = Some(on_failure);
+        let component = fs::read(host::component("pass")).unwrap();
+        fs::write(&file, package.write(&component).unwrap()).unwrap();
+    };
+    write("1.0.0", OnFailure::Refuse);
+    let shown = world.do_run(&["add", "it.wasm", "--yes"]);
+    assert!(
+        shown.contains("  when it breaks: all its messages are refused (on-failure)\n"),
+        "{shown}"
+    );
+    let agreed = world.locked("it").agreed;
+    assert_eq!(agreed.on_failure.as_deref(), Some("refuse"));
+    // An older lock does not say it, and is completed.
+    let lock = world.path("project/acp-chain.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    let older = text.replace("on-failure = \"refuse\"\n", "");
+    assert_ne!(older, text);
+    fs::write(&lock, older).unwrap();
+    assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
+    assert_eq!(world.locked("it").agreed, agreed);
+    write("1.1.0", OnFailure::Bypass);
+    let told = world.do_run(&["update", "--yes"]);
+    assert!(
+        told.contains("! it wants another `on-failure`: `bypass`, was `refuse`\n"),
+        "{told}"
+    );
+    assert_eq!(world.locked("it").agreed, agreed);
+}
+
+#[test]
+fn what_fails_or_is_missing_does_not_hold_up_the_others() {
+    let world = World::new();
+    let component = |name: &str| {
+        let digest = world.locked(name).agreed.digest;
+        let mut components = world.components().into_iter();
+        components.find(|path| path.to_string_lossy().contains(&digest.hex()))
+    };
+    for name in ["a", "b", "c"] {
+        let file = format!("{name}.wasm");
+        world.package(&file, name, "1.0.0", &[]);
+        world.do_run(&["add", &file, "--yes"]);
+    }
+    fs::remove_file(component("a").unwrap()).unwrap();
+    fs::remove_file(world.path("a.wasm")).unwrap();
+
+    let installed = world.run(&["install"]);
+    assert!(!installed.is_success, "{installed:?}");
+    assert_eq!(installed.out, "b 1.0.0: is there\nc 1.0.0: is there\n");
+    assert!(installed.err.contains("acp-chain: `a`: "), "{installed:?}");
+    world.package("b.wasm", "b", "1.1.0", &[]);
+    world.do_run(&["update", "b", "--yes"]);
+    assert_eq!(world.locked("b").agreed.version.as_deref(), Some("1.1.0"));
+    world.do_run(&["remove", "c"]);
+
+    // An update brings back what is missing, and goes on after a name that it does not know.
+    fs::remove_file(component("b").unwrap()).unwrap();
+    let updated = world.run(&["update", "x", "b"]);
+    assert!(!updated.is_success, "{updated:?}");
+    let unknown = "`x` is not installed; `acp-chain list` shows what is";
+    assert!(updated.err.contains(unknown), "{updated:?}");
+    assert_eq!(
+        updated.out,
+        "`b` is up to date; its component was missing, and is installed.\n"
+    );
+    assert!(component("b").is_some());
+    world.do_run(&["remove", "a"]);
+    world.do_run(&["install"]);
+}
+
+#[test]
+fn of_a_wrong_size_the_lock_is_blamed() {
+    let world = World::new();
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    world.do_run(&["add", "it.wasm", "--yes"]);
+    let size = world.locked("it").agreed.size;
+    let lock = world.path("project/acp-chain.lock");
+    let text = fs::read_to_string(&lock).unwrap();
+    let wrong = text.replace(&format!("size = {size}\n"), "size = 1\n");
+    assert_ne!(wrong, text);
+    fs::write(&lock, wrong).unwrap();
+    let is_blamed = |args: &[&str]| {
+        let told = world.fail(args);
+        let expected =
+            format!("acp-chain.lock: `it` has the wrong `size`: its component has {size} bytes");
+        assert!(told.contains(&expected), "{args:?}: {told}");
+    };
+    is_blamed(&["check"]);
+    is_blamed(&["install"]);
+    fs::remove_dir_all(world.path(".local")).unwrap();
+    is_blamed(&["install"]);
+    assert!(world.components().is_empty());
+}
+
+#[test]
 fn another_source_is_new_trust() {
     let world = World::new();
     world.package("it.wasm", "it", "1.2.0", &[]);
@@ -343,11 +472,7 @@ fn what_is_no_extension_changes_nothing() {
     let world = World::new();
     fs::write(world.path("no.wasm"), "not wasm").unwrap();
     fs::write(world.path("module.wasm"), b"\0asm\x01\0\0\0").unwrap();
-    fs::copy(
-        acp_chain_tests::host::component("pass"),
-        world.path("bare.wasm"),
-    )
-    .unwrap();
+    fs::copy(host::component("pass"), world.path("bare.wasm")).unwrap();
     fs::create_dir(world.path("folder.wasm")).unwrap();
     let before = world.manifest_text();
     for (source, expected) in [

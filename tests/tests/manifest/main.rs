@@ -13,6 +13,7 @@ use acp_chain_tests::client::prompt;
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::wire::in_time;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -209,6 +210,23 @@ async fn a_manifest_that_is_not_toml_or_not_there_is_named() {
             manifest.display()
         ))
         .await;
+}
+
+#[tokio::test]
+async fn a_pipe_is_not_waited_for_and_of_a_file_only_so_much_is_read() {
+    let project = Project::new("");
+    let manifest = project.manifest();
+    let shown = manifest.display();
+    fs::remove_file(&manifest).unwrap();
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, &manifest, kind, mode, 0).unwrap();
+    let why = format!("{shown}: the file cannot be read: it is not a file");
+    in_time("a pipe", project.is_refused(&why)).await;
+    fs::remove_file(&manifest).unwrap();
+    let file = fs::File::create(&manifest).unwrap();
+    file.set_len(1 << 30).unwrap();
+    let why = format!("{shown}: the file cannot be read: it is larger than 1 MiB");
+    project.is_refused(&why).await;
 }
 
 #[tokio::test]

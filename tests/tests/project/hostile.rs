@@ -230,13 +230,15 @@ const ROWS: &[Row] = &[
 ];
 
 #[test]
-fn a_folder_is_given_by_its_own_path_and_none_is_gits() {
+fn a_folder_is_given_by_its_own_path_and_none_is_gits_or_has_something_of_gits() {
     for (path, told) in [
         ("docs/hooks", "is reached by a link, and is"),
         (".git/hooks", "is Git's own, from which Git runs programs"),
+        ("vendor", "/vendor/a/b/.git, from which Git runs programs"),
     ] {
         let world = World::shouting();
         fs::create_dir_all(world.path(".git/hooks")).unwrap();
+        fs::create_dir_all(world.path("vendor/a/b/.git")).unwrap();
         symlink(".git", world.path("docs")).unwrap();
         let given = format!("[{{ path = \"{path}\", name = \"/it\", write = true }}]");
         world.manifest(&format!("{SHOUT}directories = {given}\n"));
@@ -377,19 +379,7 @@ fn a_repository_in_a_trusted_project_is_not_trusted() {
 #[test]
 fn a_lock_agrees_to_nothing_for_the_user() {
     let world = World::new();
-    let component = fs::read(host::component("shout-rust")).unwrap();
-    let digest = acp_chain::extension::Digest::of(&component);
-    let store =
-        acp_chain::extension::Store::open(&world.home().join(".local/share/acp-chain/extensions"));
-    store.change().unwrap().add(&component).unwrap();
-    world.manifest("[[proxy]]\nuse = \"it\"\n");
-    let lock = format!(
-        "version = 1\n[[extension]]\nname = \"it\"\n[extension.agreed]\nsource = \"ghcr.io/someone/it:1\"\n\
-         digest = \"{digest}\"\nsize = {}\nwit = \"0.1.0\"\nimports = []\n\
-         powers = [\"prompts.read\", \"terminals.run\", \"files.write\"]\n",
-        component.len()
-    );
-    fs::write(world.path("acp-chain.lock"), lock).unwrap();
+    world.locked();
     let shown: serde_json::Value =
         serde_json::from_str(&world.do_run(&["trust", "--show", "--json"])).unwrap();
     // What the component does not ask for, it does not get, whatever the lock says.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
+use acp_chain_tests::host::component;
 use acp_chain_tests::wire::in_time;
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -65,6 +66,43 @@ fn all_sessions_have_the_project_that_the_command_line_names() {
     );
     drop(input);
     assert!(running.wait().unwrap().success());
+}
+
+#[tokio::test]
+async fn changes_of_components_are_told_wherever_they_lie() {
+    let world = World::shouting();
+    world.component("later/deep/shout.wasm");
+    world.trust();
+    let mut command = Command::from(world.command("find-projects"));
+    let command = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    let mut running = command.spawn().unwrap();
+    let mut input = running.stdin.take().unwrap();
+    let mut output = BufReader::new(running.stdout.take().unwrap()).lines();
+    let mut next = async || -> Value {
+        let line = in_time("the locator", output.next_line()).await.unwrap();
+        serde_json::from_str(&line.unwrap()).unwrap()
+    };
+    input.write_all(&lookup(0, &world.root)).await.unwrap();
+    assert!(next().await.get("project").is_some());
+    let pass = component("pass");
+    fs::copy(&pass, world.path("tools/shout.wasm")).unwrap();
+    let changed = "has changed since you agreed to its proxies";
+    let said = next().await["notice"].to_string();
+    assert!(said.contains(changed), "{said}");
+
+    // Also in folders that the manifest did not name before.
+    world.manifest(&SHOUT.replace("tools/", "later/deep/"));
+    world.trust();
+    let said = next().await["notice"].to_string();
+    assert!(said.contains("is trusted now"), "{said}");
+    fs::copy(&pass, world.path("later/deep/shout.wasm")).unwrap();
+    let said = next().await["notice"].to_string();
+    assert!(said.contains(changed), "{said}");
+    drop(input);
+    assert!(running.wait().await.unwrap().success());
 }
 
 #[tokio::test]

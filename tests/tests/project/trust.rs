@@ -42,11 +42,88 @@ fn later_only_the_difference_is_shown() {
     world.manifest(&format!("# Ours.\n{SHOUT}"));
     let (_, text) = world.typed("y\n");
     assert!(
-        text.contains("Its files changed, but the proxies, and what they may do, are the same."),
+        text.contains("Its files, or this program, changed, but the proxies, and what they may do, are the same."),
         "{text}"
     );
     let (is_success, text) = world.typed("");
     assert!(is_success && text.contains("is trusted since "), "{text}");
+}
+
+/// A manifest with rules that take more than a thousand bytes, and with one more.
+fn ruled(more: &str) -> String {
+    let rules = "{ decision = \"ask\", path = \"./src/**\" }, ".repeat(40);
+    format!("{SHOUT}config.rules = [{rules}{more}]\n")
+}
+
+#[test]
+fn a_difference_is_shown_however_much_is_around_it() {
+    let world = World::shouting();
+    world.manifest(&ruled(""));
+    world.trust();
+    world.manifest(&ruled("{ decision = \"allow\", path = \"/**\" }"));
+    let (_, text) = world.typed("n\n");
+    for told in [
+        "config.rules[40].decision: nothing → \"allow\"",
+        "config.rules[40].path: nothing → \"/**\"",
+    ] {
+        assert!(text.contains(told), "{text}\nlacks\n{told}");
+    }
+    assert!(!text.contains("rules[39]"), "{text}");
+}
+
+#[test]
+fn nobody_is_asked_about_what_is_too_long_to_be_shown() {
+    let world = World::shouting();
+    world.trust();
+    let text = "x".repeat(20_000);
+    let long = format!("{SHOUT}config.text = \"{text}\"\n");
+    for is_new in [false, true] {
+        world.manifest(&long);
+        if is_new {
+            world.do_run(&["trust", "--revoke"]);
+        }
+        let (is_success, said) = world.typed("y\n");
+        let told = "part of this is too long to be shown here, so you are not asked";
+        assert!(!is_success && said.contains(told), "{said}");
+        assert!(world.located_here().get("project").is_none());
+    }
+    let shown = world.do_run(&["trust", "--show", "--json"]);
+    assert!(shown.contains(&text), "{shown}");
+    world.trust();
+    assert!(world.located_here().get("project").is_some());
+}
+
+#[test]
+fn what_a_trusted_project_locks_is_kept() {
+    let world = World::new();
+    world.locked();
+    world.trust();
+    let collected = world.do_run(&["gc"]);
+    assert!(collected.starts_with("0 components"), "{collected}");
+    world.do_run(&["check"]);
+}
+
+#[test]
+fn a_nested_project_that_is_gone_is_forgotten_and_the_one_around_it_is_not() {
+    let mut world = World::shouting();
+    let outer = world.trust();
+    let root = world.root.clone();
+    world.root = root.join("inner");
+    fs::create_dir(&world.root).unwrap();
+    world.component("tools/shout.wasm");
+    world.manifest(SHOUT);
+    world.trust();
+    fs::remove_file(world.path("acp-chain.toml")).unwrap();
+    // From within it, too.
+    fs::create_dir(world.path("src")).unwrap();
+    world.do_run(&["trust", "--revoke", "src"]);
+    world.root = root;
+    let listed = world.do_run(&["trust", "--list"]);
+    assert!(!listed.contains("/inner\n"), "{listed}");
+    assert_eq!(world.located_here()["project"]["key"], *outer);
+    // Without a decision of its own, a folder is part of the project around it.
+    world.do_run(&["trust", "--revoke", "inner"]);
+    assert!(world.located_here().get("project").is_none());
 }
 
 #[test]

@@ -47,6 +47,23 @@ impl World {
         world
     }
 
+    /// Makes its project an extension that is installed, with a lock that grants more than it asks for.
+    pub fn locked(&self) {
+        let component = fs::read(host::component("shout-rust")).unwrap();
+        let digest = acp_chain::extension::Digest::of(&component);
+        let store = self.home().join(".local/share/acp-chain/extensions");
+        let store = acp_chain::extension::Store::open(&store);
+        store.change().unwrap().add(&component).unwrap();
+        self.manifest("[[proxy]]\nuse = \"it\"\n");
+        let lock = format!(
+            "version = 1\n[[extension]]\nname = \"it\"\n[extension.agreed]\nsource = \"ghcr.io/someone/it:1\"\n\
+             digest = \"{digest}\"\nsize = {}\nwit = \"0.1.0\"\nimports = []\n\
+             powers = [\"prompts.read\", \"terminals.run\", \"files.write\"]\n",
+            component.len()
+        );
+        fs::write(self.path("acp-chain.lock"), lock).unwrap();
+    }
+
     pub fn home(&self) -> PathBuf {
         self.home.path().canonicalize().unwrap()
     }
@@ -93,15 +110,21 @@ impl World {
             "type": "object",
             "properties": { "lenient": { "type": "boolean", "default": false } },
         });
+        let asks = Asks {
+            powers: asked.collect(),
+            config: schema.as_object().cloned(),
+            ..Asks::default()
+        };
+        self.carry_asking(name, asks);
+    }
+
+    /// The same with one that asks for this.
+    pub fn carry_asking(&mut self, name: &str, asks: Asks) {
         let package = Package {
             name: name.to_owned(),
             version: Version::new(1, 0, 0),
             about: About::default(),
-            asks: Asks {
-                powers: asked.collect(),
-                config: schema.as_object().cloned(),
-                ..Asks::default()
-            },
+            asks,
             imports: Vec::new(),
             exports: Vec::new(),
             draft: false,

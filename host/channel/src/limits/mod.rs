@@ -173,8 +173,8 @@ pub const COMPONENT: usize = 256 * MIB;
 /// The longest lock file, in bytes.
 pub const LOCK: usize = MIB;
 
-/// The longest manifest of a project, in bytes.
-pub const PROJECT_MANIFEST: usize = MIB;
+/// The longest manifest, in bytes.
+pub const MANIFEST: usize = MIB;
 
 /// The longest answer of a registry that is not a component, in bytes.
 pub const REGISTRY_ANSWER: usize = 4 * MIB;
@@ -323,10 +323,10 @@ pub const FIXED: &[Fixed] = &[
         passing: "it is not read",
     },
     Fixed {
-        name: "project",
+        name: "manifest",
         quantity: Quantity::Size,
-        value: PROJECT_MANIFEST as u64,
-        what: "the manifest of a project",
+        value: MANIFEST as u64,
+        what: "a manifest, and your config.toml",
         passing: "it is not read",
     },
     Fixed {

@@ -40,11 +40,16 @@ impl Core {
 
     /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
-        let log = match &self.log {
-            Some(log) => format!(" More is in {}.", Untrusted::new(log.display())),
-            None => String::new(),
-        };
-        self.notices.add(format!("{}{log}", quote(text, LONGEST)));
+        let mut text = quote(text, LONGEST);
+        if let Some(log) = &self.log {
+            let end = match text.ends_with(['.', '!', '?']) {
+                true => "",
+                false => ".",
+            };
+            let log = Untrusted::new(log.display());
+            text = format!("{text}{end} More is in {log}.");
+        }
+        self.notices.add(text);
         self.send_notices();
     }
 

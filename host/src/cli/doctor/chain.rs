@@ -143,6 +143,10 @@ impl Chain<'_> {
                 self.shown()
             )),
             NotInstalled::Revoked { .. } => finding.run(format!("acp-chain remove {name}{about}")),
+            NotInstalled::Lock(_) => finding.step(format!(
+                "correct the `size` of `{name}` in the lock beside {}",
+                self.shown()
+            )),
             NotInstalled::Store { .. } | NotInstalled::Package { .. } => {
                 finding.run(self.install())
             }

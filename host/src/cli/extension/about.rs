@@ -4,9 +4,10 @@ use acp_chain_package::Package;
 use acp_chain_powers::Power;
 use serde_json::{Value, json};
 
-use crate::cli::words::in_words;
+use crate::cli::words::{failure, in_words};
 use crate::extension::Digest;
 use crate::limits::about;
+use crate::manifest::policy;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// Prints the description.
@@ -79,10 +80,14 @@ fn asks(package: &Package) -> Vec<String> {
             "up to {value} of `{key}`, a limit (acp-chain limits)"
         ));
     }
-    match lines.is_empty() {
-        true => vec!["nothing: it sees nothing, and does nothing".to_owned()],
-        false => lines,
+    if lines.is_empty() {
+        lines.push("nothing: it sees nothing, and does nothing".to_owned());
     }
+    if let Some(on_failure) = asks.on_failure {
+        let policy = failure(Some(policy(on_failure)));
+        lines.push(format!("when it breaks: {policy} (on-failure)"));
+    }
+    lines
 }
 
 /// A reason given by its author.

@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use super::about;
 use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
-use super::place::{Named, Place};
+use super::place::{Named, Place, carried};
 use crate::extension::signature::signer;
 use crate::extension::{Digest, Fetched, Location, Lock, Locked, Signer, Source, is_name};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The built-in extensions, whose names nobody else may use.
+/// Our extensions. Nobody else may use their names, nor those of what else comes with this program.
 const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
 
 #[derive(Debug, clap::Args)]
@@ -118,7 +118,7 @@ impl Add {
             Some(id) => (id, "--id"),
             None => (claimed, "it"),
         };
-        if OURS.contains(&&**name) {
+        if OURS.contains(&&**name) || carried()?.named(name).is_some() {
             return Err(format!(
                 "{from} says `{name}`, which is the name of an extension that comes with acp-chain, and this \
                  one comes from {}; `--id NAME` gives it another name",

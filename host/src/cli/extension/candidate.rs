@@ -86,6 +86,7 @@ impl Checks {
             imports: package.imports.clone(),
             powers: powers(&package),
             signer,
+            on_failure: on_failure(&package),
             methods: methods(&package),
             limits: limits(&package),
         };
@@ -169,6 +170,28 @@ pub fn shown(source: &Source) -> String {
 fn powers(package: &Package) -> Vec<String> {
     let asked = package.asks.powers.iter();
     asked.map(|asked| asked.power.clone()).collect()
+}
+
+/// What a package asks to happen when it breaks, as in manifests.
+fn on_failure(package: &Package) -> Option<String> {
+    let policy = serde_json::to_value(package.asks.on_failure?).ok()?;
+    Some(policy.as_str()?.to_owned())
+}
+
+/// A release that another is compared with: older locks do not say what happens when it breaks.
+pub fn filled_in(place: &Place, old: &Release, new: &Release) -> Release {
+    let mut old = old.clone();
+    if old.on_failure.is_some() {
+        return old;
+    }
+    if old.digest == new.digest {
+        old.on_failure.clone_from(&new.on_failure);
+    } else if let Ok(component) = place.store.read(&old.digest)
+        && let Ok(package) = Package::read(Cursor::new(component))
+    {
+        old.on_failure = on_failure(&package);
+    }
+    old
 }
 
 /// The methods that a package asks for by name.

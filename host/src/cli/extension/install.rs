@@ -3,9 +3,9 @@
 use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
-use super::place::{Named, Place};
+use super::place::{Named, Place, carried};
 use crate::extension::signature::signer;
-use crate::extension::{Carried, Lock, Reference, Release, Source};
+use crate::extension::{Lock, Locked, Reference, Release, Source};
 use crate::manifest::Edit;
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -42,17 +42,26 @@ impl Install {
             .used_by(lock.path())
             .map_err(|error| error.to_string())?;
         drop(changing);
+        let mut succeeded = true;
         for locked in lock.extensions() {
             let name = &locked.name;
-            let got = get(&place, &checks, &locked.agreed);
-            let how = got.map_err(|error| format!("`{name}`: {error}"))?;
             let version = quote(
                 locked.agreed.version.as_deref().unwrap_or_default(),
                 MAX_QUOTE,
             );
-            say!("{name} {version}: {how}");
+            match get(&place, &checks, &lock, locked) {
+                Ok(how) => say!("{name} {version}: {how}"),
+                // A failure does not hold up the others.
+                Err(error) => {
+                    eprintln!("acp-chain: `{name}`: {error}");
+                    succeeded = false;
+                }
+            }
         }
-        Ok(ExitCode::SUCCESS)
+        Ok(match succeeded {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
     }
 }
 
@@ -74,8 +83,7 @@ fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
             listed(&unused)
         ));
     }
-    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
-    let carried = carried.map_err(|error| format!("this program cannot be read: {error}"))?;
+    let carried = carried()?;
     let mut missing: Vec<_> = edit.uses().map(str::to_owned).collect();
     missing.retain(|name| !locked.contains(name) && carried.named(name).is_none());
     match missing.is_empty() {
@@ -87,8 +95,18 @@ fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
     }
 }
 
-/// Fetches one release, if it is missing; returns what was done.
-fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str, String> {
+/// Fetches one extension, if it is missing; returns what was done.
+fn get(
+    place: &Place,
+    checks: &Checks,
+    lock: &Lock,
+    locked: &Locked,
+) -> Result<&'static str, String> {
+    let release = &locked.agreed;
+    let check_size = |component: &[u8]| match component.len() as u64 {
+        size if size == release.size => Ok(()),
+        size => Err(lock.wrong_size(&locked.name, size).to_string()),
+    };
     checks.check_revoked(place, &release.digest)?;
     if checks.user.require_signature && release.signer.is_none() {
         return Err(
@@ -98,6 +116,7 @@ fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str
         );
     }
     if let Ok(component) = place.store.read(&release.digest) {
+        check_size(&component)?;
         checks.compile(&shown(&release.source), &component)?;
         return Ok("is there");
     }
@@ -111,6 +130,7 @@ fn get(place: &Place, checks: &Checks, release: &Release) -> Result<&'static str
             release.digest
         ));
     }
+    check_size(&fetched.component)?;
     // Whoever wrote the lock may have made up its signer.
     if let Some(wanted) = &release.signer {
         let signed = signer(&fetched.component, &fetched.signatures, Some(wanted));

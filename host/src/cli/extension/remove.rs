@@ -33,8 +33,6 @@ impl Remove {
                 "{manifest} uses no extension `{name}`; `acp-chain list` shows those that it uses"
             ));
         }
-        // Whatever speaks against the lock does so before anything is written.
-        changing.check(&lock).map_err(|error| error.to_string())?;
         if was_used {
             let written = changing.write_manifest(&place.manifest, &edit.text());
             written.map_err(|error| error.to_string())?;

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use super::add::relative;
-use super::candidate::{Candidate, Checks, shown};
+use super::candidate::{Candidate, Checks, filled_in, shown};
 use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
 use crate::extension::signature::signer_after;
@@ -57,11 +57,13 @@ impl Update {
         checks.refresh_revoked(&place)?;
         let mut succeeded = true;
         for name in &names {
-            let locked = lock.get(name).ok_or_else(|| {
-                let name = quote(name, MAX_QUOTE);
-                format!("`{name}` is not installed; `acp-chain list` shows what is")
-            })?;
             // A failure does not hold up the others.
+            let Some(locked) = lock.get(name) else {
+                let name = quote(name, MAX_QUOTE);
+                eprintln!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
+                succeeded = false;
+                continue;
+            };
             if let Err(error) = self.update(&place, &checks, locked) {
                 eprintln!("acp-chain: `{name}`: {error}");
                 succeeded = false;
@@ -89,11 +91,11 @@ impl Update {
         let before = locked.agreed.signer.as_ref();
         let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
         let candidate = checks.get(place, &source, signer)?;
-        if candidate.release == locked.agreed {
-            say!("`{name}` is up to date.");
-            return Ok(());
+        let agreed = filled_in(place, &locked.agreed, &candidate.release);
+        if candidate.release == agreed {
+            return keep(place, locked, candidate);
         }
-        let change = Change::between(&locked.agreed, &candidate.release);
+        let change = Change::between(&agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
         for line in change
@@ -136,6 +138,22 @@ impl Update {
         }
         Ok(())
     }
+}
+
+/// Keeps a release that is the newest one: nothing is pending any more, and its component is there.
+fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), String> {
+    let mut done = String::new();
+    if place.store.read(&locked.agreed.digest).is_err() {
+        done.push_str("; its component was missing, and is installed");
+    }
+    if locked.pending.is_some() {
+        done.push_str("; the update that was pending was withdrawn, and is forgotten");
+    }
+    if !done.is_empty() || candidate.release != locked.agreed {
+        put(place, locked, candidate, true)?;
+    }
+    say!("`{}` is up to date{done}.", locked.name);
+    Ok(())
 }
 
 /// Records a release, as the running or the pending one.

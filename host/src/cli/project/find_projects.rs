@@ -14,7 +14,7 @@ use super::state::State;
 use super::watch::{self, Watch};
 use super::wire::{LINE, Reply, line};
 use crate::extension::Carried;
-use crate::project::{Bounds, Found, Records, find};
+use crate::project::{Bounds, Found, Records, find, folders};
 use crate::system::files;
 
 #[derive(Debug, clap::Args)]
@@ -101,6 +101,9 @@ impl Look for Disk {
 
     fn begin(&self, root: &Path) {
         self.watch.add(root);
+        for folder in folders(root) {
+            self.watch.add(&folder);
+        }
         // Later decisions must be noticed, even if there are none yet.
         if files::make_private(self.records.folder()).is_ok() {
             self.watch.add(self.records.folder());

@@ -25,7 +25,7 @@ pub trait Look: Send + Sync {
     /// The state of the project with this root.
     fn state(&self, root: &Path) -> State;
 
-    /// Called before the first question about the project with this root.
+    /// Called before each question about the project with this root, if its state is remembered.
     fn begin(&self, root: &Path);
 }
 
@@ -96,6 +96,8 @@ impl Locator {
             let (this, roots) = (self.clone(), roots.to_vec());
             let checked = self.apart(move || {
                 for root in &roots {
+                    // Its components may lie in other folders now.
+                    this.look.begin(root);
                     let (_, notice) = this.stands(root);
                     if notice.is_some() {
                         (this.say)(&Reply {

@@ -40,7 +40,8 @@ use std::path::{Path, PathBuf};
 use directories::BaseDirs;
 
 use super::folders;
-use crate::project::{Bounds, Found, Records, find};
+use crate::extension::Lock;
+use crate::project::{Bounds, Found, MANIFEST, Records, find};
 use crate::untrusted::Untrusted;
 
 /// The folders at which a search upwards ends.
@@ -63,6 +64,17 @@ pub fn root(folder: &Path) -> Result<PathBuf, String> {
             Err(format!("there is no project at {folder}: {end}"))
         }
     }
+}
+
+/// The locks of trusted projects, as far as they are there.
+pub fn locks() -> Result<Vec<PathBuf>, String> {
+    let all = records()?.all().map_err(|error| error.to_string())?;
+    let trusted = all.iter().filter(|record| record.agreed().is_some());
+    let locks = trusted.map(|record| Lock::beside(&Path::new(&record.root).join(MANIFEST)));
+    // A path that is no text cannot be registered.
+    Ok(locks
+        .filter(|lock| lock.exists() && lock.to_str().is_some())
+        .collect())
 }
 
 /// The user's decisions about projects.

@@ -1,8 +1,11 @@
 //! An opened project: its manifest, and the directories of its proxies.
 
-use std::path::{Component, Path};
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{self, Path, PathBuf};
 
-use crate::cli::relied_on::{self, Named};
+use crate::cli::relied_on::{self, NAMES, Named};
 use crate::extension::Installed;
 use crate::manifest::{Manifest, User};
 use crate::project::{Agreed, Content};
@@ -34,13 +37,17 @@ impl Opened {
             }
         }
         let directories = crate::cli::open(&manifest)?;
-        for (entry, directories) in manifest.proxies.iter().zip(&directories) {
-            for opened in directories.iter() {
-                let fitting = fits(opened, content.root());
-                fitting.map_err(|wrong| manifest.about(entry, &wrong))?;
+        let each = |check: &dyn Fn(&sandbox::Opened) -> Result<(), String>| {
+            for (entry, directories) in manifest.proxies.iter().zip(&directories) {
+                for opened in directories.iter() {
+                    check(opened).map_err(|wrong| manifest.about(entry, &wrong))?;
+                }
             }
-        }
+            Ok::<_, String>(())
+        };
+        each(&|opened| fits(opened, content.root()))?;
         relied_on::check(&manifest, &directories, named)?;
+        each(&spares_git)?;
         Ok(Self {
             content,
             manifest,
@@ -58,7 +65,6 @@ impl Opened {
 /// without any change to what was agreed to. An opened directory keeps its place, whatever its path leads to later.
 fn fits(opened: &sandbox::Opened, root: &Path) -> Result<(), String> {
     let (named, real) = (&opened.by, &opened.directory.path);
-    let shown = |path: &Path| Untrusted::new(path.display().to_string());
     if !real.starts_with(root) {
         return Err(format!(
             "its directory {} leads out of the project, to {}",
@@ -73,12 +79,82 @@ fn fits(opened: &sandbox::Opened, root: &Path) -> Result<(), String> {
             shown(real)
         ));
     }
-    let is_git = |part: Component| part.as_os_str().eq_ignore_ascii_case(".git");
-    if opened.directory.write && real.components().any(is_git) {
+    Ok(())
+}
+
+/// Checks that nothing of Git's, which runs programs from there, is in a directory that may be written to.
+fn spares_git(opened: &sandbox::Opened) -> Result<(), String> {
+    if !opened.directory.write {
+        return Ok(());
+    }
+    let (named, real) = (&opened.by, &opened.directory.path);
+    if real.iter().any(is_git) {
         return Err(format!(
             "its directory {} is Git's own, from which Git runs programs: no proxy of a project may write there",
             shown(named)
         ));
     }
-    Ok(())
+    match git_in(real, NAMES) {
+        Ok(None) => Ok(()),
+        Ok(Some(git)) => Err(format!(
+            "its directory {} contains {}, from which Git runs programs: no proxy of a project may write there",
+            shown(named),
+            shown(&git)
+        )),
+        Err(error) => Err(format!(
+            "its directory {} cannot be searched for a `.git`, in which no proxy of a project may write: {error}; \
+             give it another one",
+            shown(named)
+        )),
+    }
+}
+
+fn shown(path: &Path) -> Untrusted<path::Display<'_>> {
+    Untrusted::new(path.display())
+}
+
+fn is_git(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+/// Finds a `.git` in a directory or below it, but not behind links, which lead out of what is opened or to another
+/// place in it. Checks a limited number of names.
+fn git_in(directory: &Path, most: usize) -> io::Result<Option<PathBuf>> {
+    let mut seen = 0;
+    let mut directories = vec![directory.to_owned()];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            seen += 1;
+            if seen > most {
+                return Err(io::Error::other("it has too many files"));
+            }
+            if is_git(&entry.file_name()) {
+                return Ok(Some(entry.path()));
+            }
+            if entry.file_type()?.is_dir() {
+                directories.push(entry.path());
+            }
+        }
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_git_is_found_as_deep_as_it_is_among_so_many_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let (top, deep) = (folder.path(), folder.path().join("a/b"));
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("git"), "").unwrap();
+        let found = |most| git_in(top, most).ok();
+        assert_eq!(found(3), Some(None));
+        // That of a worktree or a submodule is a file. Some disks do not tell such names apart.
+        fs::write(deep.join(".GIT"), "").unwrap();
+        assert_eq!(found(4), Some(Some(deep.join(".GIT"))));
+        assert_eq!(found(2), None);
+    }
 }

@@ -1,4 +1,7 @@
-//! What users see of a project before they agree: all of it the first time, later the differences.
+//! What users see of a project before they agree: all of it the first time, later the differences. Whatever they agree
+//! to is shown whole, or the question says that it is not.
+
+use std::cell::Cell;
 
 use acp_chain_package::Package;
 use serde_json::Value;
@@ -9,27 +12,68 @@ use crate::cli::words;
 use crate::extension::{Digest, Location, Release};
 use crate::manifest::{ComponentEntry, ProxyEntry, ProxyKind};
 use crate::project::{Agreed, Difference};
-use crate::untrusted::{MAX_QUOTE, quote};
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// The longest text that is shown, in bytes.
+const LONGEST: usize = 10 * MAX_QUOTE;
+
+/// How much of what two long texts have in common is shown on either side of their difference, in characters.
+const AROUND: usize = 40;
+
+/// What is shown of a project.
+pub struct Question {
+    pub lines: Vec<String>,
+    /// Whether something in it was too long to be shown whole.
+    pub is_cut: bool,
+}
+
+/// Quotes texts, and remembers whether one was cut.
+#[derive(Default)]
+struct Quotes {
+    is_cut: Cell<bool>,
+}
+
+impl Quotes {
+    fn text(&self, text: &str) -> String {
+        let whole = Untrusted::new(text).to_string();
+        match whole.len() > LONGEST {
+            true => {
+                self.is_cut.set(true);
+                quote(text, LONGEST)
+            }
+            false => whole,
+        }
+    }
+
+    fn question(self, lines: Vec<String>) -> Question {
+        Question {
+            lines,
+            is_cut: self.is_cut.into_inner(),
+        }
+    }
+}
 
 /// Everything that a project asks for.
-pub fn all(opened: &Opened) -> Vec<String> {
+pub fn all(opened: &Opened) -> Question {
+    let quotes = Quotes::default();
     let mut lines = vec!["It asks for these proxies, the client's neighbour first:".to_owned()];
     if opened.manifest.proxies.is_empty() {
         lines = vec!["It asks for no proxies.".to_owned()];
     }
     for entry in &opened.manifest.proxies {
         lines.push(String::new());
-        lines.extend(one(opened, entry));
+        lines.extend(one(opened, entry, &quotes));
     }
-    lines
+    quotes.question(lines)
 }
 
 /// The differences from the earlier consent.
-pub fn difference(opened: &Opened, before: &[Agreed]) -> Vec<String> {
+pub fn difference(opened: &Opened, before: &[Agreed]) -> Question {
+    let quotes = Quotes::default();
     let difference = Difference::between(before, &opened.agreed());
     if difference.is_none() {
-        let nothing = "Its files changed, but the proxies, and what they may do, are the same.";
-        return vec![nothing.to_owned()];
+        let nothing = "Its files, or this program, changed, but the proxies, and what they may do, are the same.";
+        return quotes.question(vec![nothing.to_owned()]);
     }
     let mut lines = vec!["What is different from what you agreed to:".to_owned()];
     for id in &difference.gone {
@@ -38,13 +82,11 @@ pub fn difference(opened: &Opened, before: &[Agreed]) -> Vec<String> {
     for (id, changed) in &difference.changed {
         lines.push(format!("~ `{id}`"));
         for (what, before, now) in changed {
-            let text = |text: &str| quote(text, MAX_QUOTE);
-            lines.push(format!(
-                "    {}: {} → {}",
-                text(what),
-                text(before),
-                text(now)
-            ));
+            let what = quotes.text(what);
+            let [before, now] = around(before, now);
+            // The user has agreed to it once.
+            let before = quote(&before, LONGEST);
+            lines.push(format!("    {what}: {before} → {}", quotes.text(&now)));
         }
         let before = before.iter().find(|one| one.id == *id);
         let entry = opened.manifest.proxies.iter().find(|entry| entry.id == *id);
@@ -64,13 +106,33 @@ pub fn difference(opened: &Opened, before: &[Agreed]) -> Vec<String> {
         if difference.new.contains(&entry.id) {
             lines.push(format!("+ `{}` is new:", entry.id));
             lines.extend(
-                one(opened, entry)
+                one(opened, entry, &quotes)
                     .into_iter()
                     .map(|line| format!("    {line}")),
             );
         }
     }
-    lines
+    quotes.question(lines)
+}
+
+/// Two long texts, from shortly before their first difference to shortly after their last.
+fn around(before: &str, now: &str) -> [String; 2] {
+    if before.len().max(now.len()) <= MAX_QUOTE {
+        return [before, now].map(str::to_owned);
+    }
+    let is_same = |(one, other): &(char, char)| one == other;
+    let in_front = before.chars().zip(now.chars());
+    let in_front = in_front.take_while(is_same).count();
+    let most = before.chars().count().min(now.chars().count()) - in_front;
+    let behind = before.chars().rev().zip(now.chars().rev());
+    let behind = behind.take(most).take_while(is_same).count();
+    let [in_front, behind] = [in_front, behind].map(|same| same.saturating_sub(AROUND));
+    let mark = |left_out: usize| if left_out > 0 { "…" } else { "" };
+    [before, now].map(|text| {
+        let length = text.chars().count() - in_front - behind;
+        let shown: String = text.chars().skip(in_front).take(length).collect();
+        format!("{}{shown}{}", mark(in_front), mark(behind))
+    })
 }
 
 /// The powers that a proxy did not have before, in words.
@@ -86,7 +148,7 @@ fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
 }
 
 /// One proxy.
-fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
+fn one(opened: &Opened, entry: &ProxyEntry, quotes: &Quotes) -> Vec<String> {
     let ProxyKind::Component(component) = &entry.kind else {
         return Vec::new();
     };
@@ -94,7 +156,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
     let release = opened.content.locked(&entry.id);
     let mut lines = vec![entry.id.clone()];
     let mut add = |line: String| lines.push(format!("  {line}"));
-    add(source(opened, entry, component, release));
+    add(source(opened, entry, component, release, quotes));
     let (digest, size) = identity(opened, entry, component, release);
     match (&package, digest) {
         (Some(package), Some(digest)) => about::what(package, digest, size)
@@ -116,12 +178,12 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
             .for_each(&mut add);
     }
     for named in grant.methods() {
-        add(words::by_name(named));
+        add(quotes.text(&words::by_name(named)));
     }
     component
         .directories
         .iter()
-        .map(words::given)
+        .map(|directory| quotes.text(&words::given(directory)))
         .for_each(&mut add);
     add(format!("uses: {}", words::limits(&component.limits)));
     add(format!(
@@ -131,7 +193,7 @@ fn one(opened: &Opened, entry: &ProxyEntry) -> Vec<String> {
     if let Some(package) = &package {
         add(format!("cannot {}", about::cannot(&package.imports)));
     }
-    configuration(component, package.as_ref())
+    configuration(component, package.as_ref(), quotes)
         .into_iter()
         .for_each(&mut add);
     lines
@@ -143,8 +205,9 @@ fn source(
     entry: &ProxyEntry,
     component: &ComponentEntry,
     release: Option<&Release>,
+    quotes: &Quotes,
 ) -> String {
-    let text = |text: &str| quote(text, MAX_QUOTE);
+    let text = |text: &str| quotes.text(text);
     match (&component.location, release) {
         (Location::Carried(extension), None) => {
             format!("is `{}`, which comes with acp-chain", text(&extension.name))
@@ -205,7 +268,11 @@ fn power_in_words(power: &acp_chain_powers::Power, package: Option<&Package>) ->
 }
 
 /// The written configuration, beside the default.
-fn configuration(component: &ComponentEntry, package: Option<&Package>) -> Vec<String> {
+fn configuration(
+    component: &ComponentEntry,
+    package: Option<&Package>,
+    quotes: &Quotes,
+) -> Vec<String> {
     let config: Value = serde_json::from_str(&component.config).unwrap_or_default();
     let schema = package.and_then(|package| package.asks.config.as_ref());
     let default = |key: &str| schema?.get("properties")?.get(key)?.get("default");
@@ -221,10 +288,47 @@ fn configuration(component: &ComponentEntry, package: Option<&Package>) -> Vec<S
             };
             format!(
                 "! is configured: {} = {} ({})",
-                quote(key, MAX_QUOTE),
-                quote(&value.to_string(), 10 * MAX_QUOTE),
-                quote(&without, MAX_QUOTE)
+                quotes.text(key),
+                quotes.text(&value.to_string()),
+                quotes.text(&without)
             )
         });
     each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_long_texts_what_differs_is_shown_and_a_little_around_it() {
+        assert_eq!(around("short", "texts"), ["short", "texts"]);
+        let long = |inside: &str| format!("{}{inside}{}", "ä".repeat(700), "z".repeat(700));
+        let (start, end) = ("ä".repeat(AROUND), "z".repeat(AROUND));
+        assert_eq!(
+            around(&long("deny"), &long("allow")),
+            [
+                format!("…{start}deny{end}…"),
+                format!("…{start}allow{end}…")
+            ]
+        );
+        // One is the other with more of the same.
+        let [before, now] = around(&"x".repeat(1200), &"x".repeat(1203));
+        assert_eq!(
+            (before.len() + 3, before),
+            (now.len(), format!("…{}", "x".repeat(AROUND)))
+        );
+        let [before, now] = around(&"x".repeat(1200), "nothing");
+        assert_eq!((before, now), ("x".repeat(1200), "nothing".to_owned()));
+    }
+
+    #[test]
+    fn what_is_too_long_is_not_passed_over() {
+        let quotes = Quotes::default();
+        assert_eq!(quotes.text(&"x".repeat(LONGEST)).len(), LONGEST);
+        assert!(!quotes.is_cut.get());
+        // Escapes are longer than what they stand for.
+        quotes.text(&"\n".repeat(LONGEST - 1));
+        assert!(quotes.question(Vec::new()).is_cut);
+    }
 }

@@ -83,14 +83,24 @@ impl Trust {
         self.ask(&records, &root)
     }
 
-    /// The root of the project. Even a project that has gone can be revoked.
+    /// The root of the project. Even one that has gone can be revoked: the project around it is not meant then.
     fn root(&self, records: &Records) -> Result<PathBuf, String> {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
-        super::root(folder).or_else(|none| {
-            let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
-            let is_known = self.revoke && matches!(records.read(&folder), Ok(Some(_)));
-            is_known.then_some(folder).ok_or(none)
-        })
+        let root = super::root(folder);
+        if self.revoke {
+            let named = [folder.canonicalize(), std::path::absolute(folder)];
+            let is_inside = |folder: &&Path| match &root {
+                Ok(root) => folder.starts_with(root),
+                Err(_) => true,
+            };
+            let is_known = |folder: &&Path| matches!(records.read(folder), Ok(Some(_)));
+            for folder in named.iter().flatten() {
+                if let Some(known) = folder.ancestors().take_while(is_inside).find(is_known) {
+                    return Ok(known.to_owned());
+                }
+            }
+        }
+        root
     }
 
     fn list(&self, records: &Records) -> Result<ExitCode, String> {
@@ -150,7 +160,7 @@ impl Trust {
             return Ok(ExitCode::SUCCESS);
         }
         say!("The project {}", Untrusted::new(root.display()));
-        let lines = match &standing {
+        let question = match &standing {
             Standing::Trusted(record) | Standing::Changed(record)
                 if !is_same(&standing, &agreed) =>
             {
@@ -161,12 +171,13 @@ impl Trust {
                     "is trusted since {}, as it is now.",
                     Untrusted::new(&record.since)
                 );
+                keep(&opened.content, &installed)?;
                 load(&opened)?;
                 return Ok(ExitCode::SUCCESS);
             }
             _ => question::all(&opened),
         };
-        for line in lines {
+        for line in question.lines {
             say!("{line}");
         }
         if let Some(signer) = signer {
@@ -176,12 +187,16 @@ impl Trust {
         }
         say!("\nThe key of all this is {key}");
         if self.show {
+            if question.is_cut {
+                say!("Part of this is too long to be shown here; `--json` prints all of it.");
+            }
             return Ok(ExitCode::SUCCESS);
         }
-        if !self.is_agreed(root, key)? {
+        if !self.is_agreed(root, key, question.is_cut)? {
             say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
+        keep(&opened.content, &installed)?;
         // A project that cannot run is not trusted. The sandbox gets exactly what was shown.
         load(&opened)?;
         let record = Record::now(root, TrustDecision::Trusted { key, agreed });
@@ -193,14 +208,22 @@ impl Trust {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Whether the user agrees to what was shown.
-    fn is_agreed(&self, root: &Path, key: Digest) -> Result<bool, String> {
+    /// Whether the user agrees to what was shown. Nobody is asked about what was cut.
+    fn is_agreed(&self, root: &Path, key: Digest, is_cut: bool) -> Result<bool, String> {
         match self.digest {
             Some(agreed) if agreed == key => return Ok(true),
             Some(agreed) => {
                 return Err(format!(
                     "`--digest {agreed}` was given, and the key is {key}: look at what is different, and give that \
                      one if you agree; nothing was changed"
+                ));
+            }
+            None if is_cut => {
+                let folder = shell::word(root);
+                return Err(format!(
+                    "part of this is too long to be shown here, so you are not asked; nothing was changed. \
+                     `acp-chain trust --show --json {folder}` prints all of it; if you agree to that, say \
+                     `acp-chain trust --digest {key} {folder}`"
                 ));
             }
             None => {}
@@ -245,6 +268,20 @@ pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), S
         },
         shell::word(&content.root().join(crate::project::MANIFEST))
     ))
+}
+
+/// Has the store keep what the project's lock names.
+fn keep(content: &Content, installed: &Installed) -> Result<(), String> {
+    let lock = content.lock();
+    // A path that is no text cannot be registered.
+    let is_kept = !lock.is_empty() && lock.path().to_str().is_some();
+    let store = installed.store.as_ref().filter(|_| is_kept);
+    let Some(store) = store else {
+        return Ok(());
+    };
+    let changing = store.change().map_err(|error| error.to_string())?;
+    let kept = changing.used_by(lock.path());
+    kept.map_err(|error| error.to_string())
 }
 
 /// Compiles all of its components, so that no session has to. An error if one could not run.

@@ -1,11 +1,14 @@
 //! Detects changes of a project, or of the user's decision about it: by notifications of the system, never by polling.
 
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
+
+use crate::system::files::Identity;
 
 /// How long it must be quiet before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(300);
@@ -14,7 +17,13 @@ const QUIET: Duration = Duration::from_millis(300);
 const MOST_WAITS: usize = 1000;
 
 /// Watches folders, but nothing deeper.
-pub struct Watch(Option<Mutex<RecommendedWatcher>>);
+pub struct Watch(Option<Mutex<Watching>>);
+
+struct Watching {
+    watcher: RecommendedWatcher,
+    /// What is watched already.
+    known: HashMap<PathBuf, Identity>,
+}
 
 /// Notifications from them.
 pub struct Happenings(Receiver<()>);
@@ -26,7 +35,11 @@ pub fn begin() -> (Watch, Happenings) {
     let watcher = watcher.inspect_err(|error| {
         tracing::warn!("changes of projects are seen only when sessions begin: {error}");
     });
-    (Watch(watcher.ok().map(Mutex::new)), Happenings(happenings))
+    let watching = watcher.ok().map(|watcher| {
+        let known = HashMap::new();
+        Mutex::new(Watching { watcher, known })
+    });
+    (Watch(watching), Happenings(happenings))
 }
 
 fn tell(happened: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
@@ -39,13 +52,28 @@ fn tell(happened: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
 }
 
 impl Watch {
-    /// Watches another folder.
+    /// Watches a folder, even if one with this path was watched before: it may be another one by now.
     pub fn add(&self, folder: &Path) {
-        let Some(watcher) = &self.0 else {
+        // One that has gone needs no watching.
+        let (Some(watching), Some(identity)) = (&self.0, Identity::of(folder)) else {
             return;
         };
-        let mut watcher = watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
+        let mut watching = watching.lock().unwrap_or_else(PoisonError::into_inner);
+        let Watching { watcher, known } = &mut *watching;
+        // Inotify knows them itself, even where a new folder has the identity of an old one. Elsewhere each call costs
+        // memory, or loses what happens meanwhile.
+        if !cfg!(target_os = "linux") {
+            if known.get(folder) == Some(&identity) {
+                return;
+            }
+            if known.insert(folder.to_owned(), identity).is_some() {
+                // It may have stopped by itself.
+                let _ = watcher.unwatch(folder);
+            }
+        }
+        if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive)
+            && folder.exists()
+        {
             tracing::warn!("changes of a project are seen only when sessions begin: {error}");
         }
     }

@@ -1,11 +1,10 @@
 //! Files, with their signatures beside them.
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::{FetchError, Fetched};
-use crate::extension::Digest;
+use crate::extension::{Digest, disk};
 use crate::limits::{COMPONENT, SIGNATURE};
 
 /// Reads a component.
@@ -28,24 +27,14 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
 
 /// Reads a file that is not larger than this.
 pub fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
-    let wrong = |error| FetchError::File {
-        path: path.to_owned(),
-        error,
-    };
-    // Checked first: opening a pipe would wait for a writer.
-    if !fs::metadata(path).map_err(wrong)?.is_file() {
-        return Err(wrong(std::io::Error::other("it is not a file")));
-    }
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(wrong)?;
-    file.take(most as u64 + 1)
-        .read_to_end(&mut bytes)
-        .map_err(wrong)?;
-    match bytes.len() > most {
-        true => Err(FetchError::TooLarge {
+    disk::read(path, most).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => FetchError::TooLarge {
             what: path.display().to_string(),
             most: most as u64,
-        }),
-        false => Ok(bytes),
-    }
+        },
+        _ => FetchError::File {
+            path: path.to_owned(),
+            error,
+        },
+    })
 }

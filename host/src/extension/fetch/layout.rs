@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::extension::Digest;
 
@@ -73,13 +74,13 @@ pub struct Manifest {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// A list of manifests.
+/// A list of manifests. They may be of others, and of any form.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Index {
     pub schema_version: u8,
     pub media_type: Option<String>,
-    pub manifests: Vec<Descriptor>,
+    pub manifests: Vec<Value>,
 }
 
 impl Manifest {

@@ -105,13 +105,14 @@ impl Registry<'_> {
         // The registry does not list referrers, so the client does.
         referrer.artifact_type = manifest.artifact_type;
         let mut manifests = self.referrers(&subject.digest).await?;
+        let digest = json!(referrer.digest);
         if manifests
             .iter()
-            .any(|known| known.digest == referrer.digest)
+            .any(|known| known.get("digest") == Some(&digest))
         {
             return Ok(());
         }
-        manifests.push(referrer);
+        manifests.push(json!(referrer));
         let index = Index {
             schema_version: 2,
             media_type: Some(INDEX.to_owned()),
@@ -147,7 +148,8 @@ impl Registry<'_> {
         place.query_pairs_mut().append_pair("digest", &digest);
         let body = bytes.to_vec();
         let put = || {
-            let put = client.put(place.clone()).body(body.clone());
+            let put = self.web.upload().put(place.clone());
+            let put = put.body(body.clone());
             put.header(CONTENT_TYPE, "application/octet-stream")
         };
         self.web

@@ -1,8 +1,9 @@
 //! OCI registries, by the distribution specification, version 1.1.
 
-use reqwest::header::{ACCEPT, HeaderValue};
+use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, LINK};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 use tokio::sync::Mutex;
 
 use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, Index, MANIFEST, Manifest};
@@ -16,6 +17,9 @@ const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 /// The action needed to read a repository.
 pub const PULL: &str = "pull";
 pub const PUSH: &str = "pull,push";
+
+/// The most pages of a list that are read.
+const PAGES: usize = 32;
 
 /// A repository of a registry.
 pub struct Registry<'w> {
@@ -95,7 +99,8 @@ impl<'w> Registry<'w> {
         let referrers = self.referrers(subject).await?;
         let kind = Some(layout::SIGNATURE);
         let ours = referrers
-            .iter()
+            .into_iter()
+            .filter_map(|found| serde_json::from_value::<Descriptor>(found).ok())
             .filter(|found| found.artifact_type.as_deref() == kind);
         let mut signatures = Vec::new();
         for found in ours.take(SIGNATURES) {
@@ -113,23 +118,38 @@ impl<'w> Registry<'w> {
     }
 
     /// The referrers of a manifest. Registries before version 1.1 have a tag instead.
-    pub(super) async fn referrers(&self, subject: &Digest) -> Result<Vec<Descriptor>, FetchError> {
-        let listed = self.get(&format!("referrers/{subject}"), INDEX).await;
-        let text = match listed {
+    pub(super) async fn referrers(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
+        let mut url = self.url(&format!("referrers/{subject}"))?;
+        let mut answer = match self.ask(&url, INDEX).await {
             Err(FetchError::Refused {
                 status: 404 | 405, ..
             }) => {
-                match self
-                    .get(&format!("manifests/{}", tag_of(subject)), INDEX)
-                    .await
-                {
+                url = self.url(&format!("manifests/{}", tag_of(subject)))?;
+                match self.ask(&url, INDEX).await {
                     Err(FetchError::Refused { status: 404, .. }) => return Ok(Vec::new()),
                     other => other?,
                 }
             }
             other => other?,
         };
-        Ok(self.parse::<Index>(&text)?.manifests)
+        let mut referrers = Vec::new();
+        for _ in 0..PAGES {
+            let next = next(&url, answer.headers());
+            let page: Index = self.parse(&self.text(&url, answer).await?)?;
+            referrers.extend(page.manifests);
+            let Some(next) = next else {
+                return Ok(referrers);
+            };
+            // We would send it our password.
+            if next.origin() != url.origin() {
+                return Err(
+                    self.malformed("a page of what refers to the artifact is on another server")
+                );
+            }
+            answer = self.ask(&next, INDEX).await?;
+            url = next;
+        }
+        Err(self.malformed("its list of what refers to the artifact does not end"))
     }
 
     async fn manifest(&self, version: &str) -> Result<Vec<u8>, FetchError> {
@@ -140,11 +160,21 @@ impl<'w> Registry<'w> {
     /// A text from the registry.
     async fn get(&self, path: &str, kinds: &str) -> Result<Vec<u8>, FetchError> {
         let url = self.url(path)?;
+        let answer = self.ask(&url, kinds).await?;
+        self.text(&url, answer).await
+    }
+
+    /// The answer to a request for a text.
+    async fn ask(&self, url: &Url, kinds: &str) -> Result<Response, FetchError> {
         let client = self.web.client();
         let answer = self
             .send(|| client.get(url.clone()).header(ACCEPT, kinds))
             .await?;
-        let answer = self.web.accept(url.as_str(), answer).await?;
+        self.web.accept(url.as_str(), answer).await
+    }
+
+    /// The text of an answer.
+    async fn text(&self, url: &Url, answer: Response) -> Result<Vec<u8>, FetchError> {
         let most = REGISTRY_ANSWER as u64;
         self.web.body(url.as_str(), answer, most, &|_, _| {}).await
     }
@@ -218,6 +248,18 @@ impl<'w> Registry<'w> {
             wrong,
         }
     }
+}
+
+/// The address of the next page of a list.
+fn next(page: &Url, headers: &HeaderMap) -> Option<Url> {
+    let texts = headers.get_all(LINK).iter();
+    let texts = texts.filter_map(|value| value.to_str().ok());
+    let mut links = texts
+        .flat_map(|text| text.split('<').skip(1))
+        .filter_map(|link| link.split_once('>'));
+    let is_next = |about: &str| about.replace('"', "").contains("rel=next");
+    let (next, _) = links.find(|(_, about)| is_next(about))?;
+    page.join(next).ok()
 }
 
 /// The tag of a manifest's referrers, in registries before version 1.1.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -166,6 +166,23 @@ async fn a_server_that_falls_silent_is_not_waited_for() {
         told.contains("the server has stopped sending; try again later"),
         "{told}"
     );
+}
+
+#[tokio::test]
+async fn an_upload_may_take_longer_than_a_server_may_be_silent() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let web = fetcher().web.unwrap();
+    let upload = web.send(&url, web.upload().put(&url).body("it"), None);
+    let server = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        // A later request has waited for as long as it may.
+        web.get(&url).await.unwrap_err();
+        stream.write_all(&answer(201, &[], b"")).await.unwrap();
+        stream
+    };
+    let (uploaded, _stream) = tokio::join!(upload, server);
+    assert_eq!(uploaded.unwrap().status().as_u16(), 201);
 }
 
 #[tokio::test]
@@ -359,8 +376,16 @@ async fn what_a_token_service_is_told_goes_to_nobody_else() {
     assert_eq!(heads.len(), 2, "{heads:?}");
 }
 
-/// A registry with the component, and a signature of it at this path.
-async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
+fn index(manifests: &[Value]) -> Vec<u8> {
+    let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": manifests });
+    index.to_string().into_bytes()
+}
+
+/// A registry with the component, a signature of it, and lists, by their paths, that may name that signature.
+async fn signed(
+    subject: Digest,
+    lists: impl Fn(Value) -> Vec<(String, Vec<u8>)>,
+) -> Result<Fetched, String> {
     let text = b"untrusted comment: a signature";
     let signature = Descriptor::of(layout::SIGNATURE, text);
     let of = Descriptor {
@@ -377,20 +402,14 @@ async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
         artifact_type: Some(layout::SIGNATURE.to_owned()),
         ..Descriptor::of(MANIFEST, referrer.as_bytes())
     };
-    let other = Descriptor::of(MANIFEST, b"an SBOM");
-    let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [other, listed] });
     let path = |rest: String| format!("/v2/org/it/{rest}");
     let answers = |_: &str| {
         let manifest = manifest(&layer());
-        Answers::from([
+        let mut answers = Answers::from([
             (path("manifests/1".to_owned()), answer(200, &[], &manifest)),
             (
                 path(format!("blobs/{}", layer().digest)),
                 answer(200, &[], COMPONENT_BYTES),
-            ),
-            (
-                path(index_at.to_owned()),
-                answer(200, &[], index.to_string().as_bytes()),
             ),
             (
                 path(format!("manifests/{}", listed.digest)),
@@ -400,7 +419,10 @@ async fn signed(index_at: &str, subject: Digest) -> Result<Fetched, String> {
                 path(format!("blobs/{}", signature.digest)),
                 answer(200, &[], text),
             ),
-        ])
+        ]);
+        let lists = lists(json!(listed)).into_iter();
+        answers.extend(lists.map(|(rest, list)| (path(rest), list)));
+        answers
     };
     Server::start(answers, false).await.fetch(":1").await
 }
@@ -410,16 +432,47 @@ async fn signatures_are_found_by_either_way_of_referring() {
     let subject = Digest::of(&manifest(&layer()));
     let tag = registry::tag_of(&subject);
     for index_at in [format!("referrers/{subject}"), format!("manifests/{tag}")] {
-        let fetched = signed(&index_at, subject).await.unwrap();
+        let lists = |listed| {
+            let other = json!(Descriptor::of(MANIFEST, b"an SBOM"));
+            let list = answer(200, &[], &index(&[other, listed]));
+            vec![(index_at.clone(), list)]
+        };
+        let fetched = signed(subject, lists).await.unwrap();
         assert_eq!(
             fetched.signatures,
             ["untrusted comment: a signature"],
             "{index_at}"
         );
         // One that refers to something else does not belong to it.
-        let fetched = signed(&index_at, Digest::of(b"something else"))
-            .await
-            .unwrap();
+        let fetched = signed(Digest::of(b"something else"), lists).await.unwrap();
         assert!(fetched.signatures.is_empty());
     }
+}
+
+#[tokio::test]
+async fn a_list_of_referrers_is_read_to_its_end_and_of_the_same_server() {
+    let subject = Digest::of(&manifest(&layer()));
+    let first = format!("referrers/{subject}");
+    let more = format!("{first}?last=1");
+    let lists = |link: String| {
+        let (first, more) = (first.clone(), more.clone());
+        move |listed: Value| {
+            // Of another algorithm, as others may push it.
+            let other = json!({ "mediaType": MANIFEST, "digest": "sha512:00", "size": 2 });
+            let linked = answer(200, &[("Link", &link)], &index(&[other]));
+            let last = answer(200, &[], &index(&[listed]));
+            vec![(first.clone(), linked), (more.clone(), last)]
+        }
+    };
+    let next = format!(r#"</v2/org/it/{first}>; rel="first", </v2/org/it/{more}>; rel="next""#);
+    let fetched = signed(subject, lists(next)).await.unwrap();
+    assert_eq!(fetched.signatures, ["untrusted comment: a signature"]);
+    let elsewhere = r#"<https://example.invalid/list>; rel="next""#;
+    let told = signed(subject, lists(elsewhere.to_owned()))
+        .await
+        .unwrap_err();
+    assert!(told.contains("is on another server"), "{told}");
+    let endless = format!(r#"</v2/org/it/{first}>; rel="next""#);
+    let told = signed(subject, lists(endless)).await.unwrap_err();
+    assert!(told.contains("does not end"), "{told}");
 }

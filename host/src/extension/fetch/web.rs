@@ -1,7 +1,8 @@
 //! Requests to web servers.
 //!
 //! Connecting, each read and the whole request have time limits; that of a download, which shows its progress, is a
-//! day. Redirects are followed without passwords, and never from an encrypted connection to an open one.
+//! day. An upload has none for reads: while it lasts, the server says nothing. Redirects are followed without
+//! passwords, and never from an encrypted connection to an open one.
 
 use std::error::Error as _;
 use std::io::Write;
@@ -10,7 +11,7 @@ use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, RequestBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
 
 use super::{FetchError, Seen};
 
@@ -50,6 +51,8 @@ pub struct Web {
     client: Client,
     /// One that follows no redirects, for requests that carry a secret in their body.
     direct: Client,
+    /// One that waits as long for an answer as the whole request may take.
+    upload: Client,
 }
 
 impl Web {
@@ -58,22 +61,24 @@ impl Web {
         // An existing provider is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = |redirects| {
-            let client = Client::builder()
+            Client::builder()
                 .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(patience.connect)
-                .read_timeout(patience.silence)
                 .timeout(patience.whole)
                 .redirect(redirects)
                 .referer(false)
-                .build();
-            client.map_err(|error| FetchError::Web {
+        };
+        let build = |client: ClientBuilder| {
+            client.build().map_err(|error| FetchError::Web {
                 what: "the network".to_owned(),
                 why: cause(error),
             })
         };
+        let silence = patience.silence;
         Ok(Self {
-            client: client(Policy::custom(follow))?,
-            direct: client(Policy::none())?,
+            client: build(client(Policy::custom(follow)).read_timeout(silence))?,
+            direct: build(client(Policy::none()).read_timeout(silence))?,
+            upload: build(client(Policy::custom(follow)))?,
         })
     }
 
@@ -85,6 +90,11 @@ impl Web {
     /// The one that follows no redirects.
     pub fn direct(&self) -> &Client {
         &self.direct
+    }
+
+    /// The one for uploads.
+    pub fn upload(&self) -> &Client {
+        &self.upload
     }
 
     /// Sends a GET request. An error unless the answer has content.

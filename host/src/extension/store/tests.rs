@@ -64,6 +64,7 @@ fn locked(name: &str, digest: Digest, size: u64) -> Locked {
         imports: Vec::new(),
         powers: Vec::new(),
         signer: None,
+        on_failure: None,
         methods: std::collections::BTreeMap::new(),
         limits: std::collections::BTreeMap::new(),
     };
@@ -113,24 +114,37 @@ fn a_damaged_component_is_told_and_replaced() {
 }
 
 #[test]
-fn a_lock_never_names_what_the_store_lacks() {
+fn of_a_whole_component_of_another_size_the_lock_is_wrong() {
     let world = world();
-    let mut lock = world.lock();
-    lock.put(locked("other", Digest::of(NEW), 3));
-    let written = world.store.change().unwrap().write(&lock);
-    assert!(matches!(written, Err(StoreError::Missing(_))));
-    assert!(world.lock().get("other").is_none());
+    let told = world.store.sized(&Digest::of(OLD), 3).unwrap_err();
+    assert!(
+        matches!(told, StoreError::OtherSize { actual, .. } if actual == OLD.len() as u64),
+        "{told}"
+    );
 }
 
 #[test]
-fn an_update_that_nobody_has_agreed_to_may_be_missing() {
+fn a_missing_component_does_not_hold_up_the_others() {
     let world = world();
+    world.install(&[OLD, NEW]).unwrap();
+    fs::remove_file(world.store.find(&Digest::of(OLD)).unwrap()).unwrap();
     let mut lock = world.lock();
-    let mut other = locked("other", Digest::of(OLD), 3);
-    other.pending = Some(locked("other", Digest::of(NEW), 3).agreed);
-    lock.put(other);
+    lock.remove("it-1").unwrap();
     world.store.change().unwrap().write(&lock).unwrap();
-    assert!(world.lock().get("other").unwrap().pending.is_some());
+    assert_eq!(world.lock(), lock);
+}
+
+#[test]
+fn a_lock_is_as_readable_as_other_files_beside_it() {
+    let world = world();
+    let usual = world.folder.path().join("usual");
+    fs::write(&usual, "").unwrap();
+    let permissions = |path: &Path| fs::metadata(path).unwrap().permissions();
+    assert_eq!(permissions(&world.lock_file()), permissions(&usual));
+    let manifest = world.folder.path().join("acp-chain.toml");
+    let changing = world.store.change().unwrap();
+    changing.write_manifest(&manifest, "").unwrap();
+    assert_eq!(permissions(&manifest), permissions(&usual));
 }
 
 #[cfg(unix)]

@@ -30,6 +30,21 @@ fn what_is_told_without_a_turn_is_kept_up_to_a_bound_and_the_rest_is_counted() {
     assert!(heard(&mut router, Peer::Client).is_empty(), "told once");
 }
 
+#[test]
+fn what_is_told_ends_before_the_log_is_named() {
+    let mut router = Router::new(Vec::<Proxy>::new(), None);
+    router.set_log(Some("/x".into()));
+    for text in ["It stops", "It broke.", "Why?"] {
+        router.tell_user(text);
+    }
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client).concat();
+    for text in ["It stops.", "It broke.", "Why?"] {
+        let expected = format!(": {text} More is in /x.");
+        assert!(told.contains(&expected), "{told}");
+    }
+}
+
 /// A router, past its `initialize`.
 fn speaking(version: u64) -> Router {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
