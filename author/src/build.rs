@@ -1,7 +1,7 @@
 //! Builds the extension of a project.
 
-use std::fs;
-use std::io::Cursor;
+use std::fs::{self, File};
+use std::io::{Cursor, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::{MetadataError, Package, Project};
@@ -20,6 +20,8 @@ pub struct Built {
     pub package: Package,
     /// The language of its source.
     pub language: &'static str,
+    /// Until it is written, no other build begins here.
+    _lock: File,
 }
 
 /// The purpose of a build.
@@ -31,12 +33,15 @@ pub enum Purpose {
     Draft,
 }
 
-/// Builds the project in a folder, or the one that a file in it describes.
+/// The file that a build locks, in the folder of its results. No extension has this name.
+const LOCK: &str = "_lock";
+
+/// Builds the project in a folder, or the one that a file in it describes. Waits until no other build is at work there.
 pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Result<Built, Error> {
     let (mut project, folder, language) = find(project)?;
     let folder = &*folder;
     let made = folder.join(BUILD);
-    fs::create_dir_all(&made).map_err(Error::disk(&made))?;
+    let lock = lock(&made)?;
     let component = language.make(&Site {
         language,
         folder,
@@ -56,7 +61,26 @@ pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Resul
         component,
         package,
         language: language.title,
+        _lock: lock,
     })
+}
+
+/// Locks the folder of build results, whose files have the same names in every build.
+fn lock(made: &Path) -> Result<File, Error> {
+    fs::create_dir_all(made).map_err(Error::disk(made))?;
+    let path = made.join(LOCK);
+    // Windows locks no file that can only be appended to.
+    let file = File::options()
+        .read(true)
+        .append(true)
+        .create(true)
+        .open(&path);
+    let locked = file.and_then(|file| match file.lock() {
+        // Some file systems have no locks.
+        Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
+        _ => Ok(file),
+    });
+    locked.map_err(Error::disk(&path))
 }
 
 /// The project in a folder, or the one that a file in it describes, with its folder and its language.
@@ -87,5 +111,22 @@ impl Built {
         let written = fs::write(&beside, &self.component);
         let written = written.and_then(|()| fs::rename(&beside, &self.file));
         written.map_err(Error::disk(&self.file))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_build_at_a_time_is_at_work_in_a_project() {
+        let name = format!("acp-chain-author-{}", std::process::id());
+        let made = std::env::temp_dir().join(name);
+        let first = lock(&made).unwrap();
+        let other = File::open(made.join(LOCK)).unwrap();
+        other.try_lock().unwrap_err();
+        drop(first);
+        other.try_lock().unwrap();
+        fs::remove_dir_all(&made).unwrap();
     }
 }

@@ -18,8 +18,11 @@ static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
 /// The folders of a project that are wholly ours.
 const OURS: [&str; 2] = ["sdk", "wit/deps/acp-chain-proxy"];
 
-/// Every version of such a folder contains one of these.
-const MARKS: [&str; 2] = ["LICENSE-MIT", "proxy.wit"];
+/// Every version of such a folder contains one of these files, with this text.
+const MARKS: [(&str, &str); 2] = [
+    ("LICENSE-MIT", "The acp-chain developers"),
+    ("proxy.wit", "package acp-chain:proxy"),
+];
 
 /// The name of the projects in the templates.
 const NAME: &str = "my-proxy";
@@ -61,9 +64,12 @@ fn remove(project: &Path, ours: &str) -> Result<(), Error> {
     if real(&folder)? != real(project)?.join(ours) {
         return Err(Error::NotOurs(folder, "is a link, or behind one"));
     }
-    let known = fs::read_dir(&folder).map_err(Error::disk(&folder))?;
-    let mut known = known.flatten().map(|entry| entry.file_name()).peekable();
-    if known.peek().is_some() && !known.any(|name| MARKS.iter().any(|mark| name == *mark)) {
+    let mut files = fs::read_dir(&folder).map_err(Error::disk(&folder))?;
+    let is_ours = MARKS.iter().any(|(file, mark)| {
+        let text = fs::read_to_string(folder.join(file));
+        text.is_ok_and(|text| text.contains(mark))
+    });
+    if files.next().is_some() && !is_ours {
         return Err(Error::NotOurs(folder, "has files, and none of acp-chain"));
     }
     fs::remove_dir_all(&folder).map_err(Error::disk(&folder))

@@ -1,5 +1,5 @@
-//! Lines out of a file, also while it grows. One that is cut, since it started over, goes on as another source; what
-//! stood in it is then read from the file that keeps it, also what was not read before.
+//! Lines out of a file, also while it grows. One that is cut or replaced, since it started over, goes on as another
+//! source; what stood in it is then read from the file that keeps it, also what was not read before.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -55,10 +55,7 @@ pub struct Opened {
 /// # Errors
 /// If it cannot be read, or its first line is of no trace.
 pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
-    let file = File::open(path)?;
-    if file.metadata()?.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
+    let file = open_file(path)?;
     let mut first = Reader::new(BufReader::new(&file));
     if let Some(Err(error)) = first.next() {
         return Err(io::Error::other(error.to_string()));
@@ -78,6 +75,35 @@ pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
         has_more: false,
         cut: 0,
     })
+}
+
+/// Opens a path at which a file is. A pipe would wait for somebody to write into it.
+fn open_file(path: &Path) -> io::Result<File> {
+    let about = std::fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !about.is_file() {
+        return Err(io::Error::other("it is a pipe or a device, and no file"));
+    }
+    File::open(path)
+}
+
+/// Whether two are one file.
+#[cfg(unix)]
+fn is_same(one: &File, other: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let place = |file: &File| {
+        let about = file.metadata().ok()?;
+        Some((about.dev(), about.ino()))
+    };
+    place(one) == place(other)
+}
+
+/// Here what is in them has to tell.
+#[cfg(not(unix))]
+fn is_same(_: &File, _: &File) -> bool {
+    true
 }
 
 fn reader(shelf: &Shelf) -> Reader<BufReader<Blocks>> {
@@ -221,13 +247,29 @@ impl Opened {
         Ok(self.at)
     }
 
-    /// Whether there is less in the file than was read.
+    /// Whether there is another file now, or less in it than was read, or something else.
     fn has_started_over(&self) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|now| now.len() < self.at)
+        let Ok(now) = open_file(&self.path) else {
+            return false;
+        };
+        let has_less = now.metadata().is_ok_and(|about| about.len() < self.at);
+        if has_less || !self.knows(&now) {
+            return true;
+        }
+        let mut opened = lock(&self.shelf);
+        if opened.as_ref().is_some_and(|opened| is_same(opened, &now)) {
+            return false;
+        }
+        // A copy of it, with perhaps more behind, goes on.
+        let is_copy = !self.last.1.is_empty();
+        if is_copy {
+            *opened = Some(now);
+        }
+        !is_copy
     }
 
     fn start_over(&mut self, log: &Log) {
-        let Ok(file) = File::open(&self.path) else {
+        let Ok(file) = open_file(&self.path) else {
             return;
         };
         // What was kept until now is no longer kept anywhere.
@@ -235,8 +277,14 @@ impl Opened {
             *lock(&before) = None;
             log.forget_gone();
         }
-        let former = File::open(kept(&self.path)).ok();
-        *lock(&self.shelf) = former.filter(|former| self.knows(former));
+        let mut opened = lock(&self.shelf);
+        // A file that was replaced still has it all.
+        let replaced = opened.take().filter(|file| self.knows(file));
+        *opened = replaced.or_else(|| {
+            let former = open_file(&kept(&self.path)).ok();
+            former.filter(|former| self.knows(former))
+        });
+        drop(opened);
         // What came since it was last looked at stands there as well.
         if let Err(error) = self.read_on(log) {
             log.notice(&format!("{}:{error}", self.name));
@@ -246,6 +294,7 @@ impl Opened {
         self.before = Some(std::mem::replace(&mut self.shelf, next));
         self.source = log.source(&self.name);
         (self.at, self.lines, self.cut) = (0, 0, 0);
+        self.last = (0, Vec::new());
         self.has_more = false;
         log.notice(&format!("{}: the file started over", self.name));
     }
@@ -353,6 +402,63 @@ mod tests {
         assert_eq!(log.range(), 3..4);
         let (_, places) = log.places(3, 1);
         places[0].read().unwrap_err();
+        // It has started over once, though nothing stands in it yet.
+        opened.read_on(&log).unwrap();
+        assert!(!opened.has_started_over());
+    }
+
+    #[test]
+    fn a_file_that_another_one_replaces_goes_on_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("t"), folder.path().join("new"));
+        let log = Log::of_files();
+        std::fs::write(&path, format!("{LINE}\n{LINE}\n")).unwrap();
+        let mut opened = open(&log, &path, "t").unwrap();
+        opened.read_on(&log).unwrap();
+        assert!(!opened.has_started_over());
+        let other = LINE.replace("n\":1", "n\":2") + "\n";
+        std::fs::write(&new, other.repeat(3)).unwrap();
+        std::fs::rename(&new, &path).unwrap();
+        assert!(opened.has_started_over());
+        opened.start_over(&log);
+        opened.read_on(&log).unwrap();
+        assert!(!opened.has_started_over());
+        // It is cut, and has more than before when it is looked at again.
+        let another = LINE.replace("n\":1", "n\":3") + "\n";
+        std::fs::write(&path, another.repeat(4)).unwrap();
+        assert!(opened.has_started_over());
+        opened.start_over(&log);
+        opened.read_on(&log).unwrap();
+        assert_eq!(log.range().end, 9);
+        assert!(read(&log, 8).contains("\"n\":3"));
+    }
+
+    #[test]
+    fn what_was_replaced_is_still_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("t"), folder.path().join("new"));
+        let log = Log::of_files();
+        std::fs::write(&path, format!("{LINE}\n")).unwrap();
+        let mut opened = open(&log, &path, "t").unwrap();
+        opened.read_on(&log).unwrap();
+        // It is replaced before this line is seen.
+        let unseen = LINE.replace("n\":1", "n\":2");
+        std::fs::write(&path, format!("{LINE}\n{unseen}\n")).unwrap();
+        std::fs::write(&new, LINE.replace("n\":1", "n\":3") + "\n").unwrap();
+        std::fs::rename(&new, &path).unwrap();
+        opened.start_over(&log);
+        opened.read_on(&log).unwrap();
+        for (row, said) in [(0, "\"n\":1"), (1, "\"n\":2"), (2, "\"n\":3")] {
+            assert!(read(&log, row).contains(said), "{row}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused() {
+        let log = Log::of_files();
+        let error = open(&log, Path::new("/dev/null"), "t").err().unwrap();
+        assert_eq!(error.to_string(), "it is a pipe or a device, and no file");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The host's trace: the messages that crossed from one part of the chain to the next, in order.
 
+use acp_chain_trace::{read_in_part, read_whole};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -20,6 +21,9 @@ pub struct Leg {
     result: Value,
     #[serde(default)]
     error: Value,
+    /// Whether it has a body that cannot be held.
+    #[serde(skip)]
+    is_in_part: bool,
 }
 
 /// The kind of a message.
@@ -39,12 +43,21 @@ pub enum Kind {
 /// # Errors
 /// If a line is not from a trace.
 pub fn legs(trace: &str) -> serde_json::Result<Vec<Leg>> {
-    let lines = trace.lines().map(serde_json::from_str::<Value>);
-    let crossed = lines.filter(|line| {
-        line.as_ref()
-            .map_or(true, |line| line.get("from").is_some())
-    });
-    crossed.map(|line| serde_json::from_value(line?)).collect()
+    let legs = trace.lines().map(leg);
+    legs.filter_map(Result::transpose).collect()
+}
+
+fn leg(line: &str) -> serde_json::Result<Option<Leg>> {
+    let line = line.as_bytes();
+    let (line, is_in_part): (Value, _) = match read_whole(line) {
+        Ok(whole) => (whole, false),
+        Err(error) => (read_in_part(line).ok_or(error)?, true),
+    };
+    if line.get("from").is_none() {
+        return Ok(None);
+    }
+    let leg: Leg = serde_json::from_value(line)?;
+    Ok(Some(Leg { is_in_part, ..leg }))
 }
 
 /// A text with terminal controls, and characters that disguise text, replaced.
@@ -73,7 +86,15 @@ impl Leg {
         shown(&self.method).replace('\n', "\u{fffd}")
     }
 
+    /// Whether all of it can be shown, so that two that are shown alike are alike.
+    pub(crate) fn is_whole(&self) -> bool {
+        !self.is_in_part
+    }
+
     fn said(&self) -> String {
+        if self.is_in_part {
+            return "(cannot be shown)".to_owned();
+        }
         match self.kind {
             Kind::Request | Kind::Notification => text_of(&self.method, &self.params),
             Kind::Response if !self.error.is_null() => {

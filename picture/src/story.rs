@@ -1,5 +1,7 @@
 //! The picture: the chain, and the messages of a turn.
 
+use std::cmp::Ordering;
+
 use console::{measure_text_width, style, truncate_str};
 
 use crate::chunks::joined;
@@ -7,6 +9,9 @@ use crate::{Kind, Leg};
 
 /// The width of the part of a line with the sender and the receiver.
 const ROUTE: usize = 32;
+
+/// The least width for a text beside it. In narrower lines the text begins below.
+const TEXT: usize = 24;
 
 /// One message, and the requests and answers of proxies because of it.
 struct Passage<'a> {
@@ -53,7 +58,7 @@ pub fn changes(legs: &[Leg], width: usize) -> String {
     };
     lines(told.chunk_by(alike).flat_map(|alike| {
         match alike {
-            [first, _, ..] => first.counted(alike.len()),
+            [first, _, ..] => first.counted(alike.len(), width),
             alike => alike
                 .iter()
                 .flat_map(|passage| passage.lines(width))
@@ -109,18 +114,24 @@ impl<'a> Passage<'a> {
         let first = self.legs[0];
         let mut stretches = self.stretches();
         let is_told = matches!(first.kind, Kind::Notification) && stretches.len() == 1;
+        // What cannot be shown may have been changed.
+        let is_told = is_told && self.legs.iter().all(|leg| leg.is_whole());
         is_told.then(|| (&*first.method, stretches.swap_remove(0).route))
     }
 
     /// The line for this many of its kind.
-    fn counted(&self, count: usize) -> Vec<String> {
+    fn counted(&self, count: usize, width: usize) -> Vec<String> {
         let heading = format!("{}, {count} times", self.heading());
         let route = self
             .unchanged()
             .map_or(String::new(), |(_, route)| route.join(" → "));
         vec![
             format!("\n{}", style(heading).bold()),
-            format!("  {route:ROUTE$}  {}", style("(unchanged)").dim()),
+            format!(
+                "{}{}",
+                beginning(&route, "", width),
+                style("(unchanged)").dim()
+            ),
         ]
     }
 
@@ -181,23 +192,43 @@ impl<'a> Passage<'a> {
 
 impl Stretch<'_> {
     fn goes_on_with(&self, leg: &Leg, aside: &str, text: &str) -> bool {
-        self.route.last() == Some(&&*leg.from) && self.aside == aside && self.text == text
+        let is_same = self.aside == aside && self.text == text && leg.is_whole();
+        is_same && self.route.last() == Some(&&*leg.from)
     }
 
     fn lines(&self, width: usize) -> Vec<String> {
-        let route = self.route.join(" → ");
-        let pad = " ".repeat(ROUTE.saturating_sub(measure_text_width(&route)));
-        let mut start = format!("  {route}{pad}  {}", style(&self.aside).dim());
+        let mut start = beginning(&self.route.join(" → "), &self.aside, width);
         let mut told = Vec::new();
         for line in changed_lines(self.before.as_deref(), &self.text) {
-            let room = width.saturating_sub(measure_text_width(&start));
+            let used = start.rsplit('\n').next().map_or(0, measure_text_width);
+            let room = width.saturating_sub(used);
             told.push(format!("{start}{}", truncate_str(&line, room, "…")));
-            start = " ".repeat(measure_text_width(&start));
+            start = " ".repeat(used);
         }
         if told.is_empty() {
-            told.push(format!("{start}{}", style("(nothing)").dim()));
+            told.push(format!("{start}{}", style(self.no_new_line()).dim()));
         }
         told
+    }
+
+    /// What became of the text, if it has no new line.
+    fn no_new_line(&self) -> String {
+        if self.before.as_deref() == Some(&*self.text) {
+            return "(unchanged)".to_owned();
+        }
+        let count = |text: &str| said_lines(text).count();
+        let (old, new) = (self.before.as_deref().map_or(0, count), count(&self.text));
+        let lines = if old.abs_diff(new) == 1 {
+            "line"
+        } else {
+            "lines"
+        };
+        match old.cmp(&new) {
+            _ if new == 0 => "(nothing)".to_owned(),
+            Ordering::Greater => format!("({} {lines} fewer)", old - new),
+            Ordering::Less => format!("({} {lines} repeated)", new - old),
+            Ordering::Equal => "(the same lines, repeated or arranged differently)".to_owned(),
+        }
     }
 }
 
@@ -211,9 +242,25 @@ fn is_end(part: &str) -> bool {
     matches!(part, "client" | "agent")
 }
 
+/// What comes before the text of a message: its route, and which message it is.
+fn beginning(route: &str, aside: &str, width: usize) -> String {
+    let pad = ROUTE.saturating_sub(measure_text_width(route));
+    let used = measure_text_width(route) + pad + 4 + measure_text_width(aside);
+    let aside = style(aside).dim();
+    match width < used + TEXT {
+        true => format!("  {route}  {aside}\n    "),
+        false => format!("  {route}{}  {aside}", " ".repeat(pad)),
+    }
+}
+
+/// The lines that say something.
+fn said_lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.trim().is_empty())
+}
+
 /// The lines that were not there before, with their new parts coloured.
 fn changed_lines(before: Option<&str>, text: &str) -> Vec<String> {
-    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    let lines = said_lines(text);
     let Some(before) = before else {
         return lines.map(str::to_owned).collect();
     };
@@ -351,6 +398,78 @@ agent answers session/prompt
         );
     }
 
+    #[test]
+    fn lines_that_only_vanish_or_come_back_are_counted() {
+        console::set_colors_enabled(false);
+        let legs = [
+            prompt("client", "a", r"one\ntwo\nthree"),
+            prompt("a", "b", r"one\nthree"),
+            prompt("b", "c", r"one\nthree\nthree\nthree"),
+            prompt("c", "d", r"three\none\nthree\nthree"),
+            prompt("d", "agent", ""),
+        ];
+        assert_eq!(
+            turn(&legs, 100),
+            "
+client asks session/prompt
+  client → a                        one
+                                    two
+                                    three
+  a → b                             (1 line fewer)
+  b → c                             (2 lines repeated)
+  c → d                             (the same lines, repeated or arranged differently)
+  d → agent                         (nothing)"
+        );
+    }
+
+    #[test]
+    fn what_is_passed_on_after_a_question_is_told_to_be_unchanged() {
+        console::set_colors_enabled(false);
+        let read = "fs/read_text_file";
+        let legs = [
+            prompt("client", "a", "go on"),
+            leg("a", "client", "request", read, r#"{"path":"/p"}"#),
+            leg("client", "a", "response", read, r#"{"content":"ok"}"#),
+            prompt("a", "agent", "go on"),
+        ];
+        let shown = turn(&legs, 100);
+        assert!(
+            shown.ends_with("  a → agent                         (unchanged)"),
+            "{shown}"
+        );
+        // What stands in front of a text takes room, too.
+        let narrow = turn(&legs, 60);
+        assert!(narrow.contains("fs/read_text_file: \n    /p\n"), "{narrow}");
+    }
+
+    #[test]
+    fn in_a_narrow_terminal_the_text_has_lines_of_its_own() {
+        console::set_colors_enabled(false);
+        let read = "fs/read_text_file";
+        let legs = [
+            prompt("client", "rules", r"fix what is broken, please\nno more"),
+            leg("rules", "client", "request", read, r#"{"path":"/p/A"}"#),
+            leg("client", "rules", "response", read, r#"{"content":"ok"}"#),
+        ];
+        let shown = turn(&legs, 24);
+        let lines: Vec<_> = shown.lines().map(str::trim_end).collect();
+        let expected = [
+            "",
+            "client asks session/prompt",
+            "  client → rules",
+            "    fix what is broken,…",
+            "    no more",
+            "  rules → client  fs/read_text_file:",
+            "    /p/A",
+            "  client → rules  answer:",
+            "    ok",
+        ];
+        assert_eq!(lines, expected);
+        // From 60 columns on there is room beside it.
+        assert!(turn(&legs, 59).contains("rules  \n    fix"));
+        assert!(turn(&legs, 60).contains("rules                    fix"));
+    }
+
     fn update(from: &str, to: &str, kind: &str, text: &str) -> Leg {
         let body =
             format!(r#"{{"update":{{"sessionUpdate":"{kind}","content":{{"text":"{text}"}}}}}}"#);
@@ -404,5 +523,25 @@ agent tells session/update
         assert_eq!(legs.len(), 1);
         assert_eq!(legs[0].text(), "\u{fffd}[2Jall");
         assert!(crate::legs("{").is_err());
+    }
+
+    #[test]
+    fn a_message_that_cannot_be_held_is_shown_as_such() {
+        console::set_colors_enabled(false);
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        let trace = [
+            r#"{"update":{"content":{"text":"a\ud800b"}}}"#,
+            r#"{"update":{"content":{"text":"c"}},"_meta":1e999}"#,
+            &format!(r#"{{"update":{{"content":{{"text":"d"}}}},"_meta":{deep}}}"#),
+        ]
+        .map(|params| {
+            format!(
+                r#"{{"from":"agent","to":"client","kind":"notification","method":"session/update","params":{params}}}"#
+            )
+        });
+        let legs = crate::legs(&trace.join("\n")).unwrap();
+        let texts: Vec<_> = legs.iter().map(Leg::text).collect();
+        let unshown = "(cannot be shown)";
+        assert_eq!(texts, ["a\u{fffd}b", unshown, unshown]);
     }
 }

@@ -217,6 +217,38 @@ fn a_pipe_gets_colours_only_if_they_are_forced() {
     assert!(!piped(&[("CLICOLOR_FORCE", "0")]).contains(ESCAPE));
     assert!(piped(&[("CLICOLOR_FORCE", "1")]).contains(ESCAPE));
     assert!(!piped(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]).contains(ESCAPE));
+    assert!(piped(&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "")]).contains(ESCAPE));
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_a_reader_who_has_enough_is_none() {
+    let home = tempfile::tempdir().unwrap();
+    let trace = home.path().join("trace");
+    let line =
+        r#"{"connection":"c","from":"client","to":"agent","kind":"notification","method":"m"}"#;
+    fs::write(&trace, format!("{line}\n")).unwrap();
+    for args in [
+        &["limits"][..],
+        &["powers"],
+        &["man"],
+        &["completions", "bash"],
+        &["trace", "show", "trace"],
+        &["trace", "export", "--to", "otlp", "trace"],
+    ] {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let output = acp_chain(home.path(), args).stdout(full).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            output.status.code() == Some(2)
+                && told.starts_with("acp-chain: standard output cannot be written: "),
+            "{args:?}: {told}"
+        );
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut unread = acp_chain(home.path(), args);
+        let output = unread.stdout(writer).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+    }
 }
 
 #[test]

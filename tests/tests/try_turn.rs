@@ -109,6 +109,37 @@ async fn each_line_is_a_turn_until_the_input_ends() {
 }
 
 #[tokio::test]
+async fn a_message_that_cannot_be_held_is_not_the_end() {
+    let user = User::new();
+    let mut running = user
+        .tries(&[], &[AGENT])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = |content: &str| {
+        format!("update {{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{content}}}\n")
+    };
+    let lines = said(r#"{"type":"text","text":"a\ud800b"}"#)
+        + &said(r#"{"type":"text","text":"c","_meta":1e999}"#)
+        + "two\n";
+    let mut input = running.stdin.take().unwrap();
+    input.write_all(lines.as_bytes()).await.unwrap();
+    drop(input);
+    let output = in_time("the end of acp-chain try", running.wait_with_output())
+        .await
+        .unwrap();
+    let out = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{out}");
+    for line in [
+        "  agent → client                    a\u{fffd}b\n",
+        "  agent → client                    (cannot be shown)\n",
+        "│ two\n",
+    ] {
+        assert!(out.contains(line), "{out}\nlacks\n{line}");
+    }
+}
+
+#[tokio::test]
 async fn where_nobody_can_be_asked_a_permission_is_refused_and_that_is_said() {
     let prompt = "permission edit Write the file /etc/hosts";
     let (out, _, code) = User::new().tried(&["--prompt", prompt], &[AGENT]).await;

@@ -10,6 +10,7 @@
 //! | `diff` | the differences of two runs |
 //! | `export` | formats of other programs |
 //! | `ids` | ids of spans for a connection's events |
+//! | `values` | JSON that a program may be unable to hold |
 //!
 //! Invariants: a trace may come from anybody. Reading one takes bounded memory per line, and errors are reported with
 //! the line's number. Its content is text from outside, to be escaped when shown.
@@ -24,6 +25,7 @@ mod line;
 mod missed;
 mod read;
 mod sink;
+mod values;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -36,6 +38,7 @@ pub use line::{Decision, Kind, Line, Role, State, VERSION};
 pub use missed::Missed;
 pub use read::{Reader, TraceError};
 pub use sink::Sink;
+pub use values::{read_in_part, read_whole};
 
 /// The file that keeps the previous content of a trace when a new one begins.
 #[must_use]

@@ -16,7 +16,9 @@ pub enum TraceError {
     #[error("the trace cannot be read: {0}")]
     Unreadable(#[from] io::Error),
     /// A line is not from `--trace`.
-    #[error("{line}: this is no line of a trace: {error}; `acp-chain run --trace FILE` writes one")]
+    #[error(
+        "{line}: this is no line of a trace: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
+    )]
     NoTrace {
         /// The line, counted from 1.
         line: usize,

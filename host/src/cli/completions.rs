@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::{Cli, finish, print_all};
+use super::{Cli, print_all};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -29,7 +29,8 @@ impl Completions {
             // https://github.com/clap-rs/clap/issues/6421
             script = script.replace("acp__subcmd__chain", "acp__chain");
         }
-        finish(print_all(script.as_bytes()))
+        print_all(script.as_bytes());
+        ExitCode::SUCCESS
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
-use super::test::check_directories;
+use super::test::{check_directories, tell_draft};
 use super::{folders, open};
 use crate::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use crate::extension::Location;
@@ -143,6 +143,7 @@ impl Conformance {
             return Err(manifest.about(entry, &"it is a program, not a component"));
         };
         let guest = guest.map_err(|error| manifest.about(entry, &error))?;
+        tell_draft(&Location::File(component));
         let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
     }

@@ -31,7 +31,7 @@ impl Man {
             Some(folder) => write(&whole, folder),
             None => page(&whole)
                 .map_err(|error| error.to_string())
-                .and_then(|page| print_all(&page)),
+                .map(|page| print_all(&page)),
         })
     }
 }

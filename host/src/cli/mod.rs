@@ -1,10 +1,10 @@
 //! The command line: one file per subcommand.
 
-/// Prints a line. The reader may stop before the end, as `head` does.
+/// Prints a line.
 macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write;
-        let _ = writeln!(std::io::stdout(), $($words)*);
+        $crate::cli::wrote(writeln!(std::io::stdout(), $($words)*));
     }};
 }
 
@@ -13,7 +13,7 @@ macro_rules! put {
     ($($words:tt)*) => {{
         use std::io::Write;
         let mut out = std::io::stdout();
-        let _ = write!(out, $($words)*).and_then(|()| out.flush());
+        $crate::cli::wrote(write!(out, $($words)*).and_then(|()| out.flush()));
     }};
 }
 
@@ -59,6 +59,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -82,7 +83,7 @@ Examples:
 Exit codes, unless the help of a command lists its own:
   0  success
   1  failure, with a reason
-  2  the command line is wrong
+  2  the command line is wrong, or the output cannot be written
 
 Environment:
   ACP_CHAIN_LOG             what to log, unless the command line says it
@@ -94,7 +95,7 @@ Environment:
   ACP_CHAIN_OTEL_HOPS       1: also export a span for each decision of a proxy
   ACP_CHAIN_OTEL_PROPAGATE  1: agents are told the exported span of their turn
   OTEL_*                    what chains export with OpenTelemetry, and where to; nothing without them
-  NO_COLOR                  no colours, whatever its value
+  NO_COLOR                  no colours, unless empty
   CLICOLOR_FORCE            colours even without a terminal, unless 0
   CLICOLOR                  0: no colours"
 )]
@@ -123,7 +124,7 @@ enum Command {
     /// Take turns with an agent in the terminal, without an editor, and see what each proxy does with the
     /// messages
     Try(r#try::Try),
-    /// Validate a manifest and its components without running anything, and print the chain
+    /// Validate a manifest and its components, and print the chain; nothing is started without `--start`
     Check(check::Check),
     /// Check the installation and the chain here, and say what does not work and how to fix it
     Doctor(doctor::Doctor),
@@ -234,9 +235,28 @@ Exit codes:
     ProjectChain(project::project_chain::ProjectChain),
 }
 
+/// Why standard output could not be written, the first time.
+static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
+
+/// The exit code of whatever could not print what it should.
+const UNPRINTED: u8 = 2;
+
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
+    let code = obey();
+    let Some(error) = UNWRITTEN.get() else {
+        return code;
+    };
+    // Standard error may be gone as well.
+    let _ = writeln!(
+        io::stderr(),
+        "acp-chain: standard output cannot be written: {error}"
+    );
+    ExitCode::from(UNPRINTED)
+}
+
+fn obey() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
     // An editor waits for these, and they compete for time.
@@ -245,12 +265,18 @@ pub fn main() -> ExitCode {
     }
     let serves_editor = command == Some("run") && !has_terminal();
     let early = serves_editor.then(|| Supervisor::fork().ok()).flatten();
-    let cli = Cli::try_parse_from(&args).unwrap_or_else(|error| {
-        // Help is not an error, and after `run` it is ours.
-        let may_be_appended = error.use_stderr() && has_terminal();
-        let appended = may_be_appended.then(|| with_appended(&args)).flatten();
-        appended.unwrap_or_else(|| error.exit())
-    });
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help is not an error, and after `run` it is ours.
+            let may_be_appended = error.use_stderr() && has_terminal();
+            let Some(appended) = may_be_appended.then(|| with_appended(&args)).flatten() else {
+                wrote(error.print());
+                return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+            };
+            appended
+        }
+    };
     // Commands that nobody watches have no other place for messages.
     let serves = matches!(
         cli.command,
@@ -341,13 +367,20 @@ fn finish(done: Result<(), String>) -> ExitCode {
     report(done.map(|()| ExitCode::SUCCESS))
 }
 
-/// Writes a whole document to standard output. The reader may stop before the end; a full disk is an error.
-fn print_all(text: &[u8]) -> Result<(), String> {
-    match io::stdout().write_all(text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("standard output cannot be written: {error}"))
-        }
-        _ => Ok(()),
+/// Writes a whole document to standard output.
+fn print_all(text: &[u8]) {
+    let mut out = io::stdout();
+    wrote(out.write_all(text).and_then(|()| out.flush()));
+}
+
+/// What came of writing to standard output. The reader may stop before the end, as `head` does; a full disk is an
+/// error, with which [`main`] ends.
+fn wrote(done: io::Result<()>) {
+    if let Err(error) = done
+        && error.kind() != io::ErrorKind::BrokenPipe
+    {
+        // The first one counts.
+        let _ = UNWRITTEN.set(error);
     }
 }
 

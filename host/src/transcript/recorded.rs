@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use acp_chain_trace::{Kind as LineKind, Line, Reader, TraceError};
+use acp_chain_trace::{Kind as LineKind, Line, Reader, TraceError, read_whole};
 use serde_json::value::RawValue;
 
 use super::act::{Act, Kind, Said};
@@ -32,6 +32,14 @@ pub enum RecordedError {
         "{0}: a second connection begins here; a transcript has only one: cut the trace to one"
     )]
     SecondConnection(usize),
+    /// An end sends or receives something that no transcript can contain.
+    #[error("{line}: a transcript cannot contain this message: {error}; cut the trace before it")]
+    CannotBeHeld {
+        /// The line, counted from 1.
+        line: usize,
+        /// The error.
+        error: serde_json::Error,
+    },
     /// No end sends anything in it.
     #[error("the trace has no message of a client or an agent")]
     Empty,
@@ -40,11 +48,10 @@ pub enum RecordedError {
 /// Makes a transcript.
 ///
 /// # Errors
-/// If this is not a trace of one connection.
-pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
+/// If this is not a trace of one connection, or has a message that a transcript cannot contain.
+pub fn transcript(reader: &mut Reader<impl BufRead>) -> Result<String, RecordedError> {
     let mut text = String::new();
     let mut seen = Seen::new();
-    let mut reader = Reader::new(trace);
     while let Some(read) = reader.next() {
         let (number, line) = read?;
         if reader.is_inner(&line) {
@@ -53,7 +60,12 @@ pub fn transcript(trace: impl BufRead) -> Result<String, RecordedError> {
         if is_beginning(&line) && !text.is_empty() {
             return Err(RecordedError::SecondConnection(number));
         }
-        for act in acts(&line, &mut seen) {
+        let acts = acts(&line, &mut seen);
+        let acts = acts.map_err(|error| RecordedError::CannotBeHeld {
+            line: number,
+            error,
+        })?;
+        for act in acts {
             text.push_str(&act.to_string());
             text.push('\n');
         }
@@ -73,11 +85,6 @@ fn is_beginning(line: &Line) -> bool {
     is(&line.from, "client")
         && line.kind == Some(LineKind::Request)
         && is(&line.method, "initialize")
-}
-
-/// A body in a transcript.
-fn json(body: Option<&RawValue>) -> Option<Json> {
-    serde_json::from_str(body?.get()).ok()
 }
 
 /// Messages that an end sent or received, by the number of the request; answers have no method.
@@ -107,20 +114,25 @@ pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
 }
 
 /// The steps of a line at the ends.
-fn acts(line: &Line, seen: &mut Seen) -> Vec<Act> {
-    let Some(said) = said(line) else {
-        return Vec::new();
+fn acts(line: &Line, seen: &mut Seen) -> serde_json::Result<Vec<Act>> {
+    let Some((kind, name, body)) = said(line) else {
+        return Ok(Vec::new());
     };
     let acts = ends(line, seen).into_iter().map(|(end, says)| {
-        if !says {
-            return Act::Gets(end, said.clone());
+        let body = body.map(|body| read_whole(body.get().as_bytes()));
+        let mut body: Option<Json> = body.transpose()?;
+        if says && end == Peer::Client && matches!(kind, Kind::Request(_)) {
+            body = body.map(without_own_servers);
         }
-        let mut said = said.clone();
-        let params = json(line.params.as_deref()).filter(|_| end == Peer::Client);
-        if let (Kind::Request(_), Some(params)) = (&said.kind, params) {
-            said.body = Some(JsonPattern::of(without_own_servers(params)));
-        }
-        Act::Says(end, said)
+        let said = Said {
+            kind: kind.clone(),
+            name: name.clone(),
+            body: body.map(JsonPattern::of),
+        };
+        Ok::<_, serde_json::Error>(match says {
+            true => Act::Says(end, said),
+            false => Act::Gets(end, said),
+        })
     });
     acts.collect()
 }
@@ -138,26 +150,29 @@ fn without_own_servers(mut params: Json) -> Json {
     params
 }
 
-fn said(line: &Line) -> Option<Said> {
+/// The kind of a message, the name of its request, and its body.
+fn said(line: &Line) -> Option<(Kind, Option<String>, Option<&RawValue>)> {
     let name = line.request.map(|number| format!("r{number}"));
     let method = line.method.clone()?;
-    let params = || json(line.params.as_deref());
-    let (kind, name, body) = match line.kind? {
+    let params = || line.params.as_deref();
+    Some(match line.kind? {
         LineKind::Request => (Kind::Request(method), Some(name?), params()),
         LineKind::Notification if method == super::CANCEL => (Kind::Cancel, Some(name?), None),
         LineKind::Notification => (Kind::Notification(method), None, params()),
         LineKind::Response if line.error.is_some() => {
-            (Kind::Error, Some(name?), json(line.error.as_deref()))
+            (Kind::Error, Some(name?), line.error.as_deref())
         }
-        LineKind::Response => (Kind::Result, Some(name?), json(line.result.as_deref())),
-    };
-    let body = body.map(JsonPattern::of);
-    Some(Said { kind, name, body })
+        LineKind::Response => (Kind::Result, Some(name?), line.result.as_deref()),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn transcript(trace: &str) -> Result<String, RecordedError> {
+        super::transcript(&mut Reader::new(trace.as_bytes()))
+    }
 
     #[test]
     fn what_the_ends_said_and_got_is_in_the_order_of_the_trace() {
@@ -191,19 +206,43 @@ client gets: r3 result null
 agent: r2 error {"code": -32800}
 client gets: r2 error {"code": -32800}
 "#;
-        assert_eq!(transcript(trace.as_bytes()).unwrap(), expected);
+        assert_eq!(transcript(trace).unwrap(), expected);
     }
 
     #[test]
     fn a_second_connection_is_an_error() {
         let line =
             r#"{"from":"client","to":"agent","kind":"request","request":1,"method":"initialize"}"#;
-        let error = transcript(format!("{line}\n{line}\n").as_bytes()).unwrap_err();
+        let error = transcript(&format!("{line}\n{line}\n")).unwrap_err();
         assert!(
             error
                 .to_string()
                 .starts_with("2: a second connection begins here"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_message_is_never_left_out() {
+        let odd = |params: &str| {
+            let odd =
+                r#"{"from":"agent","to":"client","kind":"notification","method":"a/b","params":"#;
+            format!("{odd}{params}}}\n")
+        };
+        assert_eq!(
+            transcript(&odd(r#"{"text":"\ud800"}"#)).unwrap(),
+            "agent: a/b {\"text\": \"\u{fffd}\"}\nclient gets: a/b {\"text\": \"\u{fffd}\"}\n"
+        );
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        for params in ["1e999", &deep] {
+            let trace = odd("{}") + &odd(params);
+            let error = transcript(&trace).unwrap_err().to_string();
+            let expected = "2: a transcript cannot contain this message: ";
+            assert!(error.starts_with(expected), "{error}");
+            // Between proxies anything may be said.
+            let between = odd(params).replace("agent", "one");
+            let between = between.replace("client", "two");
+            transcript(&(odd("{}") + &between)).unwrap();
+        }
     }
 }

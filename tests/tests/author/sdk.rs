@@ -30,7 +30,13 @@ async fn a_newer_sdk_replaces_an_older_one_and_leaves_all_else_as_it_is() {
 
         let is_ours = |path: &Path| path.starts_with("sdk") || path.ends_with("proxy.wit");
         for path in expected.keys().filter(|path| is_ours(path)) {
-            save(path, "An older one.");
+            // Every version of a folder of ours has such a file.
+            let mark = match path.file_name().and_then(|name| name.to_str()) {
+                Some("LICENSE-MIT") => "Copyright (c) 2025 The acp-chain developers",
+                Some("proxy.wit") => "package acp-chain:proxy@0.0.1;",
+                _ => "",
+            };
+            save(path, &format!("An older one. {mark}"));
             // A folder that is no more, and files beside those that are there.
             save(&path.with_file_name("gone/old"), "It is gone.");
             save(&path.with_added_extension("old"), "It is gone.");
@@ -58,6 +64,7 @@ async fn what_is_not_of_an_sdk_is_never_removed() {
     fs::remove_file(&sdk).unwrap();
     fs::create_dir(&sdk).unwrap();
     fs::write(sdk.join("mine.c"), "").unwrap();
+    fs::write(sdk.join("LICENSE-MIT"), "Copyright (c) Somebody").unwrap();
     let said = project.acp_chain(&["sdk"], ".").await;
     let expected = "acp-chain: WORLD/tried/sdk has files, and none of acp-chain, and the SDK of acp-chain goes there; rename it\n";
     assert_eq!(said.err, expected);

@@ -90,6 +90,41 @@ async fn when_it_is_told_to_stop_its_agent_ends_with_it() {
     is_gone(dev.client.transcript(), &project.path(".")).await;
 }
 
+/// A compiler that never ends, unless it is to compile something else than at first.
+const ENDLESS_AT_FIRST: &str = r#"#!/bin/sh
+if [ "$1" = version ]; then echo 0.17.0; exit; fi
+if grep -q "Be bold" "$SOURCE"; then echo "compiled anew" >&2; exit 1; fi
+tail -f /dev/null &
+echo begun >"$BEGUN"
+wait
+"#;
+
+#[tokio::test]
+async fn a_build_is_given_up_for_one_of_what_was_saved_meanwhile() {
+    let project = Project::new("c", "prompt");
+    let begun = compiler(&project, ENDLESS_AT_FIRST);
+    let mut command = project.acp_chain("dev");
+    command
+        .env("BEGUN", &begun)
+        .env("SOURCE", project.path("src/proxy.c"))
+        .env(MARK, project.path("."))
+        .env(
+            "PATH",
+            format!("{}:/usr/bin:/bin", project.path("bin").display()),
+        )
+        .args(["--", env!("CARGO_BIN_EXE_wild-agent")]);
+    let (mut child, _input, _output, mut said) = start(command);
+    let reads = spawn_blocking(move || fs::read_to_string(begun));
+    in_time("a build", reads).await.unwrap().unwrap();
+    project.change("src/proxy.c", "Be brief.", "Be bold.");
+    said.next("compiled anew").await;
+    kill_process(id(&child), Signal::INT).unwrap();
+    in_time("the end of acp-chain dev", child.wait())
+        .await
+        .unwrap();
+    is_gone(&Transcript::new(), &project.path(".")).await;
+}
+
 fn id(child: &tokio::process::Child) -> Pid {
     let id = child.id().and_then(|id| i32::try_from(id).ok());
     id.and_then(Pid::from_raw).unwrap()

@@ -93,10 +93,16 @@ async fn what_is_made_sooner_in_javascript_is_a_draft_which_nobody_publishes() {
         assert!(!output.status.success());
         String::from_utf8(output.stderr).unwrap()
     };
+    let test = || async {
+        let output = project.acp_chain("test").output().await.unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
     assert!(publish().await.contains("is a draft"));
+    assert!(test().await.contains("is a draft of `acp-chain dev`"));
     let built = project.acp_chain("build").output().await.unwrap();
     assert!(built.status.success(), "{built:?}");
     assert!(!publish().await.contains("is a draft"));
+    assert!(!test().await.contains("is a draft"));
 }
 
 #[tokio::test]

@@ -62,6 +62,19 @@ async fn each_message_is_shown_beside_what_the_proxy_made_of_it() {
 }
 
 #[tokio::test]
+async fn when_the_prompts_end_and_nothing_can_be_tried_so_does_the_trial() {
+    let project = Project::new("c", "prompt");
+    project.change("src/proxy.c", "return true;", "return tru;");
+    let (mut child, mut input, _output, said) = start(project.acp_chain("dev"));
+    input.write_all(b"hello\n").await.unwrap();
+    drop(input);
+    let status = in_time("the end of acp-chain dev", child.wait()).await;
+    assert_eq!(status.unwrap().code(), Some(1));
+    let said = said.rest().await.join("\n");
+    assert!(said.contains("the input has ended"), "{said}");
+}
+
+#[tokio::test]
 async fn what_is_no_project_is_told() {
     let project = Project::new("c", "prompt");
     let mut command = project.acp_chain("dev");

@@ -2,6 +2,8 @@
 
 mod denied;
 mod replayed;
+#[path = "../kills/tree.rs"]
+mod tree;
 mod watched;
 
 use std::path::Path;

@@ -11,6 +11,7 @@ use acp_chain_tests::wire::in_time;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::tree::{MARK, is_gone};
 use super::{AGENT, looks};
 
 /// A recording of a turn with an agent, through a chain of one proxy.
@@ -55,6 +56,7 @@ impl Recording {
     /// Plays the client of a recording to this agent. Gives the exit code, and what was told.
     async fn as_client(&self, trace: &Path, agent: &[String]) -> (Option<i32>, String) {
         let mut command = looks(self.folder.path(), "replay");
+        command.env(MARK, self.folder.path());
         command.arg(trace).args(["--as", "client", "--"]);
         let output = in_time("the end of the replay", command.args(agent).output()).await;
         let output = output.unwrap();
@@ -145,6 +147,34 @@ async fn a_masked_secret_of_the_recording_is_any_text_of_the_agent() {
     let masked = recording.changed("wild-agent\"", "wild-[secret: key]\"");
     let (code, told) = recording.as_client(&masked, &[AGENT.to_owned()]).await;
     assert_eq!(code, Some(0), "{told}");
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_the_other_side_and_its_last_words_are_passed_on() {
+    let recording = Recording::of(&[AGENT]).await;
+    let launcher =
+        r#"tail -f /dev/null <&0 >/dev/null 2>&1 & echo "from the launcher" >&2; exec "$0""#;
+    let agent = ["sh", "-c", launcher, AGENT].map(str::to_owned);
+    let (code, told) = recording.as_client(&recording.trace(), &agent).await;
+    assert_eq!((code, &*told), (Some(0), "from the launcher\n"));
+    is_gone(&Transcript::new(), recording.folder.path()).await;
+}
+
+#[tokio::test]
+async fn a_line_that_was_cut_off_is_told() {
+    let recording = Recording::of(&[AGENT]).await;
+    let mut trace = fs::read(recording.trace()).unwrap();
+    trace.extend(br#"{"from":"cl"#);
+    let path = recording.folder.path().join("cut");
+    fs::write(&path, trace).unwrap();
+    let (code, told) = recording.as_client(&path, &[AGENT.to_owned()]).await;
+    let cut = "1 lines end too early";
+    assert!(code == Some(0) && told.contains(cut), "{told}");
+    let mut command = looks(recording.folder.path(), "trace");
+    command.args(["export", "--to", "transcript"]).arg(&path);
+    let output = in_time("the transcript", command.output()).await.unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains(cut), "{told}");
 }
 
 #[tokio::test]

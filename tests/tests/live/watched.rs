@@ -1,7 +1,11 @@
 //! What is heard of a chain that runs, and seen by `acp-chain top`.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
+use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
@@ -9,6 +13,7 @@ use acp_chain_tests::terminal::Terminal;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::in_time;
 use acp_chain_trace::{Line, State};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
@@ -203,4 +208,96 @@ async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
     assert!(shown.contains(&format!("process {process}: ")), "{shown}");
     let status = in_time("the end of top", running.wait()).await.unwrap();
     assert!(status.success());
+}
+
+#[tokio::test]
+async fn top_restores_the_terminal_when_it_is_asked_to_stop() {
+    for signal in [Signal::TERM, Signal::HUP] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut terminal = Terminal::open().unwrap();
+        terminal.resize(30, 100).unwrap();
+        let mut command = looks(folder.path(), "top");
+        terminal.attach(command.as_std_mut()).unwrap();
+        let mut running = command.spawn().unwrap();
+        drop(command);
+        let process = i32::try_from(running.id().unwrap()).unwrap();
+        let seen = tokio::task::spawn_blocking(move || {
+            terminal.shows("quit")?;
+            kill_process(Pid::from_raw(process).unwrap(), signal)?;
+            Ok::<_, std::io::Error>(terminal.shown())
+        });
+        let shown = in_time("the end of its output", seen).await;
+        let shown = shown.unwrap().unwrap();
+        let (alternate, cursor) = ("\u{1b}[?1049l", "\u{1b}[?25h");
+        assert!(
+            shown.contains(alternate) && shown.contains(cursor),
+            "{shown:?}"
+        );
+        let status = in_time("the end of top", running.wait()).await.unwrap();
+        assert!(status.success(), "{signal:?}");
+    }
+}
+
+/// A socket that looks like that of a chain. What is done with each listener is up to the test.
+fn like_a_chain(folder: &Path) -> UnixListener {
+    let sockets = folder.join("acp-chain");
+    DirBuilder::new().mode(0o700).create(&sockets).unwrap();
+    let name = format!("{}-like.sock", std::process::id());
+    UnixListener::bind(sockets.join(name)).unwrap()
+}
+
+#[tokio::test]
+async fn top_says_so_of_a_chain_that_it_does_not_understand() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = like_a_chain(folder.path());
+    let chain = thread::spawn(move || {
+        for _ in 0..2 {
+            let (mut listener, _) = socket.accept().unwrap();
+            listener.write_all(b"{\"version\":99}\n").unwrap();
+            // Until it goes.
+            let _ = listener.read(&mut [0]);
+        }
+    });
+    for option in ["--once", "--json"] {
+        let mut command = looks(folder.path(), "top");
+        let output = in_time("the end of top", command.arg(option).output()).await;
+        let output = output.unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        let (said, told) = (text(output.stdout), text(output.stderr));
+        let expected = format!(
+            "process {}: cannot be understood: line 1: the trace has version 99",
+            std::process::id()
+        );
+        assert!(told.contains(&expected), "{told}");
+        assert!(!said.contains("No chain runs."), "{said}");
+    }
+    chain.join().unwrap();
+}
+
+#[tokio::test]
+async fn top_asks_a_chain_again_that_had_no_room_for_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let socket = like_a_chain(folder.path());
+    let chain = thread::spawn(move || {
+        drop(socket.accept().unwrap());
+        let (mut listener, _) = socket.accept().unwrap();
+        let heading = r#"{"version":1,"connection":"x","role":"agent","proxies":["asked-again"]}"#;
+        writeln!(listener, "{heading}").unwrap();
+        let _ = listener.read(&mut [0]);
+    });
+    let mut terminal = Terminal::open().unwrap();
+    terminal.resize(30, 100).unwrap();
+    let mut command = looks(folder.path(), "top");
+    terminal.attach(command.as_std_mut()).unwrap();
+    let mut running = command.spawn().unwrap();
+    drop(command);
+    let seen = tokio::task::spawn_blocking(move || {
+        terminal.shows("asked-again")?;
+        terminal.types("q")?;
+        Ok::<_, std::io::Error>(terminal.shown())
+    });
+    in_time("the screen of top", seen).await.unwrap().unwrap();
+    let status = in_time("the end of top", running.wait()).await.unwrap();
+    assert!(status.success());
+    chain.join().unwrap();
 }

@@ -124,6 +124,41 @@ async fn what_cannot_be_read_is_told_with_its_place_and_steers_no_terminal() {
 }
 
 #[tokio::test]
+async fn what_is_cut_off_is_told_of_in_every_format() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    let line =
+        r#"{"connection":"c","from":"client","to":"agent","kind":"notification","method":"m"}"#;
+    fs::write(&file, format!("{line}\n{}", &line[..20])).unwrap();
+    for format in ["transcript", "conductor", "chrome", "har", "otlp"] {
+        let args = ["export", "--to", format].map(OsStr::new);
+        let (code, said) = trace(&[&args[..], &[os(&file)]].concat()).await;
+        assert!(
+            code == Some(0) && said.contains("1 lines end too early"),
+            "{format}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_trace_without_lines_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace");
+    fs::write(&file, "").unwrap();
+    let nothing = "trace: there is nothing in this trace";
+    let (code, said) = trace(&["check".as_ref(), os(&file)]).await;
+    assert!(code == Some(2) && said.contains(nothing), "{said}");
+    let (code, said) = trace_of_diff(&file, &file).await;
+    assert!(code == Some(2) && said.contains(nothing), "{said}");
+    let args = ["export", "--to", "transcript"].map(OsStr::new);
+    let (code, said) = trace(&[&args[..], &[os(&file)]].concat()).await;
+    assert!(
+        code == Some(2) && said.contains("trace: the trace has no message of a client or an agent"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
 async fn the_flag_counts_more_than_the_environment_and_that_more_than_the_file() {
     let (folder, manifest) = stage();
     let home = folder.path().join("home");

@@ -144,7 +144,7 @@ async fn what_cannot_be_played_is_told_with_its_place_and_what_to_do() {
     let (code, output) = folder.test(&["--filter", "nothing"]).await;
     assert_eq!(code, 2);
     assert!(
-        output.contains("there are no transcripts to play in tests"),
+        output.contains("of the transcripts in tests, none has `nothing` in its path"),
         "{output}"
     );
 }

@@ -98,7 +98,10 @@ async fn a_run_that_was_recorded_makes_a_transcript_that_holds() {
 async fn what_is_no_trace_is_told_with_its_line() {
     let folder = Folder::with("");
     for (trace, told) in [
-        ("", "trace:the trace has no message of a client or an agent"),
+        (
+            "",
+            "trace: the trace has no message of a client or an agent",
+        ),
         (
             "{}\nx\n",
             "trace:2: this is no line of a trace: expected value",

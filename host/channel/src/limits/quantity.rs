@@ -73,7 +73,7 @@ impl Quantity {
     pub fn example(self) -> &'static str {
         match self {
             Self::Size => "write a number with B, KiB, MiB or GiB, such as \"64 MiB\"",
-            Self::Time => "write a number with ms, s, min or h, such as \"2 s\"",
+            Self::Time => "write a number with ms, s, min, h or d, such as \"2 s\"",
             Self::Count => "write a whole number from 0 up, without quotes",
         }
     }

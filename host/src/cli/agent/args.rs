@@ -14,7 +14,7 @@ pub struct AgentArgs {
     #[arg(value_name = "NAME")]
     name: Option<String>,
     /// After a NAME, more arguments for that agent; otherwise the agent's command and its arguments. By default, the
-    /// manifest's agent; in `dev` a built-in one, in `doctor` all that are installed or launched by editors
+    /// manifest's agent
     #[arg(last = true, value_name = "AGENT")]
     words: Vec<OsString>,
     /// Connect to a remote agent at this URL: http, https, ws or wss
@@ -22,6 +22,17 @@ pub struct AgentArgs {
     connect: Option<String>,
     #[command(flatten)]
     way: Way,
+}
+
+/// The help of an [`AgentArgs`] for a command with another default.
+pub fn by_default(agent: &str) -> impl FnOnce(clap::Arg) -> clap::Arg {
+    move |arg| {
+        let help = arg.get_help().map(ToString::to_string);
+        arg.help(
+            help.unwrap_or_default()
+                .replace("the manifest's agent", agent),
+        )
+    }
 }
 
 impl AgentArgs {

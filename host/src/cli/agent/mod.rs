@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use acp_chain_agents::Kind;
 
-pub use self::args::{AgentArgs, installed, is_unknown};
+pub use self::args::{AgentArgs, by_default, installed, is_unknown};
 use crate::native::CommandLine;
 
 #[derive(Debug, clap::Subcommand)]

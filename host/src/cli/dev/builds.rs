@@ -19,6 +19,9 @@ const MOST: usize = 256 << 10;
 /// How long to wait for the rest of a finished build's output.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// How long what a build has started may take to end, once it is given up.
+const END: Duration = Duration::from_secs(5);
+
 /// Starts builds of one project.
 pub struct Builds {
     program: Startable,
@@ -46,9 +49,31 @@ impl Builds {
         })
     }
 
-    /// Builds. Returns how long that took, or the toolchain's errors.
-    pub async fn build(&self, component: &Path) -> Result<Duration, String> {
+    /// Builds. Returns how long that took, or the toolchain's errors; `None` if it was given up, and so has ended.
+    pub async fn build(
+        &self,
+        component: &Path,
+        given_up: impl Future<Output = ()>,
+    ) -> Option<Result<Duration, String>> {
         let begun = Instant::now();
+        let output = match self.output(given_up).await {
+            Ok(output) => output?,
+            Err(error) => return Some(Err(error)),
+        };
+        let facts: Option<Value> = serde_json::from_str(&output).ok();
+        let file = facts.as_ref().and_then(|facts| facts["file"].as_str());
+        Some(match file {
+            Some(file) if file == component.display().to_string() => Ok(begun.elapsed()),
+            Some(file) => Err(format!(
+                "the project has another name now, and its component is {}: restart `acp-chain dev`",
+                Untrusted::new(file)
+            )),
+            None => Err("the build does not report its result".to_owned()),
+        })
+    }
+
+    /// The standard output of a build that succeeds; `None` if it was given up.
+    async fn output(&self, given_up: impl Future<Output = ()>) -> Result<Option<String>, String> {
         let (words, mut printed) = mpsc::unbounded_channel();
         let mut left = MOST;
         let keep = Box::new(move |bytes: &[u8]| {
@@ -71,6 +96,12 @@ impl Builds {
             let mut reading = pin!(async { tokio::join!(read(started.stdout, &mut out), listen) });
             tokio::select! {
                 biased;
+                () = given_up => {
+                    tree.end();
+                    // The next build must not meet it.
+                    let _ = timeout(END, &mut reading).await;
+                    return Ok(None);
+                }
                 _ = &mut reading => tree.wait().await,
                 status = tree.wait() => {
                     // Processes that it left running may hold its output open.
@@ -87,16 +118,7 @@ impl Builds {
                 false => said,
             });
         }
-        let facts: Option<Value> = serde_json::from_str(&out).ok();
-        let file = facts.as_ref().and_then(|facts| facts["file"].as_str());
-        match file {
-            Some(file) if file == component.display().to_string() => Ok(begun.elapsed()),
-            Some(file) => Err(format!(
-                "the project has another name now, and its component is {}: restart `acp-chain dev`",
-                Untrusted::new(file)
-            )),
-            None => Err("the build does not report its result".to_owned()),
-        }
+        Ok(Some(out))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The client, read ahead, so its leaving is noticed even while nobody reads its messages.
+//! The client, or the user of a trial, read ahead, so its leaving is noticed even while nobody reads what it says.
 
 use std::future::pending;
 

@@ -1,6 +1,7 @@
 //! The developer's loop: changes are built, and the result is swapped into the chain.
 //!
 //! Invariant: a version that cannot be built, loaded or started changes nothing in the chain, and each is tried once.
+//! A build is given up when the sources change.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -23,6 +24,9 @@ use crate::untrusted::Untrusted;
 /// A build that takes longer is announced while it runs.
 const LONG: Duration = Duration::from_secs(2);
 
+/// How many builds in a row are given up. Something may change the sources all the time.
+const MOST_GIVEN_UP: u32 = 3;
+
 /// The result of the last build: a version, or an error.
 pub type Built = Option<Result<Digest, String>>;
 
@@ -44,12 +48,16 @@ impl Cycle {
     /// Builds, and rebuilds whenever the sources have changed.
     pub async fn run(mut self) -> Infallible {
         let (mut known, mut tried) = (None, None);
+        let mut given_up = 0;
         loop {
             let sources = self.sources.digest().await;
             // If they cannot be read now, they are examined at the next change.
             if let Some(sources) = sources.filter(|sources| known != Some(*sources)) {
-                known = Some(sources);
-                self.build().await;
+                // They may have changed since the build began.
+                let is_built = self.build(sources, given_up < MOST_GIVEN_UP).await;
+                given_up = if is_built { 0 } else { given_up + 1 };
+                known = is_built.then_some(sources);
+                continue;
             }
             let begun = *self.begun.borrow_and_update();
             let built = match &*self.built.borrow() {
@@ -73,14 +81,29 @@ impl Cycle {
         }
     }
 
-    async fn build(&mut self) {
-        let mut building = pin!(self.builds.build(&self.developed.component));
+    /// Builds, unless the build may be given up and the sources become others meanwhile. Returns whether it has.
+    async fn build(&mut self, known: Digest, may_be_given_up: bool) -> bool {
+        let (sources, component) = (&mut self.sources, &self.developed.component);
+        let changed = async {
+            loop {
+                sources.changed().await;
+                // Builds write, too.
+                let now = sources.digest().await;
+                if may_be_given_up && now.is_some_and(|now| now != known) {
+                    return;
+                }
+            }
+        };
+        let mut building = pin!(self.builds.build(component, changed));
         let built = match timeout(LONG, &mut building).await {
             Ok(built) => built,
             Err(_) => {
                 tell("building …");
                 building.await
             }
+        };
+        let Some(built) = built else {
+            return false;
         };
         let built = built.and_then(|took| Ok((took, self.developed.version()?)));
         let built = match built {
@@ -98,6 +121,7 @@ impl Cycle {
             }
         };
         self.built.send_replace(Some(built));
+        true
     }
 
     async fn swap(&self) -> Result<(), String> {

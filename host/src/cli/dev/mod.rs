@@ -15,7 +15,7 @@ use std::pin::pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use tokio::io::{AsyncRead, DuplexStream};
+use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 
 use self::builds::Builds;
@@ -24,7 +24,7 @@ use self::cycle::{Built, Cycle};
 use self::developed::{Developed, Read};
 use self::sources::Sources;
 use self::trial::Trial;
-use super::agent::AgentArgs;
+use super::agent::{AgentArgs, by_default};
 use super::otel;
 use super::plan::{Failed, Plan, failed};
 use super::relied_on::Named;
@@ -43,6 +43,7 @@ use crate::trace::Trace;
 use crate::transport::Transport;
 
 #[derive(Debug, clap::Args)]
+#[command(mut_arg("words", by_default("a built-in agent")))]
 #[command(after_help = "\
 Examples:
   acp-chain dev
@@ -127,13 +128,11 @@ impl Dev {
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
+        let (input, left) = read_ahead(input);
         // The prompts of a trial may end before the first build.
-        let (input, client): (Box<dyn AsyncRead + Send + Unpin>, _) = match is_trial {
-            true => (input, Leaving::unnoticed()),
-            false => {
-                let (input, client) = read_ahead(input);
-                (Box::new(input), client)
-            }
+        let (client, prompted) = match is_trial {
+            true => (Leaving::unnoticed(), left),
+            false => (left, Leaving::unnoticed()),
         };
         let engine = Engine::for_newer_versions().map_err(|error| error.to_string())?;
         let cycle = Cycle {
@@ -178,7 +177,7 @@ impl Dev {
                 let mut served = pin!(chain::serve(client, start, stop::requested(), settings));
                 tokio::select! {
                     exit = &mut served => exit,
-                    tried = ends.trial.run(input) => {
+                    tried = ends.trial.run(input, prompted) => {
                         tried?;
                         served.await
                     }

@@ -40,7 +40,7 @@ use console::style;
 use serde::Serialize;
 
 use self::finding::{Finding, Remedy, State};
-use super::agent::AgentArgs;
+use super::agent::{AgentArgs, by_default};
 use super::project::shell;
 use crate::untrusted::Untrusted;
 
@@ -65,6 +65,7 @@ const AREAS: [(&str, Look); 8] = [
 type Look = fn(&Doctor) -> Vec<Finding>;
 
 #[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("words", by_default("all that are installed or launched by editors")))]
 #[command(after_help = "\
 Examples:
   acp-chain doctor

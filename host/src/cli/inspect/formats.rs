@@ -15,7 +15,7 @@ pub fn all() -> Vec<Format> {
             extension: "transcript",
             media_type: "text/plain; charset=utf-8",
             make: Box::new(|lines| {
-                let text = recorded(lines).map_err(|error| error.to_string())?;
+                let text = recorded(&mut Reader::new(lines)).map_err(|error| error.to_string())?;
                 Ok(text.into_bytes())
             }),
         },

@@ -17,7 +17,8 @@ pub fn begin(log: &Arc<Log>, trace: &Path) -> Result<(), String> {
         match error.starts_with(|c: char| c.is_ascii_digit()) {
             true => format!("{shown}:{error}"),
             false => format!(
-                "{shown}: the trace cannot be read: {error}; `acp-chain run --trace FILE` writes one"
+                "{shown}: the trace cannot be read: {error}; `acp-chain try --trace FILE` or `run --trace FILE` \
+                 writes one"
             ),
         }
     })?;

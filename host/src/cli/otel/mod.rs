@@ -62,9 +62,9 @@ pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Op
 }
 
 /// The spans of a recorded trace, as OTLP/JSON.
-pub fn spans(trace: impl BufRead) -> Result<String, TraceError> {
+pub fn spans(reader: &mut Reader<impl BufRead>) -> Result<String, TraceError> {
     let mut wrong = None;
-    let lines = Reader::new(trace).map_while(|read| match read {
+    let lines = reader.map_while(|read| match read {
         Ok((_, line)) => Some(line),
         Err(error) => {
             wrong = Some(error);

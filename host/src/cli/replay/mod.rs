@@ -18,22 +18,25 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::thread;
 use std::time::{Duration, Instant};
 
+use acp_chain_trace::Reader;
 use clap::value_parser;
+use tokio::time::sleep;
 
 use self::player::{Difference, Player};
 use self::recording::Recording;
 use self::wire::{Came, Wire};
+use super::run::on_a_runtime;
+use super::trace::{tell_cut, wrong};
 use crate::channel::Peer;
 use crate::untrusted::Untrusted;
 
 /// How many bytes of a message are shown.
 const TOLD: usize = 2000;
 
-/// The exit code if nothing can be played.
-const UNREADABLE: u8 = 2;
+/// The exit code if the other side sent something else.
+const DIFFERENT: u8 = 1;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -87,42 +90,40 @@ fn speed(text: &str) -> Result<f64, String> {
 
 impl Replay {
     pub fn main(self) -> ExitCode {
-        match self.play() {
-            Ok(None) => ExitCode::SUCCESS,
-            Ok(Some(difference)) => {
-                eprintln!("acp-chain: {difference}");
-                ExitCode::FAILURE
-            }
-            Err(error) => {
-                eprintln!("acp-chain: {error}");
-                ExitCode::from(UNREADABLE)
-            }
-        }
+        on_a_runtime(async {
+            Ok(match self.play().await? {
+                None => 0,
+                Some(difference) => {
+                    eprintln!("acp-chain: {difference}");
+                    DIFFERENT
+                }
+            })
+        })
     }
 
-    fn play(self) -> Result<Option<String>, String> {
+    async fn play(self) -> Result<Option<String>, String> {
         let side = match self.side {
             Side::Agent => Peer::Agent,
             Side::Client => Peer::Client,
         };
         let shown = Untrusted::new(self.trace.display()).to_string();
         let file = File::open(&self.trace).map_err(|error| {
-            format!("{shown}: the recording cannot be read: {error}; `acp-chain run --trace FILE` writes one")
+            format!("{shown}: the recording cannot be read: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one")
         })?;
-        let recording = Recording::read(BufReader::new(file), side).map_err(|error| {
-            let error = error.to_string();
-            format!("{shown}:{}", Untrusted::new(error))
-        })?;
+        let mut reader = Reader::new(BufReader::new(file));
+        let recording = Recording::read(&mut reader, side);
+        let recording = recording.map_err(|error| wrong(&self.trace, &error))?;
+        tell_cut(&self.trace, reader.cut());
         let mut player = Player::new(recording);
         let mut wire = Wire::open(&self.command)?;
         // There may be a person at the other end of an agent.
         let patience = (side == Peer::Client).then(|| Duration::from_secs(self.patience));
-        let difference = self.turns(&mut player, &mut wire, patience).err();
-        wire.close();
+        let difference = self.turns(&mut player, &mut wire, patience).await.err();
+        wire.close(difference.is_none(), patience).await;
         Ok(difference.map(|difference| describe(&shown, &difference)))
     }
 
-    fn turns(
+    async fn turns(
         &self,
         player: &mut Player,
         wire: &mut Wire,
@@ -134,16 +135,15 @@ impl Replay {
                 if let Some(speed) = self.speed {
                     let wait = Duration::try_from_secs_f64(wait.as_secs_f64() / speed);
                     let wait = wait.unwrap_or(Duration::MAX);
-                    thread::sleep(wait.saturating_sub(last.elapsed()));
+                    sleep(wait.saturating_sub(last.elapsed())).await;
                 }
-                // A message that it did not take, it did not answer either.
-                let _ = wire.say(&message);
+                wire.say(&message);
                 last = Instant::now();
             }
             if player.is_done() && self.side == Side::Client {
                 return Ok(());
             }
-            match wire.hear(patience) {
+            match wire.hear(patience).await {
                 Came::Message(message) => player.take(message)?,
                 Came::Nonsense(line) => return Err(player.nonsense(line)),
                 Came::End if player.is_done() => return Ok(()),

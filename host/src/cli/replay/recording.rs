@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
-use acp_chain_trace::{Kind, Line, Reader, TraceError};
+use acp_chain_trace::{Kind, Line, Reader, TraceError, read_whole};
 use serde_json::Value;
 
 use crate::channel::Peer;
@@ -27,8 +27,16 @@ pub enum RecordingError {
         "{0}: a second connection begins here, and only one can be played: cut the trace to one"
     )]
     SecondConnection(usize),
+    /// The side sends or receives something that cannot be played.
+    #[error("{line}: this message cannot be played: {error}; cut the trace before it")]
+    CannotBeHeld {
+        /// The line, counted from 1.
+        line: usize,
+        /// The error.
+        error: serde_json::Error,
+    },
     /// The side sends nothing in it.
-    #[error(" the trace has no message of the {}", .0.as_str())]
+    #[error("the trace has no message of the {}", .0.as_str())]
     Empty(Peer),
 }
 
@@ -60,12 +68,11 @@ pub struct Recording {
 
 impl Recording {
     /// The messages that a side sent and received in one connection.
-    pub fn read(trace: impl BufRead, side: Peer) -> Result<Self, RecordingError> {
+    pub fn read(reader: &mut Reader<impl BufRead>, side: Peer) -> Result<Self, RecordingError> {
         let mut steps: Vec<Step> = Vec::new();
         let mut seen = Seen::new();
         let mut sessions = HashMap::new();
         let mut last: Option<SystemTime> = None;
-        let mut reader = Reader::new(trace);
         while let Some(read) = reader.next() {
             let (number, line) = read?;
             if reader.is_inner(&line) {
@@ -75,7 +82,12 @@ impl Recording {
                 if end != side {
                     continue;
                 }
-                let Some(mut step) = step(number, &line, is_ours) else {
+                let step = step(number, &line, is_ours);
+                let step = step.map_err(|error| RecordingError::CannotBeHeld {
+                    line: number,
+                    error,
+                })?;
+                let Some(mut step) = step else {
                     continue;
                 };
                 let begins = step.kind == Kind::Request && step.method == INITIALIZE;
@@ -107,21 +119,21 @@ impl Recording {
     }
 }
 
-fn step(number: usize, line: &Line, is_ours: bool) -> Option<Step> {
-    let kind = line.kind?;
-    let mut body = line.body().map_or(Ok(Value::Null), serde_json::from_str);
-    if let Ok(body) = &mut body
-        && is_ours
-        && kind == Kind::Request
-    {
-        leave_own_servers(body);
+fn step(number: usize, line: &Line, is_ours: bool) -> serde_json::Result<Option<Step>> {
+    let (Some(kind), Some(method)) = (line.kind, line.method.clone()) else {
+        return Ok(None);
+    };
+    let mut body = match line.body() {
+        Some(body) => read_whole(body.as_bytes())?,
+        None => Value::Null,
+    };
+    if is_ours && kind == Kind::Request {
+        leave_own_servers(&mut body);
     }
-    let mut body = body.ok()?;
-    let method = line.method.clone()?;
     if !is_ours && kind == Kind::Response && method == INITIALIZE {
         body = without_acp(body);
     }
-    Some(Step {
+    Ok(Some(Step {
         line: number,
         after: Duration::ZERO,
         is_ours,
@@ -131,7 +143,7 @@ fn step(number: usize, line: &Line, is_ours: bool) -> Option<Step> {
         session: session(&body),
         is_error: line.error.is_some(),
         body,
-    })
+    }))
 }
 
 /// The session named in the parameters.
@@ -165,5 +177,28 @@ fn leave_own_servers(params: &mut Value) {
             let id = server.get("serverId").and_then(Value::as_str);
             !id.is_some_and(|id| id.starts_with(OWN_SERVER))
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(params: &str) -> Result<Recording, RecordingError> {
+        let beginning = r#"{"from":"client","to":"agent","kind":"notification","method":"a/b""#;
+        let trace = format!("{beginning}}}\n{beginning},\"params\":{params}}}\n");
+        Recording::read(&mut Reader::new(trace.as_bytes()), Peer::Client)
+    }
+
+    #[test]
+    fn a_message_is_never_left_out() {
+        let recording = read(r#""\ud800""#).unwrap();
+        assert_eq!(recording.steps[1].body, "\u{fffd}");
+        let deep = "[".repeat(200) + &"]".repeat(200);
+        for params in ["1e999", &deep] {
+            let error = read(params).unwrap_err().to_string();
+            let expected = "2: this message cannot be played: ";
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

@@ -1,10 +1,11 @@
-//! Finds transcripts.
+//! Finds transcripts, and what they are played against.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use acp_chain_package::{MetadataError, Project};
 
+use crate::extension::Location;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 /// The maximum depth of the search.
@@ -47,6 +48,18 @@ fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result
         }
     }
     Ok(())
+}
+
+/// Says so if a component is a draft: what is found out about it may not be true of what users get.
+pub fn tell_draft(component: &Location) {
+    if let (Some(path), Ok(package)) = (component.path(), component.package())
+        && package.draft
+    {
+        let shown = Untrusted::new(path.display());
+        eprintln!(
+            "acp-chain: {shown} is a draft of `acp-chain dev`; `acp-chain build` makes the one that users get"
+        );
+    }
 }
 
 /// The component built by the project in this folder.

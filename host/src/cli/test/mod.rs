@@ -12,6 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+pub(super) use find::tell_draft;
 use stage::Stage;
 pub(super) use stage::check_directories;
 
@@ -112,19 +113,25 @@ impl Test {
             true => find::transcripts(&paths)?,
             false => Vec::new(),
         };
-        if let Some(filter) = &self.filter {
-            files.retain(|file| file.to_string_lossy().contains(filter));
-        }
+        let paths: Vec<_> = paths
+            .iter()
+            .map(|path| path.display().to_string())
+            .collect();
+        let paths = Untrusted::new(paths.join(", "));
         if files.is_empty() {
-            let paths: Vec<_> = paths
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            let paths = Untrusted::new(paths.join(", ")).to_string();
             return Err(format!(
                 "there are no transcripts to play in {paths}; a transcript is a file `NAME.transcript`, and \
                  `acp-chain test --from TRACE FILE` makes one of a run"
             ));
+        }
+        if let Some(filter) = &self.filter {
+            files.retain(|file| file.to_string_lossy().contains(filter));
+            if files.is_empty() {
+                let filter = Untrusted::new(filter);
+                return Err(format!(
+                    "of the transcripts in {paths}, none has `{filter}` in its path"
+                ));
+            }
         }
         let stage = Stage::new(self.component.as_deref())?;
         let mut cases = Vec::new();

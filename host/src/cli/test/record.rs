@@ -8,8 +8,11 @@ use std::fs::File;
 use std::io::{BufReader, ErrorKind, Write};
 use std::path::{Component, Path, PathBuf};
 
+use acp_chain_trace::Reader;
+
 use super::stage::Stage;
 use crate::cli::print_all;
+use crate::cli::trace::{tell_cut, wrong};
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
 
@@ -33,7 +36,9 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let shown = Untrusted::new(trace.display());
     let file =
         File::open(trace).map_err(|error| format!("{shown}: the trace cannot be read: {error}"))?;
-    let steps = recorded(BufReader::new(file)).map_err(|error| format!("{shown}:{error}"))?;
+    let mut reader = Reader::new(BufReader::new(file));
+    let steps = recorded(&mut reader).map_err(|error| wrong(trace, &error))?;
+    tell_cut(trace, reader.cut());
     let path = output.unwrap_or(Path::new("recorded.transcript"));
     let mut text = format!("{}{steps}", head(chain, path)?);
     let stage = Stage::new(None)?;
@@ -63,7 +68,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     }
     match output {
         Some(output) => create(output, &text)?,
-        None => print_all(text.as_bytes())?,
+        None => print_all(text.as_bytes()),
     }
     let now = expected(&text);
     let others = recorded.difference(&now).count();

@@ -1,5 +1,7 @@
 //! The chain of a transcript.
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use super::find;
@@ -18,6 +20,8 @@ pub struct Stage {
     installed: Installed,
     /// Replaces the first component named by its path.
     component: Option<PathBuf>,
+    /// The components that were played, each of which is told of once.
+    played: RefCell<HashSet<PathBuf>>,
 }
 
 impl Stage {
@@ -33,6 +37,7 @@ impl Stage {
             installed: cli::installed(&user)?,
             user,
             component: component.map(absolute).transpose()?,
+            played: RefCell::default(),
         })
     }
 
@@ -106,8 +111,15 @@ impl Stage {
                     "it is a program; a transcript is played with components only: leave it out";
                 return Err(manifest.about(entry, &wrong));
             };
+            let guest = guest.map_err(|error| manifest.about(entry, &error))?;
+            if let ProxyKind::Component(component) = &entry.kind
+                && let Some(path) = component.location.path()
+                && self.played.borrow_mut().insert(path.to_owned())
+            {
+                find::tell_draft(&component.location);
+            }
             proxies.push(Tested {
-                guest: guest.map_err(|error| manifest.about(entry, &error))?,
+                guest,
                 on_failure: entry.on_failure,
             });
         }

@@ -12,17 +12,24 @@ mod model;
 mod rows;
 mod screen;
 
-use std::io::IsTerminal;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::io::{self, IsTerminal};
+use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers};
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use self::hear::News;
 use self::model::Model;
 use self::screen::Screen;
 use crate::system::process::memory_of_groups;
+use crate::system::stop;
 
 /// How often it is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
@@ -54,7 +61,7 @@ pub struct Top {
 impl Top {
     pub fn main(self) -> Result<(), String> {
         let is_once = self.once || self.json;
-        let has_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !is_once && !has_terminal {
             return Err("there is no terminal to draw on; `--once` prints a table".to_owned());
         }
@@ -62,6 +69,15 @@ impl Top {
         if is_once {
             let mut model = listen(&news);
             model.look(memory_of_groups);
+            for host in model.hosts() {
+                if let Some(wrong) = &host.wrong {
+                    eprintln!(
+                        "acp-chain: process {}: {}",
+                        host.process,
+                        rows::reason(wrong)
+                    );
+                }
+            }
             match self.json {
                 true => say!("{:#}", rows::json(&model, Instant::now())),
                 false if model.hosts().next().is_none() => say!("No chain runs."),
@@ -70,10 +86,23 @@ impl Top {
             return Ok(());
         }
         let wrong = |error| format!("the terminal cannot be drawn on: {error}");
-        let mut terminal = ratatui::try_init().map_err(wrong)?;
-        let done = watch(&mut terminal, &news).map_err(wrong);
-        ratatui::restore();
+        let terminal = ratatui::try_init().map_err(wrong)?;
+        let done = show(terminal, news).map_err(wrong);
+        restore();
         done
+    }
+}
+
+/// Restores the terminal, unless it is gone, or takes nothing.
+fn restore() {
+    let (done, is_done) = mpsc::channel();
+    let restores = thread::Builder::new().name("restore".to_owned());
+    let is_started = restores.spawn(move || {
+        let _ = ratatui::try_restore();
+        let _ = done.send(());
+    });
+    if is_started.is_ok() {
+        let _ = is_done.recv_timeout(2 * FRAME);
     }
 }
 
@@ -97,15 +126,55 @@ fn take(model: &mut Model, news: News) {
     match news {
         News::Begins(found) => model.begin(&found, now),
         News::Says(process, path, line) => model.take(process, &path, *line, now),
+        News::Fails(process, path, why) => model.fail(process, &path, why),
         News::Ends(process, path) => model.end(process, &path),
     }
 }
 
-/// Draws until the user quits.
-fn watch(terminal: &mut DefaultTerminal, news: &Receiver<News>) -> std::io::Result<()> {
+/// Draws on a thread of its own until the user quits, or the system asks us to stop: events of a terminal that is gone
+/// would be waited for without an end.
+fn show(mut terminal: DefaultTerminal, news: Receiver<News>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let (done, mut is_done) = oneshot::channel();
+    let stops = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stops);
+    runtime.block_on(async {
+        let drawing = async {
+            let draws = thread::Builder::new().name("draw".to_owned());
+            draws.spawn(move || {
+                let watched = watch(&mut terminal, &news, &asked);
+                let _ = terminal.show_cursor();
+                // Else it would complain to a terminal that may be gone.
+                mem::forget(terminal);
+                let _ = done.send(watched);
+            })?;
+            let outcome = (&mut is_done).await;
+            outcome.unwrap_or_else(|error| Err(io::Error::other(error)))
+        };
+        tokio::select! {
+            // Listened for before anything is drawn.
+            biased;
+            () = stop::requested() => {
+                stops.store(true, Ordering::Relaxed);
+                let _ = timeout(2 * FRAME, is_done).await;
+                Ok(())
+            }
+            drawn = drawing => drawn,
+        }
+    })
+}
+
+/// Draws until the user quits, or the system asks us to stop.
+fn watch(
+    terminal: &mut DefaultTerminal,
+    news: &Receiver<News>,
+    stops: &AtomicBool,
+) -> io::Result<()> {
     let (mut model, mut screen) = (Model::default(), Screen::default());
     let mut looked = None::<Instant>;
-    loop {
+    while !stops.load(Ordering::Relaxed) {
         for news in news.try_iter().take(BURST) {
             take(&mut model, news);
         }
@@ -132,4 +201,5 @@ fn watch(terminal: &mut DefaultTerminal, news: &Receiver<News>) -> std::io::Resu
             }
         }
     }
+    Ok(())
 }

@@ -34,6 +34,8 @@ pub struct Host {
     chains: BTreeMap<String, Chain>,
     /// Lines that we were too slow for, of unknown connections.
     pub dropped: u64,
+    /// Why it is not heard, though it runs.
+    pub wrong: Option<String>,
     /// When we started to listen.
     began: Instant,
 }
@@ -107,12 +109,22 @@ impl Model {
     /// A process with chains was found.
     pub fn begin(&mut self, found: &Found, now: Instant) {
         let key = (found.process, found.path.clone());
-        self.hosts.entry(key).or_insert_with(|| Host {
+        let host = self.hosts.entry(key).or_insert_with(|| Host {
             process: found.process,
             chains: BTreeMap::new(),
             dropped: 0,
+            wrong: None,
             began: now,
         });
+        host.wrong = None;
+    }
+
+    /// A process is not heard any more, though it runs.
+    pub fn fail(&mut self, process: u32, path: &Path, why: String) {
+        if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
+            host.chains.clear();
+            host.wrong = Some(why);
+        }
     }
 
     /// A process has gone.

@@ -43,10 +43,11 @@ pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
     for host in model.hosts() {
         let chains = host.busiest(now);
         let process = host.process;
-        let titled = match &*chains {
-            [] => "no client yet".to_owned(),
-            [chain] => title(chain, host.dropped),
-            _ => format!("{} connections{}", chains.len(), missed(host.dropped)),
+        let titled = match (&host.wrong, &*chains) {
+            (Some(wrong), _) => reason(wrong),
+            (None, []) => "no client yet".to_owned(),
+            (None, [chain]) => title(chain, host.dropped),
+            (None, _) => format!("{} connections{}", chains.len(), missed(host.dropped)),
         };
         rows.push(Shown::Title(format!("process {process}: {titled}")));
         for chain in chains.iter().take(BUSIEST) {
@@ -163,7 +164,12 @@ pub fn json(model: &Model, now: Instant) -> Value {
         let chains = host.busiest(now);
         match chains.is_empty() {
             true => {
-                vec![json!({ "process": host.process, "dropped": host.dropped, "proxies": [] })]
+                vec![json!({
+                    "process": host.process,
+                    "dropped": host.dropped,
+                    "proxies": [],
+                    "wrong": host.wrong,
+                })]
             }
             false => chains
                 .into_iter()

@@ -18,7 +18,10 @@ const DETAILED: u16 = 14;
 /// The height of the details.
 const DETAILS: u16 = 7;
 
-/// The widths of the columns after the first.
+/// The least width of the first column, which gets what the others leave.
+const FIRST: u16 = 12;
+
+/// The least widths of the others. Those that do not fit are left out, the last ones first.
 const WIDTHS: [u16; COLUMNS.len() - 1] = [8, 8, 11, 11, 10, 8, 7, 5];
 
 const HELP: &str = "\
@@ -132,11 +135,17 @@ impl Screen {
             frame.render_widget(Paragraph::new(words).wrap(Wrap::default()), area);
             return;
         }
+        let proxies = rows.iter().filter_map(|row| match row {
+            Shown::Title(_) => None,
+            Shown::Proxy(_, chain, proxy) => Some(cells(chain, proxy, now)),
+        });
+        let widths = fitting(proxies, area.width);
         // A chain's title spans all columns.
         let lines = rows.iter().map(|row| match row {
             Shown::Title(title) => Row::new([Cell::new(title.as_str().bold())]),
             Shown::Proxy(_, chain, proxy) => {
-                let cells = cells(chain, proxy, now).map(|text| Cell::new(Span::raw(text)));
+                let cells = cells(chain, proxy, now).into_iter().take(widths.len());
+                let cells = cells.map(|text| Cell::new(Span::raw(text)));
                 let is_well = proxy.failures.is_empty() && proxy.denied == 0;
                 let style = match is_well {
                     true => Style::new(),
@@ -145,10 +154,8 @@ impl Screen {
                 Row::new(cells).style(style)
             }
         });
-        let widths = WIDTHS.map(Constraint::Length);
-        let widths = std::iter::once(Constraint::Min(12)).chain(widths);
-        let head = Row::new(COLUMNS).dim();
-        let drawn = Table::new(lines, widths)
+        let head = Row::new(COLUMNS.into_iter().take(widths.len())).dim();
+        let drawn = Table::new(lines, &widths)
             .header(head)
             .row_highlight_style(Style::new().reversed());
         self.table.select(selected);
@@ -162,6 +169,25 @@ impl Screen {
             }
         }
     }
+}
+
+/// The widths of the columns for which there is room. No value is cut: what is left of it would be another one.
+fn fitting(proxies: impl Iterator<Item = [String; COLUMNS.len()]>, width: u16) -> Vec<Constraint> {
+    let mut widths = WIDTHS;
+    for cells in proxies {
+        for (width, cell) in widths.iter_mut().zip(&cells[1..]) {
+            let needed = u16::try_from(cell.chars().count()).unwrap_or(u16::MAX);
+            *width = needed.max(*width);
+        }
+    }
+    let mut left = width.saturating_sub(FIRST);
+    let others = widths.into_iter().map_while(|width| {
+        left = left.checked_sub(width.saturating_add(1))?;
+        Some(Constraint::Length(width))
+    });
+    std::iter::once(Constraint::Min(FIRST))
+        .chain(others)
+        .collect()
 }
 
 /// The key of a proxy's row; `None` for a title.
@@ -256,6 +282,34 @@ mod tests {
         let model = model(now);
         let select = [KeyCode::Down, KeyCode::Char('j')];
         insta::assert_snapshot!(drawn(&model, now, (90, 16), &select));
+    }
+
+    #[test]
+    fn on_a_narrow_screen_columns_are_left_out_and_no_value_is_cut() {
+        let now = Instant::now();
+        let mut model = model(now);
+        let waited = r#"{"connection":"x","from":"client","to":"redact","kind":"notification","method":"m","waited":812}"#;
+        let longer = waited.replace("812", "12345000000");
+        for line in [&[waited; 98][..], &[&*longer; 3]].concat() {
+            let line = serde_json::from_str(line).unwrap();
+            model.take(7, "/s".as_ref(), line, now);
+        }
+        let wide = drawn(&model, now, (90, 5), &[]);
+        assert!(
+            wide.contains("812µs/12345s") && wide.contains("HELD"),
+            "{wide}"
+        );
+        let narrow = drawn(&model, now, (80, 5), &[]);
+        assert!(
+            narrow.contains("812µs/12345s ") && narrow.contains("RESTARTS"),
+            "{narrow}"
+        );
+        assert!(!narrow.contains("HELD"), "{narrow}");
+        let narrower = drawn(&model, now, (42, 5), &[]);
+        assert!(
+            narrower.contains("WORK") && !narrower.contains("WAIT"),
+            "{narrower}"
+        );
     }
 
     #[test]

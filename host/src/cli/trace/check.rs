@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use acp_chain_trace::Findings;
 
-use super::each;
+use super::{each, empty};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
@@ -24,10 +24,10 @@ impl Check {
             count += 1;
             true
         })?;
-        let shown = Untrusted::new(self.trace.display());
         if count == 0 {
-            return Err(format!("{shown}: there is nothing in this trace"));
+            return Err(empty(&self.trace));
         }
+        let shown = Untrusted::new(self.trace.display());
         let found = findings.all();
         for (line, finding) in &found {
             say!("{shown}:{line}: {}", Untrusted::new(finding));

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use acp_chain_trace::{Run, Side, Turn, diff};
 use console::style;
 
-use super::each;
+use super::{each, empty};
 use crate::untrusted::Untrusted;
 
 /// How many bytes of a step are shown.
@@ -54,12 +54,16 @@ impl Diff {
 }
 
 fn run(path: &Path) -> Result<Run, String> {
-    let mut run = Run::default();
+    let (mut run, mut is_empty) = (Run::default(), true);
     each(path, |_, line| {
         run.take(&line);
+        is_empty = false;
         true
     })?;
-    Ok(run)
+    match is_empty {
+        true => Err(empty(path)),
+        false => Ok(run),
+    }
 }
 
 fn place(Turn { session, turn }: Turn) -> String {

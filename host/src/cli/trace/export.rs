@@ -6,11 +6,10 @@ use std::process::ExitCode;
 
 use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
-use super::open;
+use super::{open, tell_cut, wrong};
 use crate::cli::otel::spans;
 use crate::cli::print_all;
 use crate::transcript::recorded;
-use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]
 pub struct Export {
@@ -59,26 +58,27 @@ impl Export {
             done => done.map_err(|error| error.to_string())?,
         }
         match broken {
-            Some(error) => Err(self.wrong(&error)),
+            Some(error) => Err(wrong(&self.trace, &error)),
             None => {
-                super::tell_cut(&self.trace, reader.cut());
+                tell_cut(&self.trace, reader.cut());
                 Ok(ExitCode::SUCCESS)
             }
         }
     }
 
     fn transcript(&self) -> Result<ExitCode, String> {
-        let text = recorded(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
-        print_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
+        let mut reader = Reader::new(open(&self.trace)?);
+        let text = recorded(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
+        tell_cut(&self.trace, reader.cut());
+        print_all(text.as_bytes());
+        Ok(ExitCode::SUCCESS)
     }
 
     fn spans(&self) -> Result<ExitCode, String> {
-        let text = spans(open(&self.trace)?).map_err(|error| self.wrong(&error))?;
-        print_all(text.as_bytes()).map(|()| ExitCode::SUCCESS)
-    }
-
-    fn wrong(&self, error: &dyn std::error::Error) -> String {
-        let shown = Untrusted::new(self.trace.display());
-        format!("{shown}:{}", Untrusted::new(error.to_string()))
+        let mut reader = Reader::new(open(&self.trace)?);
+        let text = spans(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
+        tell_cut(&self.trace, reader.cut());
+        print_all(text.as_bytes());
+        Ok(ExitCode::SUCCESS)
     }
 }

@@ -14,6 +14,7 @@ mod export;
 mod show;
 mod target;
 
+use std::error::Error;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -63,20 +64,16 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
     opened.map(BufReader::new).map_err(|error| {
         let path = Untrusted::new(path.display());
         format!(
-            "{path}: the trace cannot be read: {error}; `acp-chain run --trace FILE` writes one"
+            "{path}: the trace cannot be read: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
         )
     })
 }
 
 /// Passes each line of a trace on, with its number, until `take` returns false. Partial lines are reported.
 fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
-    let shown = Untrusted::new(path.display());
     let mut reader = Reader::new(open(path)?);
     for read in reader.by_ref() {
-        let (number, line) = read.map_err(|error| {
-            let error = error.to_string();
-            format!("{shown}:{}", Untrusted::new(error))
-        })?;
+        let (number, line) = read.map_err(|error| wrong(path, &error))?;
         if !take(number, line) {
             return Ok(());
         }
@@ -85,8 +82,24 @@ fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), St
     Ok(())
 }
 
+/// An error about a trace. Most begin with the number of a line.
+pub fn wrong(path: &Path, error: &dyn Error) -> String {
+    let shown = Untrusted::new(path.display());
+    let error = Untrusted::new(error).to_string();
+    match error.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("{shown}:{error}"),
+        false => format!("{shown}: {error}"),
+    }
+}
+
+/// An error about a trace without any lines.
+fn empty(path: &Path) -> String {
+    let shown = Untrusted::new(path.display());
+    format!("{shown}: there is nothing in this trace")
+}
+
 /// Reports partial lines, if there are any.
-fn tell_cut(path: &Path, cut: usize) {
+pub fn tell_cut(path: &Path, cut: usize) {
     if cut > 0 {
         let shown = Untrusted::new(path.display());
         eprintln!(

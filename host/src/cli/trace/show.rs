@@ -7,6 +7,7 @@ use acp_chain_trace::{Decision, Kind, Line, State};
 use console::{measure_text_width, style};
 
 use super::each;
+use crate::cli::wrote;
 use crate::limits::Quantity;
 use crate::untrusted::Untrusted;
 
@@ -48,8 +49,10 @@ impl Show {
                 && let Some(text) = text(&line, are_several)
             {
                 use std::io::Write;
-                // The reader may stop before the end.
-                return writeln!(std::io::stdout(), "{text}").is_ok();
+                let written = writeln!(std::io::stdout(), "{text}");
+                let goes_on = written.is_ok();
+                wrote(written);
+                return goes_on;
             }
             true
         })?;

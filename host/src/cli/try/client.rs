@@ -161,7 +161,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             Ok(Err(error)) => self.refused(&error),
             Err(ending) => return Ok(ending),
         };
-        let legs = self.picture.next()?;
+        let legs = self.picture.next();
         say!("{}\n", changes(&legs, self.scene.columns));
         Ok(ending)
     }

@@ -41,15 +41,18 @@ impl Picture {
         Ok((trace, Self { written, seen }))
     }
 
-    /// The messages since the last time.
-    pub fn next(&mut self) -> Result<Vec<Leg>, String> {
+    /// The messages since the last time; none if they cannot be shown, which is reported.
+    pub fn next(&mut self) -> Vec<Leg> {
         self.written.wait();
         let seen = std::mem::take(&mut *lock(&self.seen));
         if seen.left_out > 0 {
             let (count, most) = (seen.left_out, LONGEST >> 20);
             tracing::warn!("{count} messages are not shown: they came after {most} MiB of others");
         }
-        legs(&seen.lines).map_err(|error| format!("the trace: {error}"))
+        legs(&seen.lines).unwrap_or_else(|error| {
+            eprintln!("acp-chain: this turn cannot be shown: {error}");
+            Vec::new()
+        })
     }
 }
 
@@ -76,4 +79,34 @@ fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
 pub fn columns() -> usize {
     let columns = Term::stdout().size_checked();
     columns.map_or(WIDTH, |(_, columns)| usize::from(columns))
+}
+
+#[cfg(test)]
+mod tests {
+    use acp_chain_trace::Kind;
+    use serde_json::value::RawValue;
+
+    use super::*;
+
+    #[test]
+    fn a_message_that_cannot_be_shown_is_not_the_end() {
+        let (_, mut picture) = Picture::begin(None).unwrap();
+        let mut memory = Memory(Arc::clone(&picture.seen));
+        let nameless = Line {
+            from: Some("agent".to_owned()),
+            to: Some("client".to_owned()),
+            kind: Some(Kind::Notification),
+            ..Line::default()
+        };
+        memory.write(std::slice::from_ref(&nameless)).unwrap();
+        assert!(picture.next().is_empty());
+        let chunk = r#"{"update":{"content":{"text":"a\ud800b"}}}"#;
+        let odd = Line {
+            method: Some("session/update".to_owned()),
+            params: Some(RawValue::from_string(chunk.to_owned()).unwrap()),
+            ..nameless
+        };
+        memory.write(&[odd]).unwrap();
+        assert_eq!(picture.next()[0].text(), "a\u{fffd}b");
+    }
 }

@@ -1,9 +1,8 @@
 //! The protocol of both ends of a trial: JSON-RPC, one message per line.
 
-use std::collections::BTreeMap;
 use std::io;
 
-use serde_json::value::RawValue;
+use acp_chain_trace::{read_in_part, read_whole};
 use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf, split,
@@ -29,13 +28,11 @@ impl Wire {
     /// members that one can hold are received.
     pub async fn receive(&mut self) -> io::Result<Option<Value>> {
         while let Some(line) = self.lines.next_line().await? {
-            let mut line = line.into_bytes();
-            replace_halves(&mut line);
-            match serde_json::from_slice(&line) {
+            match read_whole(line.as_bytes()) {
                 Ok(message) => return Ok(Some(message)),
                 Err(error) => eprintln!("acp-chain: a message cannot be read whole: {error}"),
             }
-            if let Some(message) = in_part(&line) {
+            if let Some(message) = read_in_part(line.as_bytes()) {
                 return Ok(Some(message));
             }
         }
@@ -72,39 +69,6 @@ impl Wire {
             .write_all(format!("{message}\n").as_bytes())
             .await
     }
-}
-
-/// Puts U+FFFD in place of each half of a surrogate pair, which JSON may spell, but no text can contain.
-fn replace_halves(json: &mut [u8]) {
-    let unit = |json: &[u8], at: usize| {
-        let digits = json.get(at..at + 6)?.strip_prefix(b"\\u")?;
-        u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()
-    };
-    let mut at = 0;
-    // Only strings have backslashes.
-    while let Some(found) = json
-        .get(at..)
-        .and_then(|rest| rest.iter().position(|byte| *byte == b'\\'))
-    {
-        at += found;
-        at += match (unit(json, at), unit(json, at + 6)) {
-            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
-            (Some(0xD800..=0xDFFF), _) => {
-                json[at..at + 6].copy_from_slice(b"\\ufffd");
-                6
-            }
-            (Some(_), _) => 6,
-            (None, _) => 2,
-        };
-    }
-}
-
-/// The members of a message that can be read; the others are null.
-fn in_part(json: &[u8]) -> Option<Value> {
-    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_slice(json).ok()?;
-    let read = |text: &RawValue| serde_json::from_str(text.get()).unwrap_or(Value::Null);
-    let members = members.into_iter();
-    Some(members.map(|(name, text)| (name, read(&text))).collect())
 }
 
 /// Whether a message is a request.

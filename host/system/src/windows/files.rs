@@ -9,7 +9,12 @@ use std::time::SystemTime;
 
 /// Opens a file for appending. If it does not exist, it is created with its folder's permissions.
 pub fn append_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
+    // A file that can only be appended to cannot be locked.
+    OpenOptions::new()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(path)
 }
 
 /// Opens a file for appending, reading and truncating, as others may do too. The right to append alone does not allow

@@ -10,6 +10,7 @@ use tokio::io::{AsyncRead, DuplexStream};
 use tokio::sync::watch;
 
 use self::client::Client;
+use super::client::Leaving;
 use super::cycle::Built;
 use super::developed::Developed;
 use super::told::tell;
@@ -33,8 +34,12 @@ pub async fn play_agent(stream: DuplexStream) {
 }
 
 impl Trial {
-    /// Plays the client, until there are no more prompts.
-    pub async fn run(mut self, prompts: impl AsyncRead + Unpin) -> Result<(), String> {
+    /// Plays the client, until there are no more prompts. If they end while no version can be tried, so does it.
+    pub async fn run(
+        mut self,
+        prompts: impl AsyncRead + Unpin,
+        mut prompted: Leaving,
+    ) -> Result<(), String> {
         let mut client = Client::new(self.client, self.developed.folder.clone());
         let begin = json!({
             "protocolVersion": 1,
@@ -52,7 +57,14 @@ impl Trial {
             if is_built {
                 tell(&Untrusted::new(error).to_string());
             }
-            self.built.changed().await.map_err(is_over)?;
+            tokio::select! {
+                biased;
+                built = self.built.changed() => built.map_err(is_over)?,
+                () = prompted.wait() => {
+                    eprintln!("acp-chain dev: the input has ended, and there is nothing to try yet");
+                    return Ok(());
+                }
+            }
         }
         let manifest = self.developed.chain()?.manifest;
         say!("{}", chain(manifest.proxies.iter().map(|entry| &*entry.id)));
@@ -68,7 +80,7 @@ impl Trial {
             let params = json!({ "sessionId": session, "prompt": prompt });
             // The picture shows the answer, whatever it is.
             let _ = client.ask("session/prompt", &params).await?;
-            say!("{}\n", turn(&self.picture.next()?, columns()));
+            say!("{}\n", turn(&self.picture.next(), columns()));
             invite();
         }
         Ok(())
