@@ -247,7 +247,8 @@ impl Opened {
         Ok(self.at)
     }
 
-    /// Whether there is another file now, or less in it than was read, or something else.
+    /// Whether there is another file now, or less in it than was read, or something else. A copy of the file takes its
+    /// place.
     fn has_started_over(&self) -> bool {
         let Ok(now) = open_file(&self.path) else {
             return false;
@@ -260,7 +261,7 @@ impl Opened {
         if opened.as_ref().is_some_and(|opened| is_same(opened, &now)) {
             return false;
         }
-        // A copy of it, with perhaps more behind, goes on.
+        // There may be more in it.
         let is_copy = !self.last.1.is_empty();
         if is_copy {
             *opened = Some(now);

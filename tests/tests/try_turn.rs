@@ -51,6 +51,20 @@ impl User {
             [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
         (out, err, output.status.code())
     }
+
+    /// What it prints of turns with these prompts, one a line.
+    async fn prompted(&self, options: &[&str], prompts: &str) -> String {
+        let mut command = self.tries(options, &[AGENT]);
+        let mut running = command.stdin(Stdio::piped()).spawn().unwrap();
+        let mut input = running.stdin.take().unwrap();
+        input.write_all(prompts.as_bytes()).await.unwrap();
+        drop(input);
+        let ended = in_time("the end of acp-chain try", running.wait_with_output());
+        let output = ended.await.unwrap();
+        let out = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success(), "{out}");
+        out
+    }
 }
 
 #[tokio::test]
@@ -86,20 +100,9 @@ async fn a_turn_with_an_agent_of_others_is_shown_with_what_two_proxies_made_of_i
 
 #[tokio::test]
 async fn each_line_is_a_turn_until_the_input_ends() {
-    let user = User::new();
-    let mut running = user
-        .tries(&["--with", "redact"], &[AGENT])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut input = running.stdin.take().unwrap();
-    input.write_all(b"one\n\ntwo\n").await.unwrap();
-    drop(input);
-    let output = in_time("the end of acp-chain try", running.wait_with_output())
-        .await
-        .unwrap();
-    let out = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{out}");
+    let out = User::new()
+        .prompted(&["--with", "redact"], "one\n\ntwo\n")
+        .await;
     assert!(out.find("│ one\n") < out.find("│ two\n"), "{out}");
     assert_eq!(
         out.matches("\nclient asks session/prompt\n").count(),
@@ -110,26 +113,13 @@ async fn each_line_is_a_turn_until_the_input_ends() {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_held_is_not_the_end() {
-    let user = User::new();
-    let mut running = user
-        .tries(&[], &[AGENT])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
     let said = |content: &str| {
         format!("update {{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{content}}}\n")
     };
     let lines = said(r#"{"type":"text","text":"a\ud800b"}"#)
         + &said(r#"{"type":"text","text":"c","_meta":1e999}"#)
         + "two\n";
-    let mut input = running.stdin.take().unwrap();
-    input.write_all(lines.as_bytes()).await.unwrap();
-    drop(input);
-    let output = in_time("the end of acp-chain try", running.wait_with_output())
-        .await
-        .unwrap();
-    let out = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success(), "{out}");
+    let out = User::new().prompted(&[], &lines).await;
     for line in [
         "  agent → client                    a\u{fffd}b\n",
         "  agent → client                    (cannot be shown)\n",

@@ -456,7 +456,6 @@ fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Righ
 
 /// Extensions that are installed or built in, and those that must not run.
 fn installed(user: &User) -> Result<Installed, String> {
-    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
     let folder = folders::extensions();
     let revoked = match (&folder, &user.revocations) {
         (Some(folder), Some(revocations)) => Revoked::read(folder, &revocations.key),
@@ -464,9 +463,15 @@ fn installed(user: &User) -> Result<Installed, String> {
     };
     Ok(Installed {
         store: folder.map(|folder| Store::open(&folder)),
-        carried: carried.map_err(|error| format!("this program cannot be read: {error}"))?,
+        carried: carried()?,
         revoked: revoked.map_err(|error| error.to_string())?,
     })
+}
+
+/// The extensions that come with this program.
+fn carried() -> Result<Carried, String> {
+    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
+    carried.map_err(|error| format!("this program cannot be read: {error}"))
 }
 
 /// The user's settings for all chains.

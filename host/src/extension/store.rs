@@ -274,9 +274,12 @@ impl Changing<'_> {
         }
     }
 
-    /// Removes the components that no lock file names any more.
-    pub fn collect(&self) -> Result<Collected, StoreError> {
+    /// Removes the components that no lock file names any more, nor one of these.
+    pub fn collect(&self, locks: &[PathBuf]) -> Result<Collected, StoreError> {
         let mut used = Vec::new();
+        for path in locks {
+            used.extend(Lock::read(path)?.digests());
+        }
         for (entry, path) in self.store.lock_files()? {
             let lock = Lock::read(&path)?;
             match lock.is_empty() {

@@ -18,7 +18,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::net::UnixStream;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use super::{AGENT, looks, run};
 
@@ -189,15 +189,19 @@ async fn top_without_a_terminal_says_what_to_do() {
     );
 }
 
+/// Starts `acp-chain top` on a terminal.
+fn on_a_terminal(folder: &Path) -> (Child, Terminal) {
+    let terminal = Terminal::open().unwrap();
+    terminal.resize(30, 100).unwrap();
+    let mut command = looks(folder, "top");
+    terminal.attach(command.as_std_mut()).unwrap();
+    (command.spawn().unwrap(), terminal)
+}
+
 #[tokio::test]
 async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
     let chain = Chain::begin(|_| {}).await;
-    let mut terminal = Terminal::open().unwrap();
-    terminal.resize(30, 100).unwrap();
-    let mut command = looks(chain.folder.path(), "top");
-    terminal.attach(command.as_std_mut()).unwrap();
-    let mut running = command.spawn().unwrap();
-    drop(command);
+    let (mut running, mut terminal) = on_a_terminal(chain.folder.path());
     let seen = tokio::task::spawn_blocking(move || {
         let shown = terminal.shows("second")?;
         terminal.types("q")?;
@@ -214,12 +218,7 @@ async fn top_draws_what_runs_on_a_terminal_until_its_user_has_seen_enough() {
 async fn top_restores_the_terminal_when_it_is_asked_to_stop() {
     for signal in [Signal::TERM, Signal::HUP] {
         let folder = tempfile::tempdir().unwrap();
-        let mut terminal = Terminal::open().unwrap();
-        terminal.resize(30, 100).unwrap();
-        let mut command = looks(folder.path(), "top");
-        terminal.attach(command.as_std_mut()).unwrap();
-        let mut running = command.spawn().unwrap();
-        drop(command);
+        let (mut running, mut terminal) = on_a_terminal(folder.path());
         let process = i32::try_from(running.id().unwrap()).unwrap();
         let seen = tokio::task::spawn_blocking(move || {
             terminal.shows("quit")?;
@@ -285,12 +284,7 @@ async fn top_asks_a_chain_again_that_had_no_room_for_it() {
         writeln!(listener, "{heading}").unwrap();
         let _ = listener.read(&mut [0]);
     });
-    let mut terminal = Terminal::open().unwrap();
-    terminal.resize(30, 100).unwrap();
-    let mut command = looks(folder.path(), "top");
-    terminal.attach(command.as_std_mut()).unwrap();
-    let mut running = command.spawn().unwrap();
-    drop(command);
+    let (mut running, mut terminal) = on_a_terminal(folder.path());
     let seen = tokio::task::spawn_blocking(move || {
         terminal.shows("asked-again")?;
         terminal.types("q")?;

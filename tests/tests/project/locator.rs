@@ -1,13 +1,14 @@
 //! `acp-chain find-projects`, as the host asks it.
 
 use std::fs;
+use std::path::Path;
 use std::process::Stdio;
 
 use acp_chain_tests::host::component;
 use acp_chain_tests::wire::in_time;
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-use tokio::process::Command;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::world::{SHOUT, World, lookup};
 
@@ -68,81 +69,99 @@ fn all_sessions_have_the_project_that_the_command_line_names() {
     assert!(running.wait().unwrap().success());
 }
 
+/// One that runs, and is asked, and tells.
+struct Locator {
+    running: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Locator {
+    fn start(world: &World) -> Self {
+        let mut command = Command::from(world.command("find-projects"));
+        let command = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true);
+        let mut running = command.spawn().unwrap();
+        Self {
+            input: running.stdin.take().unwrap(),
+            output: BufReader::new(running.stdout.take().unwrap()).lines(),
+            running,
+        }
+    }
+
+    async fn ask(&mut self, number: u64, folder: &Path) {
+        self.input.write_all(&lookup(number, folder)).await.unwrap();
+    }
+
+    /// What it says next.
+    async fn next(&mut self) -> Value {
+        let line = in_time("the locator", self.output.next_line()).await;
+        serde_json::from_str(&line.unwrap().unwrap()).unwrap()
+    }
+
+    async fn finish(self) {
+        let Self {
+            mut running, input, ..
+        } = self;
+        drop(input);
+        assert!(running.wait().await.unwrap().success());
+    }
+}
+
 #[tokio::test]
 async fn changes_of_components_are_told_wherever_they_lie() {
     let world = World::shouting();
     world.component("later/deep/shout.wasm");
     world.trust();
-    let mut command = Command::from(world.command("find-projects"));
-    let command = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
-    let mut running = command.spawn().unwrap();
-    let mut input = running.stdin.take().unwrap();
-    let mut output = BufReader::new(running.stdout.take().unwrap()).lines();
-    let mut next = async || -> Value {
-        let line = in_time("the locator", output.next_line()).await.unwrap();
-        serde_json::from_str(&line.unwrap()).unwrap()
-    };
-    input.write_all(&lookup(0, &world.root)).await.unwrap();
-    assert!(next().await.get("project").is_some());
+    let mut locator = Locator::start(&world);
+    locator.ask(0, &world.root).await;
+    assert!(locator.next().await.get("project").is_some());
     let pass = component("pass");
     fs::copy(&pass, world.path("tools/shout.wasm")).unwrap();
     let changed = "has changed since you agreed to its proxies";
-    let said = next().await["notice"].to_string();
+    let said = locator.next().await["notice"].to_string();
     assert!(said.contains(changed), "{said}");
 
     // Also in folders that the manifest did not name before.
     world.manifest(&SHOUT.replace("tools/", "later/deep/"));
     world.trust();
-    let said = next().await["notice"].to_string();
+    let said = locator.next().await["notice"].to_string();
     assert!(said.contains("is trusted now"), "{said}");
     fs::copy(&pass, world.path("later/deep/shout.wasm")).unwrap();
-    let said = next().await["notice"].to_string();
+    let said = locator.next().await["notice"].to_string();
     assert!(said.contains(changed), "{said}");
-    drop(input);
-    assert!(running.wait().await.unwrap().success());
+    locator.finish().await;
 }
 
 #[tokio::test]
 async fn changes_are_told_as_they_happen() {
     let world = World::shouting();
     let key = world.trust();
-    let mut command = Command::from(world.command("find-projects"));
-    let command = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true);
-    let mut running = command.spawn().unwrap();
-    let mut input = running.stdin.take().unwrap();
-    let mut output = BufReader::new(running.stdout.take().unwrap()).lines();
-    let mut next = async || -> Value {
-        let line = in_time("the locator", output.next_line()).await.unwrap();
-        serde_json::from_str(&line.unwrap()).unwrap()
-    };
-    input.write_all(&lookup(0, &world.root)).await.unwrap();
-    assert_eq!(next().await["project"]["key"], *key);
+    let mut locator = Locator::start(&world);
+    locator.ask(0, &world.root).await;
+    assert_eq!(locator.next().await["project"]["key"], *key);
 
     world.manifest(&format!("# Ours.\n{SHOUT}"));
-    let said = next().await;
+    let said = locator.next().await;
     let notice = said["notice"].as_str().unwrap();
     assert!(notice.contains("has changed since you agreed to its proxies. New sessions have the proxies that you agreed to before"), "{notice}");
     // Until then sessions have what was agreed to.
-    input.write_all(&lookup(1, &world.root)).await.unwrap();
-    assert_eq!(next().await["project"]["key"], *key);
+    locator.ask(1, &world.root).await;
+    assert_eq!(locator.next().await["project"]["key"], *key);
 
     let new = world.trust();
-    let said = next().await;
+    let said = locator.next().await;
     assert!(
         said["notice"].as_str().unwrap().contains("is trusted now"),
         "{said}"
     );
-    input.write_all(&lookup(2, &world.root)).await.unwrap();
-    assert_eq!(next().await["project"]["key"], *new);
+    locator.ask(2, &world.root).await;
+    assert_eq!(locator.next().await["project"]["key"], *new);
 
     world.do_run(&["trust", "--revoke"]);
-    let said = next().await;
+    let said = locator.next().await;
     assert!(
         said["notice"]
             .as_str()
@@ -150,8 +169,7 @@ async fn changes_are_told_as_they_happen() {
             .contains("is no longer trusted"),
         "{said}"
     );
-    input.write_all(&lookup(3, &world.root)).await.unwrap();
-    assert!(next().await.get("project").is_none());
-    drop(input);
-    assert!(running.wait().await.unwrap().success());
+    locator.ask(3, &world.root).await;
+    assert!(locator.next().await.get("project").is_none());
+    locator.finish().await;
 }

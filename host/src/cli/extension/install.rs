@@ -3,7 +3,8 @@
 use std::process::ExitCode;
 
 use super::candidate::{Checks, shown};
-use super::place::{Named, Place, carried};
+use super::place::{Named, Place};
+use crate::cli::carried;
 use crate::extension::signature::signer;
 use crate::extension::{Lock, Locked, Reference, Release, Source};
 use crate::manifest::Edit;

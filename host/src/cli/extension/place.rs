@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::folders;
-use crate::extension::{Carried, Lock, Store};
+use crate::extension::{Lock, Store};
 use crate::manifest::Edit;
 
 /// Which chain a command is about.
@@ -20,12 +20,6 @@ pub struct Place {
     pub manifest: PathBuf,
     /// The installed extensions.
     pub store: Store,
-}
-
-/// The extensions that come with this program.
-pub fn carried() -> Result<Carried, String> {
-    let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
-    carried.map_err(|error| format!("this program cannot be read: {error}"))
 }
 
 impl Named {

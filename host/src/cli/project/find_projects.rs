@@ -36,12 +36,11 @@ struct Disk {
 impl FindProjects {
     pub fn main(self) -> Result<ExitCode, String> {
         let (watch, happenings) = watch::begin();
-        let program = std::env::current_exe().and_then(|program| Carried::by(&program));
         let disk = Disk {
             project: self.project,
             bounds: super::bounds(),
             records: super::records()?,
-            carried: program.map_err(|error| format!("this program cannot be read: {error}"))?,
+            carried: crate::cli::carried()?,
             watch,
         };
         let output = Mutex::new(io::stdout());

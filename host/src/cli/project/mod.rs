@@ -66,15 +66,12 @@ pub fn root(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The locks of trusted projects, as far as they are there.
+/// The locks of trusted projects, which need not be there.
 pub fn locks() -> Result<Vec<PathBuf>, String> {
     let all = records()?.all().map_err(|error| error.to_string())?;
     let trusted = all.iter().filter(|record| record.agreed().is_some());
     let locks = trusted.map(|record| Lock::beside(&Path::new(&record.root).join(MANIFEST)));
-    // A path that is no text cannot be registered.
-    Ok(locks
-        .filter(|lock| lock.exists() && lock.to_str().is_some())
-        .collect())
+    Ok(locks.collect())
 }
 
 /// The user's decisions about projects.

@@ -171,7 +171,6 @@ impl Trust {
                     "is trusted since {}, as it is now.",
                     Untrusted::new(&record.since)
                 );
-                keep(&opened.content, &installed)?;
                 load(&opened)?;
                 return Ok(ExitCode::SUCCESS);
             }
@@ -196,7 +195,6 @@ impl Trust {
             say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
-        keep(&opened.content, &installed)?;
         // A project that cannot run is not trusted. The sandbox gets exactly what was shown.
         load(&opened)?;
         let record = Record::now(root, TrustDecision::Trusted { key, agreed });
@@ -268,20 +266,6 @@ pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), S
         },
         shell::word(&content.root().join(crate::project::MANIFEST))
     ))
-}
-
-/// Has the store keep what the project's lock names.
-fn keep(content: &Content, installed: &Installed) -> Result<(), String> {
-    let lock = content.lock();
-    // A path that is no text cannot be registered.
-    let is_kept = !lock.is_empty() && lock.path().to_str().is_some();
-    let store = installed.store.as_ref().filter(|_| is_kept);
-    let Some(store) = store else {
-        return Ok(());
-    };
-    let changing = store.change().map_err(|error| error.to_string())?;
-    let kept = changing.used_by(lock.path());
-    kept.map_err(|error| error.to_string())
 }
 
 /// Compiles all of its components, so that no session has to. An error if one could not run.

@@ -1,6 +1,8 @@
 //! `acp-chain trace export`: a trace in another format, on standard output.
 
-use std::io::{BufWriter, ErrorKind, stdout};
+use std::error::Error;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, ErrorKind, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,11 +40,11 @@ enum Format {
 impl Export {
     pub fn main(self) -> Result<ExitCode, String> {
         let format = match self.to {
-            Format::Transcript => return self.transcript(),
+            Format::Transcript => return self.whole(recorded),
             Format::Conductor => Other::Conductor,
             Format::Chrome => Other::Chrome,
             Format::Har => Other::Har,
-            Format::Otlp => return self.spans(),
+            Format::Otlp => return self.whole(spans),
         };
         let mut reader = Reader::new(open(&self.trace)?);
         let mut broken = None;
@@ -66,17 +68,13 @@ impl Export {
         }
     }
 
-    fn transcript(&self) -> Result<ExitCode, String> {
+    /// Prints what a whole trace is turned into.
+    fn whole<E: Error>(
+        &self,
+        turned: impl FnOnce(&mut Reader<BufReader<File>>) -> Result<String, E>,
+    ) -> Result<ExitCode, String> {
         let mut reader = Reader::new(open(&self.trace)?);
-        let text = recorded(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
-        tell_cut(&self.trace, reader.cut());
-        print_all(text.as_bytes());
-        Ok(ExitCode::SUCCESS)
-    }
-
-    fn spans(&self) -> Result<ExitCode, String> {
-        let mut reader = Reader::new(open(&self.trace)?);
-        let text = spans(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
+        let text = turned(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
         tell_cut(&self.trace, reader.cut());
         print_all(text.as_bytes());
         Ok(ExitCode::SUCCESS)

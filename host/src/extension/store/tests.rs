@@ -165,7 +165,7 @@ fn what_no_lock_names_is_collected() {
     let world = world();
     world.install(&[NEW]).unwrap();
     assert_eq!(world.components(), 2);
-    let collected = world.store.change().unwrap().collect().unwrap();
+    let collected = world.store.change().unwrap().collect(&[]).unwrap();
     assert_eq!(
         (collected.components, collected.bytes),
         (1, OLD.len() as u64)
@@ -173,7 +173,7 @@ fn what_no_lock_names_is_collected() {
     assert_eq!(world.store.read(&Digest::of(NEW)).unwrap(), NEW);
 
     fs::remove_file(world.lock_file()).unwrap();
-    world.store.change().unwrap().collect().unwrap();
+    world.store.change().unwrap().collect(&[]).unwrap();
     assert_eq!(world.components(), 0);
     assert_eq!(world.store.lock_files().unwrap().len(), 0);
 }
@@ -187,7 +187,7 @@ fn a_lock_that_cannot_be_read_keeps_everything() {
         .store
         .change()
         .unwrap()
-        .collect()
+        .collect(&[])
         .unwrap_err()
         .to_string();
     assert!(told.starts_with("nothing was removed"), "{told}");
@@ -224,10 +224,10 @@ fn a_kill_or_a_full_disk_while_collecting_keeps_what_is_used() {
             world.store.change().unwrap().used_by(gone).unwrap();
             world
         },
-        |world| drop(world.store.change().map(|changing| changing.collect())),
+        |world| drop(world.store.change().map(|changing| changing.collect(&[]))),
         |world, fault| {
             assert_eq!(world.store.read(&Digest::of(NEW)).expect(fault), NEW);
-            world.store.change().unwrap().collect().expect(fault);
+            world.store.change().unwrap().collect(&[]).expect(fault);
             assert_eq!(world.components(), 1, "{fault}");
             assert_eq!(world.store.lock_files().unwrap().len(), 1, "{fault}");
         },
