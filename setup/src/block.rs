@@ -1,6 +1,6 @@
 //! Our lines in a file of code: a block between two markers, independent of all other lines.
 
-use crate::agents::Malformed;
+use crate::error::Malformed;
 
 const BEGIN: &str = "acp-chain: begin";
 const END: &str = "acp-chain: end";

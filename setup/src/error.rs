@@ -3,6 +3,24 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// The maximum length of a configuration, in bytes.
+pub(crate) const LONGEST: u64 = 16 << 20;
+
+/// An error in a text, and its line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Malformed {
+    pub line: usize,
+    pub wrong: String,
+}
+
+impl Malformed {
+    /// The error, in this file.
+    pub(crate) fn in_file(path: &Path) -> impl FnOnce(Self) -> Error {
+        let path = path.to_owned();
+        move |Self { line, wrong }| Error::Malformed { path, line, wrong }
+    }
+}
+
 /// Why nothing was changed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -41,7 +59,7 @@ pub enum Error {
     #[error("{} is a dangling link; nothing was changed", .0.display())]
     Dangling(PathBuf),
     /// The file is larger than any configuration.
-    #[error("{} is larger than {} MiB, too large for an editor's configuration", .0.display(), crate::plan::LONGEST >> 20)]
+    #[error("{} is larger than {} MiB, too large for an editor's configuration", .0.display(), LONGEST >> 20)]
     TooLarge(PathBuf),
     /// The file is read-only.
     #[error("{} is read-only; make it writable, or, if it is generated, change its source: `--print` shows how", .0.display())]

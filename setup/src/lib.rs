@@ -13,6 +13,7 @@ mod agents;
 mod block;
 mod editors;
 mod error;
+mod file;
 mod launch;
 mod places;
 mod plan;

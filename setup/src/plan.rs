@@ -1,19 +1,16 @@
 //! Plans changes to a configuration. Nothing is written here.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::agents::{self, Agent, Dialect, Malformed, Runs};
+use crate::agents::{self, Agent, Dialect, Runs};
 use crate::block;
 use crate::editors::{Code, Editor, Kind};
-use crate::error::Error;
+use crate::error::{Error, Malformed};
+use crate::file::{read, resolved};
 use crate::launch::Launch;
 use crate::places::Folders;
 use crate::shell::shell_word;
-
-/// The maximum length of a configuration, in bytes.
-pub(crate) const LONGEST: u64 = 16 << 20;
 
 /// The user's choice of agents.
 #[derive(Clone, Debug, Default)]
@@ -111,7 +108,7 @@ pub fn plan(
             selected = select(&path, text, *dialect, wanted, launch)?;
             let after = agents::wrap(text, *dialect, &selected.agents, launch)
                 .and_then(|text| agents::put(&text, *dialect, &selected.added, launch));
-            Some(after.map_err(malformed(&path))?)
+            Some(after.map_err(Malformed::in_file(&path))?)
         }
         Kind::Code(code) => {
             let text = before.as_deref().unwrap_or_default();
@@ -167,12 +164,13 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     let text = read(&path)?.unwrap_or_default();
     match &editor.kind {
         Kind::Agents { dialect, .. } => {
-            let agents = agents::read(&text, *dialect).map_err(malformed(&path))?;
+            let agents = agents::read(&text, *dialect).map_err(Malformed::in_file(&path))?;
             let is_chained = agents.iter().any(is_chained);
             Ok((agents, is_chained))
         }
         Kind::Code(code) => {
-            let is_chained = block::is_in(&text, code.comment).map_err(malformed(&path))?;
+            let is_chained =
+                block::is_in(&text, code.comment).map_err(Malformed::in_file(&path))?;
             Ok((Vec::new(), is_chained))
         }
         Kind::Typed { .. } => Ok((Vec::new(), false)),
@@ -184,7 +182,7 @@ pub(crate) fn chained(editor: &Editor, path: &Path, text: &str) -> Result<Vec<St
     let Kind::Agents { dialect, .. } = &editor.kind else {
         return Ok(Vec::new());
     };
-    let agents = agents::read(text, *dialect).map_err(malformed(path))?;
+    let agents = agents::read(text, *dialect).map_err(Malformed::in_file(path))?;
     let chained = agents.into_iter().filter(is_chained);
     Ok(chained.map(|agent| agent.name).collect())
 }
@@ -205,10 +203,10 @@ pub(crate) fn without(
         Kind::Agents { dialect, .. } => {
             let text = agents::take(text, *dialect, added)
                 .and_then(|text| agents::unwrap(&text, *dialect, agents));
-            text.map(Some).map_err(malformed(path))
+            text.map(Some).map_err(Malformed::in_file(path))
         }
         Kind::Code(code) => {
-            let text = block::take(text, code.comment).map_err(malformed(path))?;
+            let text = block::take(text, code.comment).map_err(Malformed::in_file(path))?;
             Ok(Some(text).filter(|text| !(code.is_own && text.trim().is_empty())))
         }
         Kind::Typed { .. } => Ok(Some(text.to_owned())),
@@ -241,48 +239,6 @@ pub(crate) fn chosen(
     }
 }
 
-/// The file that a path leads to, or would lead to.
-pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
-    match path.canonicalize() {
-        Ok(path) => Ok(path),
-        Err(_) if path.symlink_metadata().is_ok() => Err(Error::Dangling(path.to_owned())),
-        // The folder may be a link, too.
-        Err(_) => Ok(
-            match (path.parent().map(Path::canonicalize), path.file_name()) {
-                (Some(Ok(folder)), Some(name)) => folder.join(name),
-                _ => path.to_owned(),
-            },
-        ),
-    }
-}
-
-/// The content of a file; `None` if it is missing.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
-    let file = match File::open(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        opened => opened.map_err(Error::disk(path))?,
-    };
-    let mut bytes = Vec::new();
-    let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
-    read.map_err(Error::disk(path))?;
-    if bytes.len() as u64 > LONGEST {
-        return Err(Error::TooLarge(path.to_owned()));
-    }
-    String::from_utf8(bytes).map(Some).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let lines = valid.split(|byte| *byte == b'\n').count();
-        malformed(path)(Malformed {
-            line: lines,
-            wrong: "this is not UTF-8".to_owned(),
-        })
-    })
-}
-
-fn malformed(path: &Path) -> impl FnOnce(Malformed) -> Error {
-    let path = path.to_owned();
-    move |Malformed { line, wrong }| Error::Malformed { path, line, wrong }
-}
-
 /// The choices for agents.
 #[derive(Debug, Default)]
 struct Selected {
@@ -302,7 +258,7 @@ fn select(
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<Selected, Error> {
-    let there = agents::read(text, dialect).map_err(malformed(path))?;
+    let there = agents::read(text, dialect).map_err(Malformed::in_file(path))?;
     let why = |agent: &Agent| match agent.runs {
         Runs::Unfit(why) => Some(why),
         Runs::ByHand => Some(BY_HAND),
@@ -388,13 +344,13 @@ fn coded(
             command: words.join(" "),
         });
     }
-    let is_in = block::is_in(text, code.comment).map_err(malformed(path))?;
+    let is_in = block::is_in(text, code.comment).map_err(Malformed::in_file(path))?;
     if code.is_own && !is_in && !text.trim().is_empty() {
         return Err(Error::Taken(path.to_owned()));
     }
     if let Some(check) = code.check {
-        check(text).map_err(malformed(path))?;
+        check(text).map_err(Malformed::in_file(path))?;
     }
     let ours = (code.text)(launch, &wanted.agents);
-    block::put(text, code.comment, editor.name, &ours).map_err(malformed(path))
+    block::put(text, code.comment, editor.name, &ours).map_err(Malformed::in_file(path))
 }

@@ -12,8 +12,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::editors::Editor;
 use crate::error::Error;
+use crate::file::{read, resolved};
 use crate::places::Folders;
-use crate::plan::{Change, chained, read, resolved, without};
+use crate::plan::{Change, chained, without};
 
 /// Replaces a file completely or not at all, keeping its permissions.
 pub type Write = fn(&Path, &[u8]) -> io::Result<()>;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-use super::hop::Member;
+use super::member::Member;
 use super::native_peer::Order;
 use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
 use super::router::{Finished, RUN};

@@ -14,7 +14,8 @@ use futures_util::task::AtomicWaker;
 use tokio::time::{Sleep, sleep, timeout};
 
 use super::ChildIo;
-use super::hop::{ForNatives, Member};
+use super::hop::ForNatives;
+use super::member::Member;
 use super::native_peer::{Launch, Program};
 use super::route::HopIndex;
 use crate::native::{self, Process};

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::exchange::{Boundary, ExchangeId};
 use super::route::{HopIndex, Route, Target, Via};
-use super::versions::Version;
+use super::version::Version;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;

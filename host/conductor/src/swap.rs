@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use super::Terms;
+use super::member::Terms;
 use acp_chain_channel::{Failure, FailurePolicy, Source};
 
 /// Called with the reason when a version ends early.

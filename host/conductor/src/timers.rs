@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
-use super::versions::Version;
+use super::version::Version;
 use acp_chain_channel::MessageId;
 
 /// A scheduled event.

@@ -105,7 +105,7 @@ impl Run {
     async fn serve(mut self, log: Option<PathBuf>) -> Result<u8, String> {
         self.traced = self.target.traced();
         let trace = trace::open_target(self.traced.as_ref())?;
-        let trace = otel::exported(trace, &self.target, log.as_deref());
+        let trace = otel::exported(trace, self.target.propagates(), log.as_deref());
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let client = Transport::lines(
             stdio::input().map_err(unusable)?,

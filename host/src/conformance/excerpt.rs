@@ -1,8 +1,9 @@
 //! Excerpts of messages for reports: long ones around the relevant place.
 
+use super::observed::Called;
 use crate::channel::Peer;
 use crate::rpc::Kind;
-use crate::untrusted::quote;
+use crate::untrusted::{MAX_QUOTE, quote};
 
 /// How many bytes of a message are shown.
 const SHOWN: usize = 400;
@@ -47,4 +48,24 @@ pub fn called(sender: Peer, kind: Kind, method: &str) -> String {
         Kind::Result => format!("the {sender}'s answer to `{method}`"),
         Kind::Error => format!("the {sender}'s error for `{method}`"),
     }
+}
+
+/// The message of a call, in a sentence.
+pub fn name(call: &Called) -> String {
+    match &call.message {
+        Some((_, method, _)) if call.is_offer => format!("a call, `{}`", quote(method, MAX_QUOTE)),
+        Some((sender, method, message)) => called(*sender, message.kind(), method),
+        None if call.is_offer => "the question what it has".to_owned(),
+        None => "a cancellation".to_owned(),
+    }
+}
+
+/// The message of a call, as a line.
+pub fn shown(call: &Called) -> Option<String> {
+    let (sender, method, message) = call.message.as_ref()?;
+    let what = match message.kind() {
+        Kind::Result | Kind::Error => format!("answers `{method}` with"),
+        _ => method.to_string(),
+    };
+    Some(line(' ', sender.as_str(), &what, message.body()))
 }

@@ -49,3 +49,8 @@ impl Finding {
         self
     }
 }
+
+/// The findings of a check that stops at the first.
+pub fn first(checked: Result<(), Finding>) -> Vec<Finding> {
+    checked.err().into_iter().collect()
+}

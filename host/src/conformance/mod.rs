@@ -9,27 +9,27 @@
 
 pub mod asks;
 mod changed;
+mod check;
 mod checks;
 mod excerpt;
 mod finding;
+mod mark;
 mod observed;
 mod play;
 mod report;
+mod stop;
 #[cfg(test)]
 mod tests;
 mod traffic;
 mod turns;
 mod under_test;
 
-use std::time::Duration;
-
-pub use checks::{CHECKS, Check};
+pub use check::Check;
+pub use checks::CHECKS;
 pub use finding::Finding;
 pub use report::{Outcome, Report, Verdict};
+pub use stop::PATIENCE;
 pub use under_test::UnderTest;
-
-/// How long a check may take by the machine's clock.
-pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Runs these checks on a component, in the order of [`CHECKS`]. They end early if it does not start, or does not
 /// become idle.
@@ -38,7 +38,7 @@ pub fn run(under_test: &UnderTest, is_wanted: impl Fn(&Check) -> bool) -> Report
     let mut goes_on = true;
     for check in CHECKS.iter().filter(|check| is_wanted(check)) {
         let outcome = match goes_on {
-            true => under_test.check(check),
+            true => Outcome::of(check, under_test),
             false => Outcome::not_run(check),
         };
         goes_on &= !outcome.findings.iter().any(|finding| finding.is_last);

@@ -9,14 +9,16 @@ use std::time::Duration;
 use acp_chain_messages::{Kind as Asks, Side, methods};
 use tokio::time::{sleep, timeout};
 
-use super::Finding;
-use super::excerpt::{called, line};
-use super::observed::{Called, Fate, Observed, Seen};
-use super::under_test::UnderTest;
+use super::excerpt::{line, name, shown};
+use super::finding::Finding;
+use super::mark::Mark;
+use super::observed::{Fate, Observed, Seen};
+use super::stop::Stop;
 use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
-use crate::channel::{Failure, FailurePolicy, Offers, Peer};
+use crate::channel::{FailurePolicy, Offers, Peer};
 use crate::limits::LINE;
-use crate::rpc::{Error, Kind, Message, code, member};
+use crate::rpc::{Error, Kind, Message, code};
+use crate::sandbox::Guest;
 use crate::transcript::watched::Watch;
 use crate::transcript::wire::Wire;
 use crate::transport::Transport;
@@ -44,32 +46,6 @@ const AGENT: &str = r#""agentCapabilities":{"loadSession":true,"promptCapabiliti
 /// The same in version 2.
 const AGENT_2: &str = r#""capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}"#;
 
-/// The member of `_meta` by which a check recognizes its messages.
-const MARK: &str = "conformance";
-
-/// Why a play stops.
-#[derive(Debug)]
-pub enum Stop {
-    /// The component broke; the observations say how.
-    Broke,
-    /// It does not start.
-    DoesNotStart(Failure),
-    /// It never stops sending.
-    NoRest,
-    /// The chain accepts no more messages.
-    Deaf,
-    /// It takes too long in real time.
-    TooLong,
-    /// Another finding.
-    Found(Finding),
-}
-
-impl From<Finding> for Stop {
-    fn from(finding: Finding) -> Self {
-        Self::Found(finding)
-    }
-}
-
 /// A request of an end.
 #[derive(Clone, Debug)]
 pub struct Ask {
@@ -77,30 +53,6 @@ pub struct Ask {
     pub from: Peer,
     pub id: u64,
     pub method: String,
-}
-
-/// Identifies a message of a check: one of the numbered messages of a session.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
-    pub session: usize,
-    pub number: usize,
-}
-
-impl Mark {
-    /// The member of a body that contains it.
-    pub fn meta(&self) -> String {
-        let Self { session, number } = self;
-        format!(r#""_meta":{{"{MARK}":"{session}/{number}"}}"#)
-    }
-
-    fn read(body: &str) -> Option<Self> {
-        let text = member(member(body, "_meta")?, MARK)?;
-        let (session, number) = text.trim_matches('"').split_once('/')?;
-        Some(Self {
-            session: session.parse().ok()?,
-            number: number.parse().ok()?,
-        })
-    }
 }
 
 /// A running chain.
@@ -127,13 +79,13 @@ pub struct Play {
 }
 
 impl Play {
-    /// Starts the component, and the chain. If the component fails, the host settles its messages by `on_failure`.
+    /// Starts the component, and the chain. If the component fails, the host settles its messages by `on_failure`, by
+    /// default the component's own policy.
     pub async fn start(
-        under_test: &UnderTest,
+        guest: Guest,
         seen: Seen,
         on_failure: Option<FailurePolicy>,
     ) -> Result<Self, Stop> {
-        let guest = under_test.guest.clone();
         let mut terms = Terms {
             limits: guest.limits.clone(),
             grant: guest.grant.clone(),
@@ -147,8 +99,7 @@ impl Play {
         let mut proxy = proxy.map_err(Stop::DoesNotStart)?;
         let registration = &proxy.started.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
-        let said = under_test.on_failure.unwrap_or(registration.on_failure);
-        terms.on_failure = on_failure.unwrap_or(said);
+        terms.on_failure = on_failure.unwrap_or(registration.on_failure);
         proxy.terms = terms;
         let (client, clients) = Wire::new();
         let (agent, agents) = Wire::new();
@@ -499,72 +450,6 @@ impl Play {
             None => Ok(()),
         }
     }
-}
-
-/// The message of a call, in a sentence.
-pub fn name(call: &Called) -> String {
-    match &call.message {
-        Some((_, method, _)) if call.is_offer => format!("a call, `{}`", quote(method, MAX_QUOTE)),
-        Some((sender, method, message)) => called(*sender, message.kind(), method),
-        None if call.is_offer => "the question what it has".to_owned(),
-        None => "a cancellation".to_owned(),
-    }
-}
-
-/// The message of a call, as a line.
-pub fn shown(call: &Called) -> Option<String> {
-    let (sender, method, message) = call.message.as_ref()?;
-    let what = match message.kind() {
-        Kind::Result | Kind::Error => format!("answers `{method}` with"),
-        _ => method.to_string(),
-    };
-    Some(line(' ', sender.as_str(), &what, message.body()))
-}
-
-/// The finding of a play that stopped.
-pub fn finding(stop: Stop, seen: &Seen) -> Finding {
-    if let Some((called, failure)) = seen.lock().broken() {
-        return broke(&format!("on {}", name(called)), failure).with_case(shown(called));
-    }
-    if let Some(failure) = &seen.lock().not_started {
-        return broke("when it is started again", failure);
-    }
-    match stop {
-        Stop::Found(finding) => finding,
-        Stop::DoesNotStart(failure) => Finding {
-            is_last: true,
-            ..broke("when it starts", &failure)
-        },
-        Stop::NoRest => Finding {
-            is_last: true,
-            ..Finding::failure(
-                "it does not come to rest: it always has more to send, whatever it is answered",
-            )
-        }
-        .with_remedy(
-            "send a bounded number of messages for one that comes, and none for each answer",
-        ),
-        Stop::Deaf => {
-            Finding::failure("the chain reads nothing more: what it holds or sends fills it")
-        }
-        // The stop itself has been observed.
-        Stop::Broke => Finding::failure("it breaks"),
-        Stop::TooLong => Finding::failure(format!(
-            "it was not done after {} by the clock; what was played until then held",
-            humantime::format_duration(super::PATIENCE)
-        ))
-        .with_remedy("look for what takes its time; `--cases` plays fewer messages"),
-    }
-}
-
-/// A finding: it broke.
-pub fn broke(when: &str, failure: &Failure) -> Finding {
-    let details = failure.details();
-    let details = details.lines().filter(|line| !line.trim().is_empty());
-    let details = details.take(12).map(|line| format!("! {}", line.trim()));
-    Finding::failure(format!("it breaks {when}: {failure}"))
-        .with_case(details.collect::<Vec<_>>())
-        .with_remedy("fix what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
 }
 
 /// Why a component that could not decide left a message to the host, if it did.

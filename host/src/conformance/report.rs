@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use super::checks::Check;
+use super::check::Check;
 use super::finding::Finding;
+use super::under_test::UnderTest;
 
 /// The outcome of one check.
 #[derive(Debug)]
@@ -46,6 +47,17 @@ impl Verdict {
 }
 
 impl Outcome {
+    /// Runs a check.
+    pub(super) fn of(check: &'static Check, under_test: &UnderTest) -> Self {
+        let (findings, messages) = under_test.check(check.run);
+        Self {
+            check,
+            was_run: true,
+            messages,
+            findings,
+        }
+    }
+
     pub(super) fn not_run(check: &'static Check) -> Self {
         Self {
             check,

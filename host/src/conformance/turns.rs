@@ -3,7 +3,9 @@
 
 use std::fmt::Write;
 
-use super::play::{Ask, Mark, Play, Stop};
+use super::mark::Mark;
+use super::play::{Ask, Play};
+use super::stop::Stop;
 use super::traffic::Traffic;
 use crate::channel::Peer;
 use crate::rpc::Message;

@@ -3,12 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::PATIENCE;
-use super::checks::Check;
 use super::finding::Finding;
 use super::observed::Seen;
-use super::play::{Play, Stop, finding};
-use super::report::Outcome;
+use super::play::Play;
+use super::stop::{PATIENCE, Stop, finding};
 use super::traffic::Traffic;
 use crate::channel::{Failure, FailurePolicy, Registration, Source};
 use crate::sandbox::Guest;
@@ -63,17 +61,12 @@ impl UnderTest {
         Traffic::new(self.seed)
     }
 
-    /// Runs one check on it.
-    pub(super) fn check(&self, check: &'static Check) -> Outcome {
+    /// Runs a check on it. Returns its findings, and the number of messages sent and received.
+    pub(super) fn check(&self, run: fn(&Self) -> Vec<Finding>) -> (Vec<Finding>, usize) {
         let before = self.count.get();
         self.until.set(Some(Instant::now() + PATIENCE));
-        let findings = (check.run)(self);
-        Outcome {
-            check,
-            was_run: true,
-            messages: self.count.get() - before,
-            findings,
-        }
+        let findings = run(self);
+        (findings, self.count.get() - before)
     }
 
     /// The remaining time of this check.
@@ -104,6 +97,7 @@ impl UnderTest {
         acts: impl AsyncFnOnce(&mut Play) -> Result<T, Stop>,
     ) -> Result<T, Finding> {
         let Terms { seen, on_failure } = terms;
+        let on_failure = on_failure.or(self.on_failure);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(true)
@@ -117,7 +111,7 @@ impl UnderTest {
             }
             let mut deadline = Deadline::after(left);
             let played = async {
-                let mut play = Play::start(self, seen.clone(), on_failure).await?;
+                let mut play = Play::start(self.guest.clone(), seen.clone(), on_failure).await?;
                 let played = acts(&mut play).await;
                 self.count.set(self.count.get() + play.count);
                 played

@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::terms::Wrong;
-use super::user::beside;
 use crate::limits::Quantity;
 
 /// The user's settings for serving.
@@ -170,6 +169,12 @@ struct RouteTable {
 fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
     let seconds = u32::deserialize(from)?;
     Ok(Some(Duration::from_secs(seconds.into())))
+}
+
+/// A path relative to the folder of this file.
+pub(super) fn beside(path: &Path, named: &Path) -> PathBuf {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    folder.join(named)
 }
 
 /// Parses the table in the file at `path`.

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::proxy::ProxyTable;
-use super::serve::{self, Serve, ServeTable};
+use super::serve::{self, Serve, ServeTable, beside};
 use super::terms::{LimitsTable, Wrong, read_limits};
 use super::{ManifestError, McpTable, Order};
 use crate::extension::Signer;
@@ -201,12 +201,6 @@ impl User {
             },
         })
     }
-}
-
-/// A path relative to the folder of this file.
-pub(super) fn beside(path: &Path, named: &Path) -> PathBuf {
-    let folder = path.parent().unwrap_or(Path::new(""));
-    folder.join(named)
 }
 
 fn read_signers(table: TrustTable) -> Result<Vec<TrustedSigner>, Wrong> {

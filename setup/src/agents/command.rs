@@ -3,12 +3,34 @@
 
 use std::ops::Range;
 
-use super::Runs;
 use crate::launch::{Ours, is_acp_chain, ours};
 use crate::shell::{shell_word, shell_words};
 
 /// Replacements for parts of a text.
 pub type Edits = Vec<(Range<usize>, String)>;
+
+/// A text with these edits, which do not overlap.
+pub fn edited(text: &str, mut edits: Edits) -> String {
+    let mut text = text.to_owned();
+    edits.sort_by_key(|(range, _)| range.start);
+    for (range, new) in edits.into_iter().rev() {
+        text.replace_range(range, &new);
+    }
+    text
+}
+
+/// An agent's command in an editor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// acp-chain, as written by `acp-chain setup`.
+    Chain,
+    /// acp-chain, in the user's own words.
+    ByHand,
+    /// Another command.
+    Other(String),
+    /// Unknown, or impossible to change.
+    Unfit(&'static str),
+}
 
 /// A string of the configuration: its place, including quotes, and its value.
 pub struct Word {

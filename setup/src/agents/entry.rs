@@ -7,9 +7,9 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 use jsonc_parser::tokens::{Token, TokenAndRange};
 
-use super::command::{Edits, gap, json};
-use super::find::{parse, start};
-use super::{Dialect, Malformed, edited};
+use super::command::{Edits, edited, gap, json};
+use super::find::{Dialect, parse, start};
+use crate::error::Malformed;
 
 /// One step of indentation, by default.
 const STEP: &str = "  ";

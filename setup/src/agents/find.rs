@@ -9,7 +9,18 @@ use jsonc_parser::{
 };
 
 use super::command::{Arguments, Command, Word};
-use super::{Dialect, Malformed};
+use crate::error::Malformed;
+
+/// How a kind of configuration lists agents.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect {
+    /// The top-level keys that contain agents, by name.
+    pub keys: &'static [&'static str],
+    /// A `command` without `args` is a whole command line, as in a shell; all words may also be one `argv`.
+    pub lines: bool,
+    /// The `type` of an agent with a command.
+    pub kind: Option<&'static str>,
+}
 
 /// An agent of a configuration.
 pub struct Found {

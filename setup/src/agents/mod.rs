@@ -5,21 +5,14 @@ mod command;
 mod entry;
 mod find;
 
-use self::command::{Command, Edits};
+pub use self::command::Runs;
+pub use self::find::Dialect;
+
+use self::command::{Command, Edits, edited};
 use self::find::{Found, find};
+use crate::error::Malformed;
 use crate::launch::{Launch, Ours};
 use crate::shell::shell_word;
-
-/// How a kind of configuration lists agents.
-#[derive(Clone, Copy, Debug)]
-pub struct Dialect {
-    /// The top-level keys that contain agents, by name.
-    pub keys: &'static [&'static str],
-    /// A `command` without `args` is a whole command line, as in a shell; all words may also be one `argv`.
-    pub lines: bool,
-    /// The `type` of an agent with a command.
-    pub kind: Option<&'static str>,
-}
 
 /// An agent in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,26 +23,6 @@ pub struct Agent {
     pub runs: Runs,
     /// Its words; none if unknown.
     pub words: Vec<String>,
-}
-
-/// An agent's command in an editor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Runs {
-    /// acp-chain, as written by `acp-chain setup`.
-    Chain,
-    /// acp-chain, in the user's own words.
-    ByHand,
-    /// Another command.
-    Other(String),
-    /// Unknown, or impossible to change.
-    Unfit(&'static str),
-}
-
-/// An error in a text, and its line.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Malformed {
-    pub line: usize,
-    pub wrong: String,
 }
 
 /// The agents of a configuration, in order.
@@ -145,13 +118,4 @@ fn each(
     let commands = wanted.filter_map(|found| found.command.ok());
     let all = commands.filter_map(|command| edits(text, &command));
     Ok(edited(text, all.flatten().collect()))
-}
-
-fn edited(text: &str, mut edits: Edits) -> String {
-    let mut text = text.to_owned();
-    edits.sort_by_key(|(range, _)| range.start);
-    for (range, new) in edits.into_iter().rev() {
-        text.replace_range(range, &new);
-    }
-    text
 }

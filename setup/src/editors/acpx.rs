@@ -1,6 +1,6 @@
 //! acpx, a command-line client. An agent is an `argv`, or a `command`, which without `args` is a whole line.
 
-use super::{Editor, Kind};
+use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
 
 pub(super) const ACPX: Editor = Editor {

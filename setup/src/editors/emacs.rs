@@ -1,8 +1,8 @@
 //! Emacs, with acp.el, which agent-shell also uses to launch its agents. Our code is at the end of the init file, and
 //! advises the one function that takes an agent's command.
 
-use super::{Code, Editor, Kind};
-use crate::agents::Malformed;
+use super::editor::{Code, Editor, Kind};
+use crate::error::Malformed;
 use crate::launch::Launch;
 
 pub(super) const EMACS: Editor = Editor {

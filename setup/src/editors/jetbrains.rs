@@ -1,6 +1,6 @@
 //! The IDEs of `JetBrains`, which share one file.
 
-use super::{Editor, Kind};
+use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
 
 pub(super) const JETBRAINS: Editor = Editor {

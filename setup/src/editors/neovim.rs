@@ -1,7 +1,7 @@
 //! Neovim, with `CodeCompanion` or avante. Both are configured by code anywhere, and often when first used, so our code
 //! is a separate file: it changes the one function of each that takes an agent's command, when that is loaded.
 
-use super::{Code, Editor, Kind};
+use super::editor::{Code, Editor, Kind};
 use crate::launch::Launch;
 
 pub(super) const NEOVIM: Editor = Editor {

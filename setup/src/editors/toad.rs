@@ -1,6 +1,6 @@
 //! Toad. Its agents are built in, and others are typed: no file of the user contains any.
 
-use super::{Editor, Kind};
+use super::editor::{Editor, Kind};
 use crate::launch::Launch;
 use crate::shell::shell_word;
 

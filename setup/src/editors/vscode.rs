@@ -1,6 +1,6 @@
 //! VS Code and its derivatives. Its extensions for ACP have agents under keys of their own.
 
-use super::{Editor, Kind};
+use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
 
 /// The folders of their settings.

@@ -1,6 +1,6 @@
 //! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has one of its own.
 
-use super::{Editor, Kind};
+use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
 
 pub(super) const ZED: Editor = Editor {

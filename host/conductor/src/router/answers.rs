@@ -6,7 +6,7 @@ use super::steps::{Answer, Back, Step, Steps};
 use super::{native, setup, work};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::routed::Routed;
-use crate::versions::version_of;
+use crate::version::version_of;
 use acp_chain_channel::Event;
 
 /// Starts the answer to an open request. `None` if it has been answered already.

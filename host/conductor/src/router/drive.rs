@@ -13,7 +13,9 @@ use super::{
     withdraw, work,
 };
 use crate::Swap;
-use crate::hop::{Item, Life, Member};
+use crate::hop::Item;
+use crate::life::Life;
+use crate::member::Member;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use acp_chain_channel::{Event, Failure, Peer};

@@ -7,7 +7,7 @@ use super::core::Core;
 use super::steps::{Step, Steps};
 use super::{native, waiting};
 use crate::exchange::Stage;
-use crate::hop::Life;
+use crate::life::Life;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;

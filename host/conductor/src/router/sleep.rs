@@ -12,7 +12,8 @@ use std::time::Duration;
 
 use super::core::Core;
 use super::mcp::Mcp;
-use crate::hop::{Hop, Life, Runtime};
+use crate::hop::{Hop, Runtime};
+use crate::life::Life;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;

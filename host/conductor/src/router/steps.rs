@@ -11,7 +11,7 @@ use super::lookups::Arrived;
 use crate::exchange::{Exchange, ExchangeId};
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use crate::versions::Version;
+use crate::version::Version;
 use acp_chain_channel::{Change, Effect, Failure, MessageId, Outcome};
 use acp_chain_mcp::component::channel::Ask;
 use acp_chain_mcp::{Asked, ConnectionId, Question};

@@ -9,11 +9,13 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use crate::breaker::Breaker;
-use crate::hop::{Hop, Life, Runtime};
+use crate::hop::{Hop, Runtime};
+use crate::life::Life;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
-use crate::versions::{self, Starting, Version, first_of, version_of};
+use crate::version::{Version, first_of, version_of};
+use crate::versions::Starting;
 use crate::{Swap, Terms};
 use acp_chain_channel::limits::OLD_VERSIONS;
 use acp_chain_channel::{self as channel, Failure, Registration, Started};
@@ -72,7 +74,7 @@ pub(super) fn started(
     started: Result<Started, Failure>,
     steps: &mut Steps,
 ) {
-    let versions::Starting { swap, before } = starting;
+    let Starting { swap, before } = starting;
     let was_down = matches!(before, Life::Down);
     core.hops[index].life = before;
     let checked = started.and_then(|started| {

@@ -4,7 +4,8 @@ use std::time::Instant;
 
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::{Life, Runtime};
+use crate::hop::Runtime;
+use crate::life::Life;
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::steps::{Step, Steps};
-use crate::hop::Life;
+use crate::life::Life;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_mcp::protocol::code;

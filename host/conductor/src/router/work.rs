@@ -8,12 +8,13 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
 use super::{failure, native, sleep, swaps, verdict, waiting};
-use crate::hop::{Life, Runtime};
+use crate::hop::Runtime;
+use crate::life::Life;
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
 use crate::trace::State;
-use crate::versions::Version;
+use crate::version::Version;
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
 use acp_chain_rpc::{Error, Message, code};
 

@@ -8,10 +8,9 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
 
-use tokio::sync::Notify;
-
 use super::message::OutboundMessage;
-use super::outbound::{Outbound, OutboundEnd, Sent, outbound};
+use super::outbound::{OutboundEnd, Sent, outbound};
+use super::stream::{Asked, Cut, Role, Stream, is_of_no_request, progress};
 use super::window::{Event, StreamId, Window};
 use crate::ServerId;
 use acp_chain_channel::limits::{Account, MCP_FREE, MCP_UNREAD, MCP_WINDOW};
@@ -38,75 +37,6 @@ pub enum Shape {
     Single,
 }
 
-/// What a stream is for.
-#[derive(Debug)]
-pub enum Role {
-    /// Everything.
-    Pipe,
-    /// The answers to these requests; and other messages, if it is a stream of events.
-    Answers {
-        /// Unanswered requests.
-        asked: Vec<Asked>,
-        /// Whether it takes more than answers.
-        events: bool,
-    },
-    /// Messages that belong to no request.
-    Listening,
-}
-
-/// An unanswered request.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
-    id: Id,
-    progress_token: Option<Id>,
-}
-
-impl Asked {
-    /// Of a request.
-    pub fn of(request: &Message) -> Option<Self> {
-        let token = rpc::resolve(request.body(), "/_meta/progressToken");
-        Some(Self {
-            id: request.id()?,
-            progress_token: token.ok().flatten().and_then(Id::parse),
-        })
-    }
-}
-
-/// Ends the connection that carries a stream. Lives as long as the stream.
-#[derive(Debug)]
-pub struct Cut(pub Arc<Notify>);
-
-impl Cut {
-    /// Ends the connection, whatever is still on the way.
-    pub fn now(&self) {
-        self.0.notify_one();
-    }
-}
-
-#[derive(Debug)]
-struct Stream {
-    role: Role,
-    /// `None` when the last message is queued, or the client is gone.
-    outbound: Option<Outbound>,
-    cut: Weak<Cut>,
-    /// Whether its client knows an event of it, after which it can resume.
-    begun: bool,
-    /// Whether its connection is gone, and the client may resume it.
-    lost: bool,
-}
-
-impl Stream {
-    /// Whether it takes more than answers.
-    fn takes_all(&self) -> bool {
-        !matches!(self.role, Role::Answers { events: false, .. })
-    }
-
-    /// Whether it takes the answer to such a request.
-    fn answers(&self, wanted: impl Fn(&Asked) -> bool) -> bool {
-        matches!(&self.role, Role::Answers { asked, .. } if asked.iter().any(wanted))
-    }
-}
-
 /// How many lost streams of a session are kept.
 const LOST: usize = 8;
 
@@ -120,18 +50,6 @@ pub enum NotOpened {
     Gone,
     /// Another open request has this id.
     IdInUse,
-}
-
-/// Whether a notification reports a change, and so belongs to no request.
-fn is_of_no_request(method: &str) -> bool {
-    method.ends_with("/list_changed") || method == "notifications/resources/updated"
-}
-
-/// The token of the request that a notification belongs to.
-fn progress(message: &Message) -> Option<Id> {
-    let is_notification = message.kind() == Kind::Notification;
-    let token = is_notification.then(|| rpc::member(message.body(), "progressToken"));
-    token.flatten().and_then(Id::parse)
 }
 
 /// The state of a link after a message was sent to it.

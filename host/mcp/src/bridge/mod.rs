@@ -24,6 +24,7 @@ mod outbound;
 pub mod pipe;
 mod registry;
 mod socket;
+mod stream;
 mod window;
 
 use std::io;

@@ -12,11 +12,12 @@ use tokio::sync::Notify;
 
 use super::connections::Known;
 use super::inbound::Inbound;
-use super::link::{Role, Shape};
+use super::link::Shape;
 use super::load::FULL;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
 use super::registry::{Attachment, NotAdmitted, Registry};
+use super::stream::Role;
 use crate::LinkId;
 use acp_chain_channel::limits;
 use acp_chain_rpc::Message;

@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-use super::link::{Cut, Fate, Link, NotOpened, Role, Shape};
+use super::link::{Fate, Link, NotOpened, Shape};
 use super::load::Load;
 use super::message::OutboundMessage;
 use super::outbound::OutboundEnd;
+use super::stream::{Cut, Role};
 use super::window::Event;
 use super::window::StreamId;
 use super::{Arrival, BridgeKind};

@@ -2,58 +2,37 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
+use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
-use acp_chain_rpc::{Message, one_line};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::ext::Protocol;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
-use super::access::{Entry, Whose};
 use super::account::Account;
 use super::connection::{Connection, Delivered, Ending};
 use super::events::Events;
+use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, single};
 use super::mailbox::Closed;
 use super::metrics::{Refusal, Way};
 use super::registry::{NoRoom, Registry};
-use super::reply::{
-    Answer, bare, busy, json, malformed, named, of_connection, plain, readiness, with,
-};
+use super::reply::{Answer, bare, busy, json, named, of_connection, plain, readiness, with};
+use super::request_log::Log;
 use super::routes::{NoStream, is_of_session};
-use super::{Behind, Opened, Settings, is_true, websocket};
-use crate::User;
+use super::{Behind, Opened, Settings, body, is_true, websocket};
 use crate::gate::{Admitted, Gate, Peer, Refused};
-use crate::wire::{CONNECTION, IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
+use crate::wire::{IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
 
 /// The longest `initialize`, in bytes: its sender has no connection yet.
 const FIRST: usize = 256 * 1024;
 
-/// A message of fewer bytes is copied.
-const SHORT: usize = 16 * 1024;
-
-/// How long a body may pause.
-const BODY: Duration = Duration::from_secs(30);
-
 /// The longest key of a message, in bytes.
 const KEY: usize = 128;
-
-/// The longest name of a session in a header, in bytes.
-const NAME: usize = 1024;
-
-/// What web pages may send, and read from an answer.
-const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
-const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, acp-connection-id, acp-session-id, last-event-id, idempotency-key",
-);
-const EXPOSED: HeaderValue =
-    HeaderValue::from_static("acp-connection-id, acp-session-id, acp-resume, retry-after");
 
 /// The state shared by all requests.
 pub struct Answers {
@@ -63,17 +42,6 @@ pub struct Answers {
     pub settings: Settings,
     /// The room for incomplete messages, in bytes.
     pub bodies: Arc<Semaphore>,
-}
-
-/// The connection and session of a request, from its headers.
-struct About {
-    connection: Option<String>,
-    session: Option<String>,
-}
-
-/// Whether a request is a health check, which anybody may make.
-pub fn is_probe<B>(request: &Request<B>) -> bool {
-    ["/healthz", "/readyz"].contains(&request.uri().path())
 }
 
 impl Answers {
@@ -223,73 +191,14 @@ impl Answers {
     /// The message of a body, or the answer to a malformed one.
     async fn read(
         &self,
-        mut body: Incoming,
+        body: Incoming,
         longest: usize,
         account: &Account,
         connection: Option<&Connection>,
     ) -> Result<Message, Box<Answer>> {
-        let too_long = || {
-            let words = format!("a message has {longest} bytes at most here");
-            Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
-        };
         // Of everybody, and of the user.
         let rooms: [&Semaphore; 2] = [&self.bodies, &account.bodies];
-        let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
-        let mut taken: Vec<_> = taken.flatten().collect();
-        if body.size_hint().lower() > longest as u64 {
-            return Err(too_long());
-        }
-        let mut parts: Option<Bytes> = None;
-        let mut text = BytesMut::new();
-        loop {
-            let frame = match timeout(BODY, body.frame()).await {
-                Ok(None) => break,
-                Ok(Some(Ok(frame))) => frame,
-                Ok(Some(Err(_))) => {
-                    let answer = plain(StatusCode::BAD_REQUEST, "the body breaks off");
-                    return Err(Box::new(answer));
-                }
-                Err(_) => {
-                    let words = "the rest of the body does not come";
-                    return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, words)));
-                }
-            };
-            let Ok(data) = frame.into_data() else {
-                continue;
-            };
-            if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
-                return Err(too_long());
-            }
-            let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
-            for (room, taken) in rooms.iter().zip(&mut taken) {
-                let Ok(more) = room.try_acquire_many(more) else {
-                    self.registry.figures.refused(Refusal::Bodies);
-                    let words = "too much is being sent at once";
-                    return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
-                };
-                taken.merge(more);
-            }
-            let len = data.len();
-            // Most arrive in one piece, which need not be copied.
-            match parts.take() {
-                None if text.is_empty() => parts = Some(data),
-                None => text.extend_from_slice(&data),
-                Some(first) => {
-                    text.extend_from_slice(&first);
-                    text.extend_from_slice(&data);
-                }
-            }
-            if let Some(connection) = connection {
-                connection.pace(len).await;
-            }
-        }
-        let text = match parts {
-            // A short one must not keep the whole buffer alive that it was read into.
-            Some(part) if part.len() < SHORT => Bytes::copy_from_slice(&part),
-            Some(part) => part,
-            None => text.freeze(),
-        };
-        Message::parse(one_line(text)).map_err(|error| Box::new(malformed(&error.to_error())))
+        body::read(body, longest, rooms, &self.registry.figures, connection).await
     }
 
     /// Why a message is rejected.
@@ -573,140 +482,4 @@ impl Drop for Begun {
             connection.end(Ending::AtOnce);
         }
     }
-}
-
-impl About {
-    fn of(headers: &HeaderMap) -> Result<Self, Box<Answer>> {
-        let owned = |name, longest| {
-            let value = single(headers, name, longest)?;
-            Ok::<_, Box<Answer>>(value.map(str::to_owned))
-        };
-        Ok(Self {
-            connection: owned(&CONNECTION, NAME)?,
-            session: owned(&SESSION, NAME)?,
-        })
-    }
-}
-
-/// A line of the log for each request, without content.
-struct Log {
-    method: Method,
-    peer: SocketAddr,
-    way: Way,
-    /// The user, if admitted.
-    user: Option<Arc<User>>,
-    connection: Option<String>,
-    session: Option<String>,
-    said: Option<Arc<str>>,
-    bytes: Option<usize>,
-    begun: Instant,
-    /// Whether it is a health check.
-    is_probe: bool,
-}
-
-impl Log {
-    fn new(request: &Request<Incoming>, peer: &Peer) -> Self {
-        Self {
-            method: request.method().clone(),
-            peer: peer.address,
-            way: Way::Http,
-            user: None,
-            connection: None,
-            session: None,
-            said: None,
-            bytes: None,
-            begun: Instant::now(),
-            is_probe: is_probe(request),
-        }
-    }
-
-    fn say(&mut self, message: &Message) {
-        self.said = Some(message.method().clone());
-        self.bytes = Some(message.len());
-        if let Some(session) = message.session() {
-            self.session = Some(session.to_string());
-        }
-    }
-
-    fn write(self, status: StatusCode, registry: &Registry) {
-        if let Some(user) = &self.user {
-            tracing::info!(
-                target: "acp_chain::access",
-                user = user.name,
-                connection = self.connection.as_deref().unwrap_or_default(),
-                // A field named `message` would not be quoted.
-                method = self.said.as_deref().unwrap_or_default(),
-                status = status.as_u16(),
-                "{}",
-                self.method,
-            );
-        }
-        if self.is_probe {
-            return;
-        }
-        let whose = Whose {
-            access: registry.access.clone(),
-            connection: self.connection,
-            user: self.user.unwrap_or_default(),
-            way: self.way,
-            peer: self.peer,
-        };
-        whose.tell(Entry {
-            event: "request",
-            http: Some(self.method.as_str()),
-            status: Some(status.as_u16()),
-            method: self.said.as_deref().filter(|said| !said.is_empty()),
-            session: self.session.as_deref(),
-            bytes: self.bytes,
-            ms: self.begun.elapsed().as_millis(),
-            ..Entry::default()
-        });
-    }
-}
-
-/// The only value of a header, if it has one.
-fn single<'h>(
-    headers: &'h HeaderMap,
-    name: &HeaderName,
-    longest: usize,
-) -> Result<Option<&'h str>, Box<Answer>> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
-        return Ok(None);
-    };
-    let wrong = || {
-        let words = format!("the header {name} is wrong");
-        Box::new(plain(StatusCode::BAD_REQUEST, &words))
-    };
-    if values.next().is_some() || value.len() > longest {
-        return Err(wrong());
-    }
-    value.to_str().map(Some).map_err(|_| wrong())
-}
-
-/// Whether a balancer sees the end of a body at the same place: it may interpret several codings differently (RFC
-/// 9112, 6.1).
-fn has_plain_end(headers: &HeaderMap) -> bool {
-    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
-    match (codings.next(), codings.next()) {
-        (None, _) => true,
-        (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
-        _ => false,
-    }
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(header::CONTENT_TYPE);
-    let media_type = media_type.and_then(|value| value.to_str().ok());
-    let media_type = media_type.and_then(|value| value.split(';').next());
-    media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
-}
-
-/// The answer to a browser's preflight request (WHATWG Fetch, CORS).
-fn allowed() -> Answer {
-    let mut answer = bare(StatusCode::NO_CONTENT);
-    let headers = answer.headers_mut();
-    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
-    answer
 }

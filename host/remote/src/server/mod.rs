@@ -12,6 +12,8 @@
 //! | file | what it is |
 //! |---|---|
 //! | `answers` | the answers to these requests |
+//! | `headers`, `body` | what requests have |
+//! | `request_log` | what is logged of each |
 //! | `websocket` | a connection over a WebSocket |
 //! | `events` | a stream as server-sent events |
 //! | `alone` | one that has an HTTP/1.1 connection to itself |
@@ -35,9 +37,11 @@ pub mod access;
 mod account;
 mod alone;
 mod answers;
+mod body;
 mod connection;
 mod count;
 mod events;
+mod headers;
 mod limits;
 mod mailbox;
 pub mod metrics;
@@ -46,6 +50,7 @@ mod owners;
 mod permissions;
 mod registry;
 mod reply;
+mod request_log;
 mod routes;
 pub mod tls;
 mod turn;
@@ -348,7 +353,7 @@ async fn serve_requests<S>(
         let known = known.clone();
         let version = request.version();
         async move {
-            let is_probe = answers::is_probe(&request);
+            let is_probe = request_log::is_probe(&request);
             known.open.fetch_add(1, Ordering::Relaxed);
             let answer = answers.answer(request, &peer).await;
             known.open.fetch_sub(1, Ordering::Relaxed);

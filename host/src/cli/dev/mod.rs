@@ -121,7 +121,8 @@ impl Dev {
             ends(&developed, picture, agent, build_rx.clone())
         });
         let settings = Settings {
-            trace: otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer),
+            trace: otel::exported(trace, self.target.propagates(), log.as_deref())
+                .map(Trace::tracer),
             log,
             swaps: Some(newer),
             ..Settings::default()

@@ -20,25 +20,24 @@ use acp_chain_trace::{Reader, TraceError};
 pub use export::main;
 use feed::Feed;
 
-use crate::cli::trace::Target;
 use crate::trace::{Masked, Trace};
 
-/// The trace of a process, which is also exported if the environment asks for that. Agents are told of the spans of
-/// their turns if the command line asks for that.
-pub fn exported(trace: Option<Trace>, target: &Target, log: Option<&Path>) -> Option<Trace> {
+/// The trace of a process, which is also exported if the environment asks for that. If it `propagates`, agents are told
+/// of the spans of their turns.
+pub fn exported(trace: Option<Trace>, propagates: bool, log: Option<&Path>) -> Option<Trace> {
     let settings = Settings::from_env();
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
     if !settings.is_asked() {
-        if target.propagates() {
+        if propagates {
             tracing::warn!(
                 "agents are told of no spans, since none are exported: set OTEL_EXPORTER_OTLP_ENDPOINT"
             );
         }
         return trace;
     }
-    let (has_content, propagates) = (settings.content, settings.traces && target.propagates());
+    let (has_content, propagates) = (settings.content, settings.traces && propagates);
     match Feed::begin(log, settings) {
         Ok(feed) => {
             let trace = trace.unwrap_or_default();

@@ -154,7 +154,8 @@ impl Serve {
         }
         let trace = trace::open_target(file.as_ref()).map_err(misused)?;
         let live = trace.as_ref().and_then(trace::live_folder);
-        let tracer = otel::exported(trace, &self.target, log.as_deref()).map(Trace::tracer);
+        let tracer =
+            otel::exported(trace, self.target.propagates(), log.as_deref()).map(Trace::tracer);
         let supervisor = run::supervise(&program)?;
         // The loading runtime ends here, and no thread keeps rights.
         let loaded = ready::runtime(None)

@@ -85,7 +85,7 @@ impl Try {
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
         self.run.traced = self.run.target.traced();
         let (trace, picture) = Picture::begin(self.run.traced.as_ref())?;
-        let trace = otel::exported(Some(trace), &self.run.target, log.as_deref());
+        let trace = otel::exported(Some(trace), self.run.target.propagates(), log.as_deref());
         let (ours, theirs) = streams();
         let (reader, writer) = tokio::io::split(theirs);
         let transport = Transport::lines(reader, writer, LINE);

@@ -1,7 +1,8 @@
 //! Whether each request gets one answer, and nothing is held forever.
 
-use crate::conformance::finding::Finding;
-use crate::conformance::play::{Play, name, shown};
+use crate::conformance::excerpt::{name, shown};
+use crate::conformance::finding::{Finding, first};
+use crate::conformance::play::Play;
 use crate::conformance::traffic::{Exchange, requests};
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
@@ -43,5 +44,5 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         found.map_or(Ok(()), Err)?;
         Ok(play.check_answers(&asks)?)
     });
-    super::first(played)
+    first(played)
 }

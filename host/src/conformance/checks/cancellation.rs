@@ -1,9 +1,9 @@
 //! Whether it releases withdrawn messages, and stopped turns.
 
-use super::first;
 use crate::channel::Peer;
-use crate::conformance::finding::Finding;
-use crate::conformance::play::{Play, Stop};
+use crate::conformance::finding::{Finding, first};
+use crate::conformance::play::Play;
+use crate::conformance::stop::Stop;
 use crate::conformance::traffic::{CANCEL, Exchange, requests};
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::rpc::Error;

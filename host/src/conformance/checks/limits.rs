@@ -1,8 +1,7 @@
 //! Whether it stays within its limits.
 
-use super::first;
 use crate::channel::Peer;
-use crate::conformance::finding::Finding;
+use crate::conformance::finding::{Finding, first};
 use crate::conformance::observed::Seen;
 use crate::conformance::play::Play;
 use crate::conformance::turns::Turns;

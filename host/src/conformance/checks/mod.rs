@@ -11,20 +11,7 @@ mod tools;
 mod untouched;
 mod versions;
 
-use super::finding::Finding;
-use super::under_test::UnderTest;
-
-/// A requirement for every proxy.
-#[derive(Debug)]
-pub struct Check {
-    /// Its name on the command line.
-    pub name: &'static str,
-    /// The promise that a passing component keeps.
-    pub promise: &'static str,
-    /// The remedy for a failing one.
-    pub remedy: &'static str,
-    pub(super) run: fn(&UnderTest) -> Vec<Finding>,
-}
+use super::check::Check;
 
 /// All checks, in order.
 pub const CHECKS: &[Check] = &[
@@ -89,8 +76,3 @@ pub const CHECKS: &[Check] = &[
         run: determinism::run,
     },
 ];
-
-/// The findings of a check that stops at the first.
-fn first(checked: Result<(), Finding>) -> Vec<Finding> {
-    checked.err().into_iter().collect()
-}

@@ -1,7 +1,6 @@
 //! Whether it keeps the order of the messages of a session.
 
-use super::first;
-use crate::conformance::finding::Finding;
+use crate::conformance::finding::{Finding, first};
 use crate::conformance::play::Play;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};

@@ -3,7 +3,8 @@
 use crate::channel::FailurePolicy;
 use crate::conformance::finding::Finding;
 use crate::conformance::observed::Seen;
-use crate::conformance::play::{Play, RESTART, broke};
+use crate::conformance::play::{Play, RESTART};
+use crate::conformance::stop::broke;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::sandbox::DECLINES;

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::conformance::asks;
 use crate::conformance::finding::Finding;
-use crate::conformance::play::broke;
+use crate::conformance::stop::broke;
 use crate::conformance::under_test::UnderTest;
 use crate::sandbox::{DECLINES, Guest};
 

@@ -4,9 +4,10 @@ use serde_json::{Map, Value, json};
 
 use crate::channel::{Offer, Peer};
 use crate::conformance::excerpt::line;
-use crate::conformance::finding::Finding;
+use crate::conformance::finding::{Finding, first};
 use crate::conformance::observed::{Fate, Seen};
-use crate::conformance::play::{Ask, Play, Stop, plain};
+use crate::conformance::play::{Ask, Play, plain};
+use crate::conformance::stop::Stop;
 use crate::conformance::under_test::{Terms, UnderTest};
 pub use crate::mcp::component::Catalog;
 use crate::rpc::{Error, Kind, Message, member};
@@ -30,7 +31,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         seen: seen.clone(),
         on_failure: None,
     };
-    super::first(under_test.play(terms, async |play: &mut Play| {
+    first(under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;
         let Some(server) = play.session("s").await?.as_ref().and_then(server) else {
             // It offers the agent nothing, or has no power to.

@@ -1,10 +1,10 @@
 //! Whether it copes with every version of the protocol, and with unknown methods.
 
-use super::first;
 use crate::channel::Peer;
 use crate::conformance::excerpt::{difference, line};
-use crate::conformance::finding::Finding;
-use crate::conformance::play::{Play, Stop, undecided};
+use crate::conformance::finding::{Finding, first};
+use crate::conformance::play::{Play, undecided};
+use crate::conformance::stop::Stop;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 

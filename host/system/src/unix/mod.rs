@@ -11,6 +11,7 @@ pub mod mounts;
 pub mod pipes;
 pub mod process;
 pub mod rights;
+mod socket;
 pub mod stdio;
 pub mod stop;
 pub mod supervisor;

@@ -4,7 +4,8 @@
 //! the parts behind it have had already, and do not get again.
 
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::{Hop, Life};
+use crate::hop::Hop;
+use crate::life::Life;
 use crate::native::Dialect;
 use crate::native_peer::{Introduction, Order, START_UP};
 use crate::route::{HopIndex, Place};

@@ -13,7 +13,7 @@ use super::sides::of_a_proxy;
 use super::steps::{Step, Steps};
 use super::{setup, withdraw};
 use crate::exchange::{Boundary, ExchangeId, Origin, Stage};
-use crate::hop::Life;
+use crate::life::Life;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use crate::start::INITIALIZE;

@@ -1,7 +1,7 @@
 //! A guard's decisions stay, and ambiguous messages do not pass it.
 
 use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
-use crate::hop::Proxy;
+use crate::member::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Kinds, Peer};
 use acp_chain_rpc as rpc;

@@ -15,9 +15,10 @@ use super::{
     Answer, EVENTS, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed,
 };
 use crate::bridge::inbound::Inbound;
-use crate::bridge::link::{Role, Shape};
+use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
 use crate::bridge::outbound::Sent;
+use crate::bridge::stream::Role;
 use crate::protocol::CANCELLED;
 use crate::secret::Secret;
 use crate::{LinkId, ServerId};

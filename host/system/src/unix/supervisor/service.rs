@@ -5,6 +5,7 @@ use std::io::{self, PipeReader};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::pin::pin;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -26,8 +27,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
-use super::super::local;
 use super::super::pipes;
+use super::super::socket;
 use super::wire::{self, Event, Reply, Request, Streams, answer};
 use crate::CommandLine;
 
@@ -205,22 +206,27 @@ impl Service {
                 if !random.bytes().all(plain) {
                     return Err(io::Error::other("that is not a name for a socket"));
                 }
-                let (address, listener) = local::make(&random)?;
-                let path = address.path().as_os_str().to_owned();
+                let (folder, listener) = socket::make(&random)?;
+                let path = folder.socket().into_os_string();
                 let (theirs, life) = life()?;
-                let clear = address.clear();
+                let place = folder.place().map(Path::to_owned);
                 let gone = self.host.subscribe();
                 self.held.spawn(async move {
                     let (mut wish, _told) = life.into_split();
+                    let clear = async {
+                        if let Some(place) = place {
+                            socket::clear(&place).await;
+                        }
+                    };
                     tokio::join!(clear, ended(&mut wish, gone));
                     // The host sees the end of its lifeline when it is gone.
-                    drop(address);
+                    drop(folder);
                 });
                 (Reply::Socket(path), vec![listener.into(), theirs.into()])
             }
             Request::Port => {
                 once(&mut self.has_port)?;
-                (Reply::Port, vec![local::port(None)?.into()])
+                (Reply::Port, vec![socket::port()?.into()])
             }
             Request::End(number) => {
                 // It may be gone already.

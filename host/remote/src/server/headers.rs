@@ -1,0 +1,86 @@
+//! The headers of requests, and those that web pages need.
+
+use hyper::StatusCode;
+use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+
+use super::reply::{Answer, bare, plain};
+use crate::wire::{CONNECTION, SESSION};
+
+/// The longest name of a session in a header, in bytes.
+const NAME: usize = 1024;
+
+/// What web pages may send, and read from an answer.
+const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
+const ALLOWED: HeaderValue = HeaderValue::from_static(
+    "authorization, content-type, acp-connection-id, acp-session-id, last-event-id, idempotency-key",
+);
+pub const EXPOSED: HeaderValue =
+    HeaderValue::from_static("acp-connection-id, acp-session-id, acp-resume, retry-after");
+
+/// The connection and session of a request, from its headers.
+pub struct About {
+    pub connection: Option<String>,
+    pub session: Option<String>,
+}
+
+impl About {
+    /// From these headers.
+    pub fn of(headers: &HeaderMap) -> Result<Self, Box<Answer>> {
+        let owned = |name, longest| {
+            let value = single(headers, name, longest)?;
+            Ok::<_, Box<Answer>>(value.map(str::to_owned))
+        };
+        Ok(Self {
+            connection: owned(&CONNECTION, NAME)?,
+            session: owned(&SESSION, NAME)?,
+        })
+    }
+}
+
+/// The only value of a header, if it has one.
+pub fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+    longest: usize,
+) -> Result<Option<&'h str>, Box<Answer>> {
+    let mut values = headers.get_all(name).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    let wrong = || {
+        let words = format!("the header {name} is wrong");
+        Box::new(plain(StatusCode::BAD_REQUEST, &words))
+    };
+    if values.next().is_some() || value.len() > longest {
+        return Err(wrong());
+    }
+    value.to_str().map(Some).map_err(|_| wrong())
+}
+
+/// Whether a balancer sees the end of a body at the same place: it may interpret several codings differently (RFC
+/// 9112, 6.1).
+pub fn has_plain_end(headers: &HeaderMap) -> bool {
+    let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
+    match (codings.next(), codings.next()) {
+        (None, _) => true,
+        (Some(coding), None) => coding.as_bytes().eq_ignore_ascii_case(b"chunked"),
+        _ => false,
+    }
+}
+
+/// Whether a body is JSON.
+pub fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(header::CONTENT_TYPE);
+    let media_type = media_type.and_then(|value| value.to_str().ok());
+    let media_type = media_type.and_then(|value| value.split(';').next());
+    media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
+}
+
+/// The answer to a browser's preflight request (WHATWG Fetch, CORS).
+pub fn allowed() -> Answer {
+    let mut answer = bare(StatusCode::NO_CONTENT);
+    let headers = answer.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, ALLOWED);
+    answer
+}

@@ -1,0 +1,16 @@
+//! What a check is.
+
+use super::finding::Finding;
+use super::under_test::UnderTest;
+
+/// A requirement for every proxy.
+#[derive(Debug)]
+pub struct Check {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The promise that a passing component keeps.
+    pub promise: &'static str,
+    /// The remedy for a failing one.
+    pub remedy: &'static str,
+    pub(super) run: fn(&UnderTest) -> Vec<Finding>,
+}

@@ -1,0 +1,123 @@
+//! What an editor is, and where its configuration may be.
+
+use std::path::{Path, PathBuf};
+
+use crate::agents::Dialect;
+use crate::error::Malformed;
+use crate::launch::Launch;
+use crate::places::Folders;
+
+/// An editor that launches agents.
+#[derive(Debug)]
+pub struct Editor {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its display name.
+    pub title: &'static str,
+    /// The kind of its configuration.
+    pub(crate) kind: Kind,
+}
+
+/// The ways to configure editors.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Agents in a JSON file, which may be in one of several places.
+    Agents {
+        files: fn(&Folders) -> Vec<PathBuf>,
+        dialect: Dialect,
+    },
+    /// Code, to which ours is added.
+    Code(Code),
+    /// The command line: there is nothing to change.
+    Typed {
+        program: &'static str,
+        /// The words to type for an installed agent, or for any.
+        line: fn(&Launch, Option<&str>) -> String,
+    },
+}
+
+/// Checks a text for errors.
+type Check = fn(&str) -> Result<(), Malformed>;
+
+/// Code added to a configuration.
+#[derive(Debug)]
+pub(crate) struct Code {
+    /// The files to which it may be added, the editor's preferred one first.
+    pub files: fn(&Folders) -> Vec<PathBuf>,
+    /// Whether the file is entirely ours, in a folder from which the editor reads every file.
+    pub is_own: bool,
+    /// The beginning of a comment.
+    pub comment: &'static str,
+    /// Intercepts the agents with these programs, or all if none are named.
+    pub text: fn(&Launch, &[String]) -> String,
+    /// Rejects files to which nothing can be added.
+    pub check: Option<Check>,
+}
+
+impl Editor {
+    /// The places where its configuration may be.
+    #[must_use]
+    pub fn files(&self, places: &Folders) -> Vec<PathBuf> {
+        match &self.kind {
+            Kind::Agents { files, .. } | Kind::Code(Code { files, .. }) => files(places),
+            Kind::Typed { .. } => Vec::new(),
+        }
+    }
+
+    /// The existing configurations.
+    #[must_use]
+    pub fn found(&self, places: &Folders) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for file in self.files(places) {
+            // Our own file is created in a folder that the editor has.
+            let there = match &self.kind {
+                Kind::Code(code) if code.is_own => file.ancestors().nth(2),
+                _ => Some(&*file),
+            };
+            let is_there = there.is_some_and(|there| there.symlink_metadata().is_ok());
+            let same = |other: &PathBuf| other.canonicalize().ok() == file.canonicalize().ok();
+            let is_known = file.exists() && found.iter().any(same);
+            if is_there && !is_known {
+                found.push(file);
+            }
+        }
+        match &self.kind {
+            // Only the first one is read.
+            Kind::Code(code) if !code.is_own => found.into_iter().take(1).collect(),
+            _ => found,
+        }
+    }
+
+    /// The place of a new configuration: in the only existing folder, or at the only possible place.
+    pub(crate) fn place(&self, places: &Folders) -> Option<PathBuf> {
+        let mut files = self.files(places);
+        if files.len() > 1 {
+            // Where names of folders differ only in case, two places may be one.
+            let mut known = Vec::new();
+            files.retain(|file| {
+                let folder = file.parent().and_then(|folder| folder.canonicalize().ok());
+                let is_new = folder.as_deref().is_some_and(Path::is_dir);
+                let is_new = is_new && !known.contains(&folder);
+                known.push(folder);
+                is_new
+            });
+        }
+        let only = files.pop();
+        only.filter(|_| files.is_empty())
+    }
+
+    /// Whether its configuration is code, which does not name its agents.
+    #[must_use]
+    pub fn is_code(&self) -> bool {
+        matches!(self.kind, Kind::Code(_))
+    }
+
+    /// The program with its configuration on the command line, for such editors, if it exists.
+    #[must_use]
+    pub fn program(&self) -> Option<PathBuf> {
+        match &self.kind {
+            Kind::Typed { program, .. } => which::which(program).ok(),
+            Kind::Agents { .. } | Kind::Code(_) => None,
+        }
+    }
+}

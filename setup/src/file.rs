@@ -1,0 +1,44 @@
+//! Reads the files of editors.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, LONGEST, Malformed};
+
+/// The file that a path leads to, or would lead to.
+pub(crate) fn resolved(path: &Path) -> Result<PathBuf, Error> {
+    match path.canonicalize() {
+        Ok(path) => Ok(path),
+        Err(_) if path.symlink_metadata().is_ok() => Err(Error::Dangling(path.to_owned())),
+        // The folder may be a link, too.
+        Err(_) => Ok(
+            match (path.parent().map(Path::canonicalize), path.file_name()) {
+                (Some(Ok(folder)), Some(name)) => folder.join(name),
+                _ => path.to_owned(),
+            },
+        ),
+    }
+}
+
+/// The content of a file; `None` if it is missing.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
+    let file = match File::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(Error::disk(path))?,
+    };
+    let mut bytes = Vec::new();
+    let read = file.take(LONGEST + 1).read_to_end(&mut bytes);
+    read.map_err(Error::disk(path))?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(Error::TooLarge(path.to_owned()));
+    }
+    String::from_utf8(bytes).map(Some).map_err(|error| {
+        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let lines = valid.split(|byte| *byte == b'\n').count();
+        Malformed::in_file(path)(Malformed {
+            line: lines,
+            wrong: "this is not UTF-8".to_owned(),
+        })
+    })
+}
