@@ -197,6 +197,27 @@ async fn the_five_ask_for_what_they_need_and_no_more() {
 }
 
 #[tokio::test]
+async fn what_with_adds_can_be_checked_before_it_runs() {
+    let user = User::new();
+    let (valid, printed) = user
+        .output(["check", "--start", "--with", "redact", "--with", "todo"])
+        .await;
+    assert!(valid, "{printed}");
+    let place = |line: &str| {
+        let place = printed.find(&format!("\n{line}"));
+        place.unwrap_or_else(|| panic!("{printed}\nlacks\n{line}"))
+    };
+    let (todo, guards) = (place("todo  todo, which comes"), place("  │  your guards:"));
+    let (redact, agent) = (place("redact  redact, which comes"), place("agent  "));
+    assert!(
+        todo < guards && guards < redact && redact < agent,
+        "{printed}"
+    );
+    let (valid, printed) = user.output(["check", "--with", "redacted"]).await;
+    assert!(!valid && printed.contains("--with redacted: "), "{printed}");
+}
+
+#[tokio::test]
 async fn info_tells_what_an_extension_is() {
     let user = User::new();
     let (told, printed) = user.output(["info", "todo"]).await;

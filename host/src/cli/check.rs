@@ -25,11 +25,15 @@ use crate::untrusted::{MAX_QUOTE, quote};
 #[command(after_help = "\
 Examples:
   acp-chain check
+  acp-chain check --with redact --start
   acp-chain check --manifest acp-chain.toml --start")]
 pub struct Check {
     /// The manifest; by default, what would run in the current folder: your own chain, and that of the project
     #[arg(long, value_name = "FILE")]
     manifest: Option<PathBuf>,
+    /// Also append this extension to the chain, as `run` does; guards go next to the agent
+    #[arg(long, value_name = "EXTENSION")]
+    with: Vec<String>,
     /// Also start each component, and compare its subscriptions with its powers
     #[arg(long)]
     start: bool,
@@ -56,7 +60,8 @@ impl Check {
             Some(path) => Manifest::read(path, &user, &installed),
             None => Manifest::of_user(&user, &installed),
         };
-        let manifest = manifest.map_err(|error| error.to_string())?;
+        let mut manifest = manifest.map_err(|error| error.to_string())?;
+        manifest.add(&self.with, &user, &installed)?;
         let directories = open(&manifest)?;
         let named = Named::new(manifest.agent.clone(), log.as_deref());
         relied_on::check(&manifest, &directories, &named)?;
@@ -84,7 +89,8 @@ impl Check {
         given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
         let rights = give_up_rights(&given, None);
         // Only a started component declares itself a guard.
-        let guards: Vec<_> = match self.start && project.is_some() {
+        let are_moved = project.is_some() || manifest.order == Order::GuardsLast;
+        let guards: Vec<_> = match self.start && are_moved {
             true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),
             false => Vec::new(),
         };

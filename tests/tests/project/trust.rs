@@ -159,6 +159,10 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
             .do_run(&["trust", "--list"])
             .contains("\n  trusted since ")
     );
+    for args in [&["trust", "--json"][..], &["trust", "--deny", "--json"]] {
+        let refused = world.fail(args);
+        assert!(refused.contains("<--list|--show>"), "{refused}");
+    }
     world.do_run(&["trust", "--revoke"]);
     let said = world.located_here();
     assert!(said.get("project").is_none(), "{said}");

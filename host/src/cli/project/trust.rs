@@ -42,10 +42,10 @@ pub struct Trust {
     #[arg(long, group = "what")]
     revoke: bool,
     /// List your decisions about projects
-    #[arg(long, group = "what", conflicts_with = "folder")]
+    #[arg(long, groups = ["what", "shown"], conflicts_with = "folder")]
     list: bool,
     /// Print the question and its key, and change nothing
-    #[arg(long, group = "what")]
+    #[arg(long, groups = ["what", "shown"])]
     show: bool,
     /// Print the text to sign, which stands for the project's content
     #[arg(long, group = "what")]
@@ -54,7 +54,7 @@ pub struct Trust {
     #[arg(long, group = "what", value_name = "KEY")]
     digest: Option<Digest>,
     /// With `--list` or `--show`: print JSON
-    #[arg(long)]
+    #[arg(long, requires = "shown")]
     json: bool,
 }
 
