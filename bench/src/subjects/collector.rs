@@ -143,6 +143,8 @@ fn listen(mut listener: TcpListener, address: SocketAddr, shared: &Arc<Shared>) 
             // A client that has left meanwhile does not matter.
             thread::spawn(move || serve(stream, &shared));
         }
+        // A program that is about to start has a copy of it, until it runs.
+        let _ = rustix::net::shutdown(&listener, rustix::net::Shutdown::Both);
         drop(listener);
         let mut state = shared.listens(false);
         while state.behaviour == Behaviour::Dead {
