@@ -62,8 +62,8 @@ pub trait Proxy: Configure + 'static {
         Ok(Action::Forward)
     }
 
-    /// The sender of a held request has cancelled it, the user has stopped the turn of a held prompt
-    /// (`session/cancel`), or the caller of a tool has cancelled its pending call. The handler or the tool is
+    /// The sender of a held request has cancelled it, the user has stopped the turn of a held prompt or permission
+    /// request (`session/cancel`, or the session is closed), or the caller of a tool has cancelled its pending call. The handler or the tool is
     /// dropped, and its own requests are cancelled; then the request is settled with the returned action. `None` lets
     /// it continue and settle the request itself; but a stopped prompt never reaches the agent. This is also called
     /// when a message was held for longer than the limit `hold-time`: then the host has taken it back, and the

@@ -32,7 +32,7 @@ pub struct Session {
 /// that should be [saved](crate::save): the messages that open a session are never repeated.
 ///
 /// The last 1024 are known. A session is forgotten earlier if the proxy subscribes to the responses of `session/close`
-/// and `session/delete` as well.
+/// and `session/archive` as well.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Sessions {
     asked: RefCell<BTreeMap<MessageId, Session>>,
@@ -101,7 +101,7 @@ impl Sessions {
     /// Looks at a response; ignores one that opens or ends no session. Returns `true` if something changed.
     pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
-        if matches!(head.method.as_str(), "session/close" | "session/delete") {
+        if matches!(head.method.as_str(), "session/close" | "session/archive") {
             let ended = head.session.as_ref().filter(|_| response.outcome.is_ok());
             return ended.is_some_and(|id| self.forget(id));
         }

@@ -108,6 +108,8 @@ impl Proxy for Permissions {
         if request.head.method != PERMISSION {
             return Ok(Action::Forward);
         }
+        self.told
+            .busy(request.head.session.as_deref().unwrap_or_default());
         let asked = Asked::read(&request.params.spelling());
         Ok(self.answer(request.head.session.as_deref(), asked, &request.params))
     }
@@ -120,6 +122,7 @@ impl Proxy for Permissions {
             return Ok(Action::Forward);
         }
         self.keep(false)?;
+        self.told.busy(session);
         if self.turns.on_update(head) == Turn::Ended {
             let reason = head.read::<String>("/update/stopReason");
             self.told.ended(session, reason.as_deref());
@@ -163,6 +166,10 @@ impl Permissions {
         let Some((ruling, outcome)) = self.decide(session, asked) else {
             return Action::Forward;
         };
+        // The client cancels what is still asked in a turn that the user has stopped.
+        if ruling.decision == Decision::Allow && self.told.is_stopped(name) {
+            return Action::Forward;
+        }
         self.told.show(name, params, &ruling, known);
         Action::Respond(json!({ "outcome": outcome, "_meta": ruling.meta() }).into())
     }

@@ -4,7 +4,7 @@
 //! here decides anything: if it cannot be reported, the decision stands.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use acp_chain_proxy::{Json, Level, Peer, Version, id, log, mark};
@@ -14,7 +14,7 @@ use crate::rule::Decision;
 
 /// How many shown calls are remembered.
 const MOST_SHOWN: usize = 1024;
-/// How many sessions' denials are remembered until the turn ends.
+/// How many sessions' denials and stops are remembered until the turn ends.
 const MOST_SESSIONS: usize = 256;
 
 /// The rule that decided, and its decision.
@@ -40,6 +40,10 @@ pub(crate) struct Told {
     shown: RefCell<VecDeque<u64>>,
     /// The last denial in a turn that has not ended, by session.
     denied: RefCell<BTreeMap<String, (Version, String)>>,
+    /// The sessions in whose turn the agent has done something, until it ends.
+    busy: RefCell<BTreeSet<String>>,
+    /// Those whose turn the user has stopped meanwhile.
+    stopped: RefCell<BTreeSet<String>>,
 }
 
 impl Ruling {
@@ -73,6 +77,16 @@ impl Ruling {
     }
 }
 
+/// Adds a session; another is forgotten if there are too many.
+fn note(sessions: &mut BTreeSet<String>, session: &str) {
+    if !sessions.contains(session) {
+        if sessions.len() == MOST_SESSIONS {
+            sessions.pop_first();
+        }
+        sessions.insert(session.to_owned());
+    }
+}
+
 impl Told {
     /// Shows the user the call of a request, and a rule's decision.
     pub(crate) fn show(&self, session: &str, params: &Json, ruling: &Ruling, known: Known) {
@@ -98,13 +112,28 @@ impl Told {
         }
     }
 
-    /// The user has stopped the turn.
+    /// The agent does something in the turn.
+    pub(crate) fn busy(&self, session: &str) {
+        note(&mut self.busy.borrow_mut(), session);
+    }
+
+    /// The user has stopped the turn. If the agent has done nothing in it, it has ended already, or never began.
     pub(crate) fn stopped(&self, session: &str) {
         self.denied.borrow_mut().remove(session);
+        if self.busy.borrow().contains(session) {
+            note(&mut self.stopped.borrow_mut(), session);
+        }
+    }
+
+    /// Whether the user has stopped the turn, and it has not ended.
+    pub(crate) fn is_stopped(&self, session: &str) -> bool {
+        self.stopped.borrow().contains(session)
     }
 
     /// A turn ends. If the agent gave it up because of a denial, the user is told why.
     pub(crate) fn ended(&self, session: &str, reason: Option<&str>) {
+        self.busy.borrow_mut().remove(session);
+        self.stopped.borrow_mut().remove(session);
         let denied = self.denied.borrow_mut().remove(session);
         let Some((version, why)) = denied.filter(|_| reason == Some("cancelled")) else {
             return;

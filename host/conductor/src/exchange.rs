@@ -34,12 +34,18 @@ impl Boundary {
         // The most frequent first.
         match method.strip_prefix("session/") {
             Some("update") => Self::Inner,
-            Some("close" | "delete") => Self::End,
+            Some(_) if ends_session(method) => Self::End,
             Some(_) if declaration::is_setup(method) => Self::Session,
             None if method == INITIALIZE => Self::Connection,
             _ => Self::Inner,
         }
     }
+}
+
+/// Whether a method ends a running session (v1, Session Setup; v2, `session/archive`). `session/delete` only takes it off
+/// the list: it may go on.
+pub fn ends_session(method: &str) -> bool {
+    matches!(method, "session/close" | "session/archive")
 }
 
 /// Who waits for the answer.
@@ -101,7 +107,7 @@ pub struct Exchange {
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The sender's `$/cancel_request`.
     pub cancel: Option<Message>,
-    /// Whether it is a prompt whose turn was stopped while a proxy held it.
+    /// Whether it is a prompt or a permission request whose turn was stopped while a proxy held it.
     pub stopped: bool,
     /// The account on which it is kept, unless it is the host's own.
     pub charge: Option<Charge>,

@@ -61,10 +61,13 @@ fn end_by_policy(
         }
         return waiting::depart(core, index, routed, steps);
     }
-    let error = Message::error(&Error::new(
-        code::INTERNAL_ERROR,
-        format!("acp-chain: {text}"),
-    ));
+    let error = match core.is_stopped(&routed) {
+        true => core.end_of_stopped(&routed),
+        false => Message::error(&Error::new(
+            code::INTERNAL_ERROR,
+            format!("acp-chain: {text}"),
+        )),
+    };
     if routed.is_response() {
         routed.message = error;
         waiting::depart(core, index, routed, steps);

@@ -59,6 +59,9 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     }
     let toward = from.opposite();
     let route = core.sessions.route(from, toward, message.session());
+    if from == Peer::Agent && core.sessions.are_apart() {
+        core.sessions.adopt(&message, &route);
+    }
     let at = route.edge(from);
     let mut routed = Routed::new(message, route, at, toward);
     if is_mcp {

@@ -16,7 +16,11 @@ use crate::routed::Routed;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
-use acp_chain_rpc::{Kind, Message};
+use acp_chain_rpc::{Kind, Message, member};
+
+/// The notification that announces a child of its session, by its method and kind.
+const UPDATE: &str = "session/update";
+const CHILD: &str = "subagent_update";
 
 /// The cost of a map entry.
 const ENTRY: usize = 128;
@@ -28,7 +32,7 @@ pub(super) struct Sessions {
     apart: bool,
     /// The sessions with a route of their own; all of them, if they are distinguished. Their names are untrusted, so
     /// the hash has its own secret.
-    own: HashMap<Name, (Route, Charge), foldhash::quality::RandomState>,
+    own: HashMap<Name, Begun, foldhash::quality::RandomState>,
     /// The requests that set up others, if they are distinguished.
     pub setups: Setups,
     /// What began the connection, for each proxy.
@@ -37,6 +41,14 @@ pub(super) struct Sessions {
     pub at_join: Beginning,
     /// The account of sessions.
     kept: Account,
+}
+
+/// A session that has begun.
+struct Begun {
+    route: Route,
+    /// The session that it ends with, if the agent announced it as a child.
+    parent: Option<Arc<str>>,
+    _charge: Charge,
 }
 
 /// How the connection began at a proxy.
@@ -109,7 +121,7 @@ impl Sessions {
     /// The route of a session with this name that has begun, or is being set up.
     fn known(&self, side: Peer, session: &Arc<str>) -> Option<&Route> {
         let name = (side, session.clone());
-        let begun = || self.own.get(&name).map(|(route, _)| route);
+        let begun = || self.own.get(&name).map(|begun| &begun.route);
         self.setups.route(&name).or_else(begun)
     }
 
@@ -118,13 +130,53 @@ impl Sessions {
         if route.is(&self.main) && !self.apart {
             return true;
         }
+        self.apart = true;
+        // Children of an earlier time do not go where it went then.
+        self.own
+            .retain(|_, begun| begun.parent.as_ref() != Some(session) || begun.route.is(route));
+        self.keep(side, session, route, None)
+    }
+
+    fn keep(
+        &mut self,
+        side: Peer,
+        session: &Arc<str>,
+        route: &Route,
+        parent: Option<Arc<str>>,
+    ) -> bool {
         let Some(charge) = self.kept.charge(ENTRY + session.len()) else {
             return false;
         };
-        self.apart = true;
-        self.own
-            .insert((side, session.clone()), (route.clone(), charge));
+        let begun = Begun {
+            route: route.clone(),
+            parent,
+            _charge: charge,
+        };
+        self.own.insert((side, session.clone()), begun);
         true
+    }
+
+    /// A notification of the agent may announce a child of its session: that takes the same route, and ends with it
+    /// (`SubagentUpdate`).
+    #[cold]
+    pub fn adopt(&mut self, message: &Message, route: &Route) {
+        let Some((parent, child)) = announced(message) else {
+            return;
+        };
+        if self.known(Peer::Agent, &parent).is_none() {
+            return;
+        }
+        // A child's child ends with all of them.
+        let of = self.own.get(&(Peer::Agent, parent.clone()));
+        let root = of.and_then(|begun| begun.parent.clone()).unwrap_or(parent);
+        for side in [Peer::Agent, Peer::Client] {
+            let is_own = |begun: &Begun| begun.parent.is_none();
+            let is_own = self.own.get(&(side, child.clone())).is_some_and(is_own);
+            if !is_own {
+                // One that does not fit is led past the proxies of projects, as any unknown one.
+                self.keep(side, &child, route, Some(root.clone()));
+            }
+        }
     }
 
     /// Notes a side's name for a session that a request is setting up.
@@ -146,11 +198,33 @@ impl Sessions {
         }
     }
 
+    /// A session was not set up: unless it had begun before, its children were not, either.
+    pub fn fail(&mut self, session: &Arc<str>) {
+        if !self.own.contains_key(&(Peer::Agent, session.clone())) {
+            self.own
+                .retain(|_, begun| begun.parent.as_ref() != Some(session));
+        }
+    }
+
+    /// A session ends on one side; its children end with it on the agent's.
     pub fn end(&mut self, side: Peer, session: &Arc<str>) {
         if !self.own.is_empty() {
             self.own.remove(&(side, session.clone()));
         }
+        if side == Peer::Agent {
+            self.own
+                .retain(|_, begun| begun.parent.as_ref() != Some(session));
+        }
     }
+}
+
+/// The session of a notification that announces a child, and the child.
+fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
+    let parent = message.session()?;
+    let update = member(message.body(), "update").filter(|_| &**message.method() == UPDATE)?;
+    let text = |name| serde_json::from_str::<String>(member(update, name)?).ok();
+    let child = text("sessionId").filter(|_| text("sessionUpdate").as_deref() == Some(CHILD))?;
+    Some((parent.clone(), child.into()))
 }
 
 /// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,

@@ -7,6 +7,7 @@ use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
 use super::steps::Steps;
+use super::turns::ACKNOWLEDGED;
 use crate::exchange::{Boundary, Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -155,6 +156,7 @@ pub(super) fn answered(
     let Core {
         exchanges,
         sessions,
+        version,
         ..
     } = core;
     let Some(exchange) = exchanges.get(number) else {
@@ -163,9 +165,12 @@ pub(super) fn answered(
     if exchange.boundary == Boundary::Inner {
         return message;
     }
-    if message.kind() != Kind::Result {
+    if !is_done(exchange.boundary, *version, &message) {
         if exchange.boundary == Boundary::Session {
             sessions.setups.fail(number, Peer::Agent);
+            if let Some(session) = exchange.far_session() {
+                sessions.fail(session);
+            }
         }
         return message;
     }
@@ -197,6 +202,16 @@ pub(super) fn answered(
     message
 }
 
+/// Whether an answer says that what was requested is so. A session that the agent does not know has ended, in version 2
+/// (`CloseSessionRequest`).
+fn is_done(of: Boundary, version: u64, answer: &Message) -> bool {
+    let is_gone = || {
+        let code = member(answer.body(), "code");
+        of == Boundary::End && version >= ACKNOWLEDGED && code == Some("-32002")
+    };
+    answer.kind() == Kind::Result || is_gone()
+}
+
 /// A session that cannot be kept must not begin, rather than take another route.
 fn too_many() -> Message {
     let text = "acp-chain: the open sessions take too much memory; close some of them first";
@@ -217,7 +232,7 @@ pub(super) fn read_answer(
     exchange: &Exchange,
     answer: &Message,
 ) -> Option<Message> {
-    if exchange.boundary == Boundary::Inner || answer.kind() != Kind::Result {
+    if exchange.boundary == Boundary::Inner || !is_done(exchange.boundary, core.version, answer) {
         return None;
     }
     if exchange.boundary == Boundary::Connection {

@@ -1,7 +1,9 @@
-//! Turns that the user stops. When `session/cancel` passes a prompt that a proxy holds, the prompt goes no further,
-//! and the proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle).
+//! Turns that the user stops. When `session/cancel`, or what ends the session, passes a prompt that a proxy holds, the
+//! prompt goes no further, and the proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD
+//! session-close). The same happens to the permission requests of the turn.
 
 use super::core::Core;
+use crate::exchange::ends_session;
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -14,27 +16,30 @@ pub(super) const PROMPT: &str = "session/prompt";
 /// The notification that stops a session's turn.
 const STOP: &str = "session/cancel";
 
+/// The agent's request for a permission.
+const PERMISSION: &str = "session/request_permission";
+
 /// The first version of the protocol in which the answer to a prompt does not end its turn.
 pub(super) const ACKNOWLEDGED: u64 = 2;
 
 impl Core {
-    /// A message leaves its place. If it stops a turn, the prompts of its session that are held there
-    /// are stopped.
+    /// A message leaves its place. If it stops a turn, the prompts and permission requests of its session that are held
+    /// there are stopped.
     pub(super) fn pass_turns(&mut self, routed: &Routed) {
         let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
         };
         let hop = &self.hops[index];
-        if hop.held.is_empty() || &*routed.method != STOP || routed.toward != Peer::Agent {
+        if hop.held.is_empty() || routed.toward != Peer::Agent || !stops(&routed.method) {
             return;
         }
-        // A proxy that stops a turn itself knows which prompts it holds.
+        // A proxy that stops a turn itself knows what it holds.
         if routed.is_response() || routed.maker == Some(index) {
             return;
         }
         let held = hop.held.iter().filter(|(_, held)| {
             let held = &held.routed;
-            is_prompt(held) && held.session().is_some() && held.session() == routed.session()
+            can_be_stopped(held) && held.session().is_some() && held.session() == routed.session()
         });
         let held = held.filter_map(|(id, held)| Some((*id, held.routed.exchange?)));
         for (id, number) in held.collect::<Vec<_>>() {
@@ -50,14 +55,14 @@ impl Core {
         }
     }
 
-    /// Whether a message is a prompt that was stopped.
+    /// Whether a message is a prompt or a permission request that was stopped.
     pub(super) fn is_stopped(&self, routed: &Routed) -> bool {
-        let number = routed.exchange.filter(|_| is_prompt(routed));
+        let number = routed.exchange.filter(|_| can_be_stopped(routed));
         let exchange = number.and_then(|number| self.exchanges.get(number));
         exchange.is_some_and(|exchange| exchange.stopped)
     }
 
-    /// A proxy's answer to a prompt, in the protocol's form for a stopped one.
+    /// A proxy's answer, in the protocol's form if its request was stopped.
     pub(super) fn in_words_of_turns(&self, routed: &Routed, answer: Message) -> Message {
         let is_cancelled = || {
             let code = member(answer.body(), "code");
@@ -69,20 +74,33 @@ impl Core {
         }
     }
 
-    /// The answer to a prompt that was stopped before any agent had it: the end of its turn. It is an error where an
-    /// answer means that the agent has the prompt, or if the client cancelled it.
+    /// The answer to a request that was stopped before it arrived. That to a prompt is the end of its turn, and an error
+    /// where an answer means that the agent has the prompt. It is also an error if the sender withdrew the request.
     pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
         let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.get(number));
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
-        match withdrawn || self.version >= ACKNOWLEDGED {
-            false => Message::result(r#"{"stopReason":"cancelled"}"#),
+        match withdrawn {
             true => Message::error(&Error::cancelled()),
+            false if &*routed.method == PERMISSION => {
+                Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
+            }
+            false if self.version >= ACKNOWLEDGED => Message::error(&Error::cancelled()),
+            false => Message::result(r#"{"stopReason":"cancelled"}"#),
         }
     }
 }
 
-fn is_prompt(routed: &Routed) -> bool {
-    !routed.is_response() && routed.toward == Peer::Agent && &*routed.method == PROMPT
+/// Whether a message toward the agent stops the turns of its session.
+fn stops(method: &str) -> bool {
+    method == STOP || ends_session(method)
+}
+
+fn can_be_stopped(routed: &Routed) -> bool {
+    let method = match routed.toward {
+        Peer::Agent => PROMPT,
+        Peer::Client => PERMISSION,
+    };
+    !routed.is_response() && &*routed.method == method
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::core::Core;
 use super::turns::{ACKNOWLEDGED, PROMPT};
-use crate::exchange::{Exchange, Origin};
+use crate::exchange::{Exchange, Origin, ends_session};
 use crate::route::HopIndex;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
@@ -61,7 +61,7 @@ impl Core {
                 self.notices.session = charge.map(|charge| (session.clone(), charge));
                 self.send_notices();
             }
-            "session/close" | "session/delete" => {
+            _ if ends_session(method) => {
                 let last = &mut self.notices.session;
                 last.take_if(|(last, _)| last == session);
             }

@@ -1,10 +1,10 @@
 //! The way of a message, from where it is to where it stops. It passes, in this order:
 //!
-//! 1. nothing, if it is a prompt that was stopped while it waited.
+//! 1. nothing, if it is a prompt or a permission request that was stopped while it waited.
 //!
 //! Then, from place to place:
 //!
-//! 2. prompts held where it is, which it may stop;
+//! 2. what is held where it is, which it may stop;
 //! 3. the component that it leaves, whose server is declared;
 //! 4. its seat, where its way ends;
 //! 5. the end of its route, where it leaves;

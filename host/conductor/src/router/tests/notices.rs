@@ -115,7 +115,7 @@ fn in_version_2_it_is_a_notice_in_the_session_that_was_prompted_last() {
 
 #[test]
 fn in_version_2_nothing_is_told_in_a_session_that_is_closed() {
-    for close in ["session/close", "session/delete"] {
+    for close in ["session/close", "session/archive"] {
         let mut router = speaking(2);
         client(&mut router, &request("session/prompt", "s"));
         client(&mut router, &request(close, "t"));

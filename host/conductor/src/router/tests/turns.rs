@@ -13,12 +13,15 @@ const STOPPED: &str = r#"{"jsonrpc":"2.0","id":"p","result":{"stopReason":"cance
 const WITHDRAWN: &str =
     r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"Request cancelled"}}"#;
 
-/// A proxy that holds prompts, and settles them like this when they are cancelled, or on the message `go`.
+/// A proxy that holds prompts and permission requests, and settles them like this when they are cancelled, or on the message `go`.
 fn holds(settle: impl Fn() -> Decision + Send + 'static, when: &'static str) -> Proxy {
     let mut held = Vec::<MessageId>::new();
     scripted("holds", "*", move |event, ledger| {
         let comes = match event {
-            Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+            Event::Message(delivery)
+                if ["session/prompt", "session/request_permission"]
+                    .contains(&&*delivery.method) =>
+            {
                 held.push(delivery.id);
                 return Says::Decided(Decision::Hold);
             }
@@ -164,4 +167,60 @@ fn where_an_answer_means_that_the_agent_has_the_prompt_it_is_an_error() {
     client(&mut router, STOP);
     assert_eq!(heard(&mut router, Peer::Client), [WITHDRAWN]);
     assert_eq!(heard(&mut router, Peer::Agent), [STOP]);
+}
+
+#[test]
+fn what_ends_a_session_stops_its_turns() {
+    for method in ["session/close", "session/archive"] {
+        let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
+        client(&mut router, PROMPT);
+        let ends = format!(
+            r#"{{"jsonrpc":"2.0","id":"c","method":"{method}","params":{{"sessionId":"s"}}}}"#
+        );
+        client(&mut router, &ends);
+        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+        let lines = heard(&mut router, Peer::Agent);
+        assert!(lines.len() == 1 && lines[0].contains(method), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_permission_that_is_held_when_the_turn_is_stopped_is_cancelled() {
+    let asks = r#"{"jsonrpc":"2.0","id":"q","method":"session/request_permission","params":{"sessionId":"s"}}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":"q","result":{"outcome":{"outcome":"cancelled"}}}"#;
+    for (settle, when) in [
+        (cancelled as fn() -> Decision, "cancelled"),
+        (|| Decision::Forward, "cancelled"),
+        (|| Decision::Forward, "go"),
+    ] {
+        let mut router = Router::new(vec![holds(settle, when)], None);
+        agent(&mut router, asks);
+        client(&mut router, STOP);
+        client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
+        assert!(heard(&mut router, Peer::Client).is_empty());
+        let lines = heard(&mut router, Peer::Agent);
+        assert!(lines.iter().any(|line| line == answer), "{lines:?}");
+    }
+}
+
+#[test]
+fn a_proxy_that_fails_on_a_stopped_turn_ends_it_as_the_protocol_does() {
+    let mut held = Vec::<MessageId>::new();
+    let gives_up = scripted("gives up", "*", move |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+            held.push(delivery.id);
+            Says::Decided(Decision::Hold)
+        }
+        Event::Message(_) => Says::Decided(Decision::Forward),
+        _ => {
+            for id in held.drain(..) {
+                ledger.fail(id, "it has no answer").unwrap();
+            }
+            Says::Told
+        }
+    });
+    let mut router = Router::new(vec![gives_up], None);
+    client(&mut router, PROMPT);
+    client(&mut router, STOP);
+    assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
 }

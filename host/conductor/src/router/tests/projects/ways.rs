@@ -4,8 +4,8 @@ use super::super::guards::guard;
 use super::super::sessions::{Seen, taken, watches};
 use super::super::{Says, scripted};
 use super::{
-    agent, begins, client, fails, finds, finds_all, finds_none, heard, opened, setup, update,
-    wanted, watched, with,
+    agent, begins, client, closed, fails, finds, finds_all, finds_none, heard, opened, setup,
+    update, wanted, watched, with,
 };
 use acp_chain_channel::{Decision, Event, Peer};
 
@@ -292,4 +292,53 @@ fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
         others.iter().all(|what| what.ends_with(" in s")),
         "{others:?}"
     );
+}
+
+#[test]
+fn a_child_that_the_agent_announces_passes_the_proxies_of_its_parent_until_that_ends() {
+    let seen = Seen::default();
+    let mut router = watched(&seen);
+    opened(&mut router, 1, "s", "/one", &seen);
+    let announces = |session: &str, child: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"sessionUpdate":"subagent_update","sessionId":"{child}"}}}}}}"#
+        )
+    };
+    agent(&mut router, &announces("s", "c"));
+    agent(&mut router, &announces("c", "d"));
+    taken(&seen);
+    for child in ["c", "d"] {
+        agent(&mut router, &update(child, "x"));
+        let passed = ["/one", "own"].map(|proxy| format!("{proxy}: session/update in {child}"));
+        assert_eq!(taken(&seen), passed);
+        let cancel = format!(
+            r#"{{"jsonrpc":"2.0","method":"session/cancel","params":{{"sessionId":"{child}"}}}}"#
+        );
+        client(&mut router, &cancel);
+        let passed = ["own", "/one"].map(|proxy| format!("{proxy}: session/cancel in {child}"));
+        assert_eq!(taken(&seen), passed);
+    }
+    closed(&mut router, 2, "s");
+    taken(&seen);
+    agent(&mut router, &update("d", "x"));
+    assert_eq!(taken(&seen), ["own: session/update in d"]);
+}
+
+#[test]
+fn a_session_that_is_deleted_goes_on_and_one_that_is_archived_ends() {
+    for (method, passes) in [("delete", true), ("archive", false)] {
+        let seen = Seen::default();
+        let mut router = watched(&seen);
+        opened(&mut router, 1, "s", "/one", &seen);
+        client(&mut router, &setup(2, method, Some("s"), "/one"));
+        agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+        taken(&seen);
+        agent(&mut router, &update("s", "x"));
+        let passed = taken(&seen);
+        assert_eq!(
+            passed.iter().any(|by| by.starts_with("/one")),
+            passes,
+            "{method}: {passed:?}"
+        );
+    }
 }
