@@ -196,9 +196,8 @@ impl Answers {
         account: &Account,
         connection: Option<&Connection>,
     ) -> Result<Message, Box<Answer>> {
-        // Of everybody, and of the user.
-        let rooms: [&Semaphore; 2] = [&self.bodies, &account.bodies];
-        body::read(body, longest, rooms, &self.registry.figures, connection).await
+        let figures = &self.registry.figures;
+        body::read(body, longest, &self.bodies, account, figures, connection).await
     }
 
     /// Why a message is rejected.

@@ -8,8 +8,9 @@ use http_body_util::BodyExt;
 use hyper::StatusCode;
 use hyper::body::{Body, Incoming};
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
+use super::account::Account;
 use super::connection::Connection;
 use super::metrics::{Figures, Refusal};
 use super::reply::{Answer, busy, malformed, plain};
@@ -20,12 +21,13 @@ const SHORT: usize = 16 * 1024;
 /// How long a body may pause.
 const BODY: Duration = Duration::from_secs(30);
 
-/// The message of a body, or the answer to a malformed one. As long as it is incomplete, it takes its length of each of
-/// the rooms.
+/// The message of a body, or the answer to a malformed one. It is read at the user's pace, and as long as it is
+/// incomplete, it takes its length of the room for all users and of that for this one.
 pub async fn read(
     mut body: Incoming,
     longest: usize,
-    rooms: [&Semaphore; 2],
+    room: &Semaphore,
+    account: &Account,
     figures: &Figures,
     connection: Option<&Connection>,
 ) -> Result<Message, Box<Answer>> {
@@ -33,6 +35,7 @@ pub async fn read(
         let words = format!("a message has {longest} bytes at most here");
         Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
     };
+    let rooms = [room, &account.bodies];
     let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
     let mut taken: Vec<_> = taken.flatten().collect();
     if body.size_hint().lower() > longest as u64 {
@@ -78,8 +81,9 @@ pub async fn read(
                 text.extend_from_slice(&data);
             }
         }
-        if let Some(connection) = connection {
-            connection.pace(len).await;
+        match connection {
+            Some(connection) => connection.pace(len).await,
+            None => sleep(account.pause(len)).await,
         }
     }
     let text = match parts {

@@ -12,7 +12,7 @@ const NAME: usize = 1024;
 /// What web pages may send, and read from an answer.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const ALLOWED: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, acp-connection-id, acp-session-id, last-event-id, idempotency-key",
+    "authorization, content-type, acp-connection-id, acp-session-id, acp-protocol-version, last-event-id, idempotency-key",
 );
 pub const EXPOSED: HeaderValue =
     HeaderValue::from_static("acp-connection-id, acp-session-id, acp-resume, retry-after");

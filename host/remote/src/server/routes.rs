@@ -1,8 +1,9 @@
 //! Which stream a message goes to: that of its session, or that of the connection (RFD
 //! streamable-http-websocket-transport).
 //!
-//! An answer goes where its request belongs. A session is known once the agent has named it, or the client asks the
-//! agent to load it.
+//! An answer goes where its request belongs, and so does the cancellation of a request. A session is known once the
+//! agent has named it, or the client asks the agent to load it. Messages of a session that the client has not set up, such
+//! as a subagent's, go to the connection's stream: nobody would open another for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,13 +34,25 @@ const KEPT: usize = 4 << 20;
 /// nothing is refused for it.
 pub const WAITING: usize = 1 << 20;
 
-/// How many requests of a client may be open.
+/// How many requests of a client may be open, and of how many of the agent the session is remembered.
 const QUESTIONS: usize = 4096;
+
+/// The update that says whether a turn runs, and what it says if none does, as JSON.
+const STATE: &str = r#""state_update""#;
+const IDLE: &str = r#""idle""#;
+
+/// The code of an error that says that there is no such session, as JSON.
+const NOT_FOUND: &str = "-32002";
+
+/// The notification that withdraws a request.
+const CANCEL: &str = "$/cancel_request";
 
 /// The effect of a request's answer on sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
     None,
+    /// The connection begins.
+    Begins,
     /// A new one begins.
     Opens,
     /// The requested one is loaded.
@@ -51,9 +64,10 @@ enum Effect {
 impl Effect {
     fn of(method: &str) -> Self {
         match method {
+            "initialize" => Self::Begins,
             "session/new" | "session/fork" => Self::Opens,
             "session/load" | "session/resume" => Self::Loads,
-            "session/close" | "session/delete" => Self::Closes,
+            "session/close" | "session/archive" => Self::Closes,
             _ => Self::None,
         }
     }
@@ -65,6 +79,7 @@ pub fn is_of_session(method: &str) -> bool {
         method,
         "session/prompt"
             | "session/cancel"
+            | "session/archive"
             | "session/close"
             | "session/delete"
             | "session/fork"
@@ -110,6 +125,8 @@ struct Question {
 struct Session {
     mailbox: Mailbox,
     is_known: bool,
+    /// Whether the agent sent messages in it while one is being set up, which may be another.
+    is_early: bool,
     /// Whether its messages go to the connection's stream: it is being loaded by a client that does not read the
     /// session's stream yet.
     is_elsewhere: bool,
@@ -132,11 +149,18 @@ pub struct Routes {
     connection: Mailbox,
     sessions: HashMap<Arc<str>, Session>,
     questions: HashMap<Id, Question>,
+    /// Whether the agent says when a turn runs, as in version 2 of the protocol, where the answer to a prompt does not
+    /// end it.
+    has_states: bool,
+    /// Those that run, by session, if it does.
+    turns: HashMap<Arc<str>, Turn>,
     /// The open sessions.
     open: HashMap<Arc<str>, Seat>,
     account: Arc<Account>,
     figures: Arc<Figures>,
     whose: Arc<Whose>,
+    /// The sessions of the agent's open requests.
+    asked: HashMap<Id, Arc<str>>,
     /// The permissions requested from the client.
     permissions: Permissions,
     /// The waiter for an immediate answer, with the id of its request.
@@ -159,7 +183,10 @@ impl Routes {
             connection: Mailbox::new(!is_one, &totals),
             sessions: HashMap::new(),
             questions: HashMap::new(),
+            has_states: false,
+            turns: HashMap::new(),
             open: HashMap::new(),
+            asked: HashMap::new(),
             permissions: Permissions::new(&whose),
             account,
             figures,
@@ -180,6 +207,9 @@ impl Routes {
     /// A message of the client arrives.
     pub fn note(&mut self, message: &Message) -> Noted {
         if message.kind().is_response() {
+            if let Some(id) = message.id() {
+                self.asked.remove(&id);
+            }
             self.permissions.answered(message);
             return Noted::Yes;
         }
@@ -206,7 +236,7 @@ impl Routes {
         let opens = match effect {
             Effect::Opens => true,
             Effect::Loads => !session.as_ref().is_some_and(is_open),
-            Effect::None | Effect::Closes => false,
+            Effect::None | Effect::Begins | Effect::Closes => false,
         };
         let mut seat = None;
         if let Some(id) = &id
@@ -235,8 +265,7 @@ impl Routes {
         }
         if let Some(id) = id {
             let is_turn = **message.method() == *"session/prompt";
-            let turn = is_turn
-                .then(|| Turn::new(session.clone(), self.figures.clone(), self.whose.clone()));
+            let turn = is_turn.then(|| self.turn(session.clone()));
             let question = Question {
                 session,
                 effect,
@@ -246,6 +275,11 @@ impl Routes {
             self.questions.insert(id, question);
         }
         Noted::Yes
+    }
+
+    /// A turn that begins now.
+    fn turn(&self, session: Option<Arc<str>>) -> Turn {
+        Turn::new(session, self.figures.clone(), self.whose.clone())
     }
 
     /// The same as [`Routes::refuse`], unless too much waits for the client already.
@@ -265,9 +299,9 @@ impl Routes {
         self.connection.push(line.into());
     }
 
-    /// Whether no request of the client is open.
+    /// Whether no request of the client is open, and no turn runs.
     pub fn is_idle(&self) -> bool {
-        self.questions.is_empty() && self.first.is_none()
+        self.questions.is_empty() && self.turns.is_empty() && self.first.is_none()
     }
 
     /// Routes a message of the agent. Returns a session that it has opened.
@@ -284,15 +318,83 @@ impl Routes {
             self.permissions.asked(&message);
             let of_it = |question: &&mut Question| question.session.as_ref() == message.session();
             let questions = self.questions.values_mut().filter(of_it);
-            for turn in questions.filter_map(|question| question.turn.as_mut()) {
+            let turns = questions.filter_map(|question| question.turn.as_mut());
+            let running = message
+                .session()
+                .and_then(|session| self.turns.get_mut(session));
+            for turn in turns.chain(running) {
                 turn.asked += 1;
             }
         }
-        match message.session() {
-            Some(name) if !self.is_one => self.push_to(name, line),
-            _ => self.connection.push(line),
+        if self.has_states {
+            self.note_state(&message);
+        }
+        match self.session_of(&message).filter(|_| !self.is_one) {
+            Some(name) => self.push_to(&name, line),
+            None => self.connection.push(line),
         }
         None
+    }
+
+    /// Notes whether a turn runs in a session (RFD v2/prompt, `state_update`).
+    fn note_state(&mut self, message: &Message) {
+        let update = member(message.body(), "update");
+        let is_state = |update: &&str| member(update, "sessionUpdate") == Some(STATE);
+        let (Some(update), Some(session)) = (update.filter(is_state), message.session()) else {
+            return;
+        };
+        if member(update, "state") == Some(IDLE) {
+            if let Some(turn) = self.turns.remove(session) {
+                turn.stop(update);
+            }
+        } else if !self.turns.contains_key(session) && self.turns.len() < SESSIONS {
+            let turn = self.turn(Some(session.clone()));
+            self.turns.insert(session.clone(), turn);
+        }
+    }
+
+    /// The session on whose stream a message of the agent belongs.
+    fn session_of(&mut self, message: &Message) -> Option<Arc<str>> {
+        if **message.method() == *CANCEL {
+            let id = member(message.body(), "requestId").and_then(Id::parse)?;
+            return self.asked.get(&id).cloned();
+        }
+        let name = message.session()?;
+        if !self.sessions.contains_key(name) {
+            let session = match self.is_opening() {
+                true => self.session(name, true)?,
+                false => return None,
+            };
+            session.is_early = true;
+        }
+        let name = name.clone();
+        if let Some(id) = message.id()
+            && self.asked.len() < QUESTIONS
+        {
+            self.asked.insert(id, name.clone());
+        }
+        Some(name)
+    }
+
+    /// Whether a session is being set up whose name nobody knows yet.
+    fn is_opening(&self) -> bool {
+        let mut questions = self.questions.values();
+        questions.any(|question| question.effect == Effect::Opens)
+    }
+
+    /// Nothing is being set up any more: sessions that no answer has named, and whose streams nobody reads, have none.
+    fn forget_early(&mut self) {
+        let connection = &mut self.connection;
+        self.sessions.retain(|_, session| {
+            let stays = !session.is_early || session.mailbox.is_read();
+            if !stays {
+                while let Some(line) = session.mailbox.take() {
+                    connection.push(line.text);
+                }
+            }
+            session.is_early = false;
+            stays
+        });
     }
 
     fn push_to(&mut self, name: &Arc<str>, line: Bytes) {
@@ -317,31 +419,53 @@ impl Routes {
             None => (None, Effect::None),
         };
         let opened = named(message).filter(|_| effect == Effect::Opens);
-        match session.filter(|_| !self.is_one && effect != Effect::Opens) {
+        let session = session.filter(|_| !self.is_one && effect != Effect::Opens);
+        match session.filter(|name| self.sessions.contains_key(name)) {
             Some(name) => {
                 self.push_to(&name, line);
                 self.answered(&name, effect);
             }
             None => {
                 // Before the client can know its name.
-                if let Some(name) = opened.as_ref().filter(|_| !self.is_one) {
-                    self.session(name, true);
+                if let Some(name) = opened.as_ref().filter(|_| !self.is_one)
+                    && let Some(session) = self.session(name, true)
+                {
+                    session.is_early = false;
                 }
                 self.connection.push(line);
             }
+        }
+        if effect == Effect::Opens && !self.is_opening() {
+            self.forget_early();
         }
         opened
     }
 
     /// A request for a turn or a session is answered.
     fn settle(&mut self, question: &mut Question, answer: &Message) {
-        if let Some(turn) = question.turn.take() {
-            turn.end(answer);
-        }
         let is_error = answer.kind() == Kind::Error;
+        match (question.turn.take(), &question.session) {
+            // The agent has the prompt, and says when the turn is over.
+            (Some(turn), Some(session)) if self.has_states && !is_error => {
+                match self.turns.contains_key(session) || self.turns.len() >= SESSIONS {
+                    true => turn.forget(),
+                    false => drop(self.turns.insert(session.clone(), turn)),
+                }
+            }
+            (Some(turn), _) => turn.end(answer),
+            (None, _) => {}
+        }
+        // One that the agent does not know is over.
+        let is_gone =
+            question.effect == Effect::Closes && member(answer.body(), "code") == Some(NOT_FOUND);
+        let is_error = is_error && !is_gone;
         let name = match question.effect {
             Effect::Opens => named(answer),
             Effect::Loads | Effect::Closes => question.session.clone(),
+            Effect::Begins => {
+                self.has_states = member(answer.body(), "protocolVersion") == Some("2");
+                None
+            }
             Effect::None => None,
         };
         let Some(name) = name.filter(|_| !is_error) else {
@@ -349,7 +473,10 @@ impl Routes {
         };
         match question.seat.take() {
             Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
-            None if question.effect == Effect::Closes => drop(self.open.remove(&name)),
+            None if question.effect == Effect::Closes => {
+                self.open.remove(&name);
+                self.turns.remove(&name);
+            }
             _ => {}
         }
     }
@@ -357,7 +484,9 @@ impl Routes {
     /// Nobody answers any more.
     pub fn end(&mut self) {
         self.questions.clear();
+        self.turns.clear();
         self.open.clear();
+        self.asked.clear();
         self.permissions.clear();
         self.first = None;
         self.wake();
@@ -369,7 +498,7 @@ impl Routes {
         let turns = turns.count();
         Gauges {
             sessions: self.open.len(),
-            turns,
+            turns: turns + self.turns.len(),
             waiting: self.waiting(),
             kept: self.mailboxes().map(|mailbox| mailbox.kept()).sum(),
         }
@@ -383,7 +512,7 @@ impl Routes {
             Effect::Loads => session.is_elsewhere = false,
             // Its stream ends with its reader; a later session of that name is a new one.
             Effect::Closes => session.is_known = false,
-            Effect::None | Effect::Opens => {}
+            Effect::None | Effect::Begins | Effect::Opens => {}
         }
     }
 
@@ -396,6 +525,7 @@ impl Routes {
             let session = Session {
                 mailbox: Mailbox::new(true, &self.totals),
                 is_known,
+                is_early: false,
                 is_elsewhere: false,
             };
             self.sessions.insert(name.clone(), session);
@@ -590,6 +720,59 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_nobody_set_up_has_no_stream_and_holds_up_none() {
+        let mut routes = routes();
+        routes.open(None, None).unwrap();
+        tells(&mut routes, "child");
+        assert_eq!(got(&mut routes, None), 1);
+        assert!(routes.mailbox(Some("child")).is_none());
+        routes.open(Some("child"), None).unwrap();
+        tells(&mut routes, "child");
+        assert_eq!(got(&mut routes, Some("child")), 1);
+    }
+
+    #[test]
+    fn what_came_early_in_a_session_that_no_answer_names_goes_to_the_connections_stream() {
+        let mut routes = routes();
+        routes.open(None, None).unwrap();
+        asks(&mut routes, 1, "session/new", None);
+        tells(&mut routes, "child");
+        tells(&mut routes, "a");
+        answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
+        assert_eq!(got(&mut routes, None), 2);
+        assert!(routes.mailbox(Some("child")).is_none());
+        asks(&mut routes, 2, "session/prompt", Some("child"));
+        answers(&mut routes, 2, "{}");
+        tells(&mut routes, "child");
+        assert_eq!(got(&mut routes, None), 2);
+        assert_eq!(got(&mut routes, Some("a")), 1);
+    }
+
+    #[test]
+    fn a_request_and_its_cancellation_go_to_one_stream() {
+        let mut routes = routes();
+        routes.open(Some("a"), None).unwrap();
+        let request = |id: u64| {
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission","params":{{"sessionId":"a"}}}}"#
+            )
+        };
+        let cancel = |id: u64| {
+            format!(
+                r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{{"requestId":{id}}}}}"#
+            )
+        };
+        routes.push(request(1).into());
+        routes.push(request(2).into());
+        routes.push(cancel(1).into());
+        assert_eq!(got(&mut routes, Some("a")), 3);
+        let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
+        assert_eq!(routes.note(&message(answer)), Noted::Yes);
+        routes.push(cancel(2).into());
+        assert_eq!(got(&mut routes, None), 1);
+    }
+
+    #[test]
     fn a_session_is_loaded_on_its_stream_if_that_is_read_and_else_on_the_connections() {
         for is_read in [true, false] {
             let mut routes = routes();
@@ -632,6 +815,7 @@ mod tests {
     fn what_all_streams_hold_is_known_without_asking_each() {
         let mut routes = routes();
         let reader = routes.open(Some("a"), None).unwrap();
+        asks(&mut routes, 1, "session/new", None);
         tells(&mut routes, "a");
         tells(&mut routes, "b");
         let each: usize = routes
@@ -715,6 +899,34 @@ mod tests {
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
         assert!(routes.account.seat().is_some() && routes.account.seat().is_some());
+    }
+
+    #[test]
+    fn in_version_2_a_turn_runs_until_the_agent_says_that_it_is_idle() {
+        let mut routes = routes();
+        asks(&mut routes, 1, "initialize", None);
+        answers(&mut routes, 1, r#"{"protocolVersion":2}"#);
+        let says = |routes: &mut Routes, state: &str| {
+            let text = format!(
+                r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"a","update":{{"sessionUpdate":"state_update",{state}}}}}}}"#
+            );
+            routes.push(text.into());
+        };
+        asks(&mut routes, 2, "session/prompt", Some("a"));
+        answers(&mut routes, 2, r#"{"messageId":"m"}"#);
+        assert!(!routes.is_idle());
+        for state in ["running", "requires_action"] {
+            says(&mut routes, &format!(r#""state":"{state}""#));
+            assert!(!routes.is_idle());
+            assert_eq!(routes.gauges().turns, 1);
+        }
+        says(&mut routes, r#""state":"idle","stopReason":"end_turn""#);
+        assert!(routes.is_idle());
+        let mut page = super::super::metrics::Page::default();
+        routes.figures.write(&mut page);
+        let ended = page.into_text();
+        let line = "acp_chain_turns_total{end=\"end_turn\"} 1\n";
+        assert!(ended.contains(line), "{ended}");
     }
 
     #[test]

@@ -39,7 +39,17 @@ impl Turn {
             let error: Option<Error> = serde_json::from_str(answer.body()).ok();
             return self.tell(TurnEnd::Error, error.map(|error| error.code));
         }
-        let reason = member(answer.body(), "stopReason");
+        self.stop(answer.body());
+    }
+
+    /// It is a part of a turn that runs already.
+    pub fn forget(mut self) {
+        self.has_ended = true;
+    }
+
+    /// The agent has said so, and perhaps why.
+    pub fn stop(mut self, said: &str) {
+        let reason = member(said, "stopReason");
         let reason = reason.and_then(|reason| serde_json::from_str::<String>(reason).ok());
         let how = reason.map_or(TurnEnd::Other, |reason| TurnEnd::of(&reason));
         self.tell(how, None);

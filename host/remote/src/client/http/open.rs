@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use acp_chain_rpc::{Id, Kind, Message};
+use acp_chain_rpc::{Id, Kind, Message, member};
 use reqwest::StatusCode;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -110,7 +110,7 @@ impl Open {
     pub fn asks(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
         let effect = match method {
             "session/new" | "session/fork" => Some(Effect::Begins),
-            "session/close" | "session/delete" => Some(Effect::Ends),
+            "session/close" | "session/archive" => Some(Effect::Ends),
             _ => None,
         };
         self.asked.insert(id, Asked { session, effect });
@@ -119,7 +119,12 @@ impl Open {
     /// Our side gets an answer. Returns the session that begins or ends with it.
     pub fn hears_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
         let asked = self.asked.remove(&answer.id()?)?;
-        let effect = asked.effect.filter(|_| answer.kind() == Kind::Result)?;
+        let is_done = |effect: &Effect| match answer.kind() {
+            Kind::Result => true,
+            // One that the server does not know is over.
+            _ => *effect == Effect::Ends && member(answer.body(), "code") == Some("-32002"),
+        };
+        let effect = asked.effect.filter(is_done)?;
         let session = match effect {
             Effect::Begins => answer.session().cloned(),
             Effect::Ends => asked.session,
