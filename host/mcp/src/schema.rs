@@ -71,6 +71,9 @@ pub struct Schema {
 pub enum Refused {
     /// It does not match.
     Mismatch(Mismatch),
+    /// It cannot be checked, for this reason: a number is too large, it is nested too deep, or a string has half of a
+    /// surrogate pair.
+    Unreadable(String),
     /// There is not enough [`WORK`] left to check it in this go.
     Work,
 }
@@ -169,10 +172,8 @@ impl Schema {
             return Ok(());
         }
         *left = left.checked_sub(work).ok_or(Refused::Work)?;
-        // A text that is nested too deep, or has a number too large to represent, is left to the tool.
-        let Ok(value) = serde_json::from_str(json) else {
-            return Ok(());
-        };
+        let value = serde_json::from_str(json);
+        let value = value.map_err(|error| Refused::Unreadable(clipped(&error.to_string())))?;
         if validator.is_valid(&value) {
             return Ok(());
         }
@@ -338,6 +339,7 @@ mod tests {
         let checked = schema.check(json, &mut { WORK });
         checked.map_err(|refused| match refused {
             Refused::Mismatch(told) => told.to_string(),
+            Refused::Unreadable(why) => why,
             Refused::Work => String::from("too much"),
         })
     }
@@ -359,6 +361,20 @@ mod tests {
             ),
         ] {
             assert_eq!(check(&schema, arguments), told.map_err(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_evades_no_check() {
+        let schema = read(r#"{"type":"object","properties":{"a":{"pattern":"^x+$"}}}"#).unwrap();
+        let deep = format!(r#"{{"a":"y","b":{}{}}}"#, "[".repeat(200), "]".repeat(200));
+        for (arguments, why) in [
+            (r#"{"a":"y","b":1e400}"#, "number out of range"),
+            (r#"{"a":"y","b":"\ud800"}"#, "hex escape"),
+            (&*deep, "recursion limit exceeded"),
+        ] {
+            let told = check(&schema, arguments).unwrap_err();
+            assert!(told.contains(why), "{told}");
         }
     }
 
@@ -486,7 +502,8 @@ mod tests {
                 let _ = check(&schema, &deep);
             }
             let schema = read(&nested(r#"{"items":"#, "}", depth.min(40))).unwrap();
-            assert_eq!(check(&schema, &deep), Ok(()));
+            let is_read = depth < 127;
+            assert_eq!(check(&schema, &deep).is_ok(), is_read, "{depth}");
         }
     }
 

@@ -174,6 +174,9 @@ pub(super) fn check_config(
     match read.check(&config.to_string(), &mut { WORK }) {
         Ok(()) | Err(Refused::Work) => Ok(()),
         Err(Refused::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
+        Err(Refused::Unreadable(why)) => Err(at_top(format!(
+            "`config`: what `{id}` gets cannot be checked: {why}"
+        ))),
     }
 }
 

@@ -83,20 +83,25 @@ impl ComponentProvider {
             Called::Tool(name) => {
                 let tool = catalog.tools.get(name);
                 let tool = tool.ok_or_else(|| unknown("tool", name))?;
-                match tool.input.check(arguments, &mut budget.checks) {
-                    Ok(()) => called = Some(tool.clone()),
+                let told = match tool.input.check(arguments, &mut budget.checks) {
+                    Ok(()) => None,
                     Err(Refused::Work) => return Err(protocol::heavy(&self.name)),
-                    Err(Refused::Mismatch(why)) => {
-                        let told =
-                            format!("The arguments do not match the inputSchema of {name} {why}");
-                        if request.version < Version::V2025November {
-                            return Err(invalid(told));
-                        }
-                        let result = outcome::mismatch(&told, request.version);
-                        self.out.result(request.ask, &result);
-                        return Ok(());
+                    Err(Refused::Mismatch(why)) => Some(format!(
+                        "The arguments do not match the inputSchema of {name} {why}"
+                    )),
+                    Err(Refused::Unreadable(why)) => Some(format!(
+                        "The arguments cannot be checked against the inputSchema of {name}: {why}"
+                    )),
+                };
+                if let Some(told) = told {
+                    if request.version < Version::V2025November {
+                        return Err(invalid(told));
                     }
+                    let result = outcome::mismatch(&told, request.version);
+                    self.out.result(request.ask, &result);
+                    return Ok(());
                 }
+                called = Some(tool.clone());
             }
             Called::Resource(_) | Called::Completion => {}
         }
