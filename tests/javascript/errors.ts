@@ -1,5 +1,5 @@
 // Fails in each way that there is.
-import { client, defineProxy, log } from "../sdk/acp-chain.js";
+import { client, defineProxy, log, reject, set } from "../sdk/acp-chain.js";
 
 interface Nothing {
   is: { here: string };
@@ -47,6 +47,24 @@ proxy.onRequest("test/console", () => {
 
 proxy.tool("breaks", { description: "Breaks." }, () => {
   throw new Error("it is broken");
+});
+
+// What JSON may have, and no text of the host's.
+const half = "half \ud83d";
+
+proxy.onRequest("test/half", async ({ params }) => {
+  log.error(half);
+  if (params.waits) await client.request("own/ask");
+  throw new Error(half);
+});
+
+proxy.onRequest("test/half-rejected", () => reject(1, half));
+
+proxy.onRequest("test/half-named", () => [set(`/${half}`, 1)]);
+
+proxy.tool("half", { description: "Says how far it is." }, (_, call) => {
+  call.progress(1, 2, half);
+  return "told";
 });
 
 console.info("as it was built");

@@ -9,11 +9,15 @@ proxy.onStart(({ saved }) => {
 });
 
 proxy.onRequest("session/prompt", { from: "client", body: false }, async ({ session }) => {
+  const edits = [];
+  if (!counts[session]) {
+    const { content } = await client.request("fs/read_text_file", { sessionId: session, path: "/project/RULES.md" });
+    edits.push(set("/prompt/-", text(content)));
+  }
+  // Only now: if a prompt gets no rules, the next one does.
   counts[session] = (counts[session] ?? 0) + 1;
   save(counts);
-  if (counts[session] > 1) return;
-  const { content } = await client.request("fs/read_text_file", { sessionId: session, path: "/project/RULES.md" });
-  return [set("/prompt/-", text(content))];
+  return edits;
 });
 
 proxy.tool("prompts", { description: "Says how many prompts this session had.", readOnly: true }, (_, { session }) =>

@@ -12,6 +12,8 @@ proxy.onRequest("vendor/*", ({ session, params }) => respond([session?.length, p
 proxy.onNotification("session/update", async ({ params: { update } }) =>
   update.sessionUpdate === "tool_call" && update.title.length > 0 ? discard() : undefined);
 proxy.onResponse("session/prompt", ({ result, error }) => (error || !result?.stopReason ? reject(1, "none") : undefined));
+proxy.onResponse("session/prompt", ({ json, result, error }) =>
+  void (error ? error.code : json.length + result.stopReason.length));
 client.request("fs/read_text_file", { sessionId: "s", path: "/a" }).then(({ content }) => content.length);
 client.request("vendor/any").then((result) => result.any);
 agent.notify("session/cancel", { sessionId: "s" });
@@ -33,6 +35,8 @@ proxy.onRequest("session/prompt", ({ params }) => void params.prmpt);
 proxy.onRequest("session/prompt", () => discard());
 // @ts-expect-error: a notification has none.
 proxy.onNotification("session/update", () => respond({}));
+// @ts-expect-error: an error has no body.
+proxy.onResponse("session/prompt", ({ json }) => json.length > 2 ? undefined : reject(1, "none"));
 // @ts-expect-error: an edit is made by `set` or `remove`.
 proxy.onRequest("session/prompt", () => [{ pointer: "/a", value: 1 }]);
 // @ts-expect-error: there is no such neighbour.

@@ -14,6 +14,7 @@ proxy.onRequest("test/replace", ({ params }) => replace({ ...params, more: true 
 proxy.onRequest("test/read", { body: false }, (request) =>
   respond([request.read("/a/0"), request.read("/none") ?? "nothing", request.params.a[1]]));
 proxy.onRequest("test/nonsense", () => 5 as any);
+proxy.onRequest("test/no-edit", () => [set("/a", 1), text("no edit")] as any);
 proxy.onRequest("test/undefined", () => respond(undefined));
 
 // One that ends without having waited answers at once; one that waits holds its message.
@@ -40,8 +41,19 @@ proxy.onRequest("test/denied", async () => {
   try {
     await agent.request("fs/unheard-of", {});
   } catch (error) {
+    return respond(error instanceof RpcError && [error.code, error.message]);
+  }
+});
+proxy.onRequest("test/not-told", () => {
+  try {
+    agent.notify("fs/unheard-of", {});
+  } catch (error) {
     return respond(error instanceof ChannelError && error.code);
   }
+});
+proxy.onRequest("test/large", async () => {
+  await ask("large");
+  return respond("x".repeat(100_000));
 });
 proxy.onRequest("test/notify", () => {
   client.notify("own/told", { what: "it" });

@@ -157,6 +157,18 @@ async fn each_bears_what_every_proxy_has_to_bear() {
     }
 }
 
+#[tokio::test]
+async fn a_command_is_judged_however_its_name_is_spelt() {
+    let mut chain = InProcess::initialized(&[("command-linter", "{}")]).await;
+    chain.session("s", "[]").await;
+    let call = r#"{"toolCallId":"1","title":"ls","rawInput":{"\u0063ommand":"rm -rf /"}}"#;
+    let asked = format!(r#"{{"sessionId":"s","toolCall":{call},"options":[]}}"#);
+    let method = "session/request_permission";
+    let answer = chain.agent.request(method, &asked).await;
+    let answer: Value = serde_json::from_str(&answer.result.unwrap()).unwrap();
+    assert_eq!(answer["outcome"]["outcome"], "cancelled");
+}
+
 /// An agent that reaches MCP servers over ACP.
 const NATIVE: &str =
     r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;

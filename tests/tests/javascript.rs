@@ -102,7 +102,7 @@ async fn the_sdk_calls_the_interface_by_its_types() {
         "--moduleResolution",
         "bundler",
         "--lib",
-        "es2023",
+        "es2024",
     ]);
     for file in ["wit.js", "wit.d.ts"] {
         check.arg(checkout("author/sdk/javascript").join(file));

@@ -33,14 +33,18 @@ acp_action_t respond(proxy_string_t json) {
   return (acp_action_t){.tag = ACP_ACTION_RESPOND, .val.respond = json};
 }
 
-bool body_is(acp_message_id_t id, const char *pointer, span json) {
+bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, proxy_string_t *err) {
   span at = text(pointer);
   channel_option_json_t part;
   channel_channel_error_t error;
-  if (!did(channel_read(id, &at, &part, &error), &error) || !part.is_some) return false;
-  bool is = span_is(part.val, json);
+  *is = false;
+  if (!channel_read(id, &at, &part, &error)) return *err = error.message, false;
+  if (!part.is_some) return true;
+  // However a text is spelt, it is the same one.
+  span inner = {json.ptr + 1, json.len - 2};
+  *is = span_is(part.val, json) || (json.len > 1 && *json.ptr == '"' && json_is(part.val, inner));
   proxy_string_free(&part.val);
-  return is;
+  return true;
 }
 
 proxy_string_t quote(span text) {

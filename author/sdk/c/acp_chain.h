@@ -18,8 +18,9 @@ acp_action_t edit(const char *pointer, const char *json);
 // The request is answered with this JSON, which is freed for you, and goes no further.
 acp_action_t respond(proxy_string_t json);
 
-// Whether this JSON is at a JSON Pointer of a message that came without its body.
-bool body_is(acp_message_id_t id, const char *pointer, span json);
+// Says in `is` whether this JSON, or this text in another spelling, is at a JSON Pointer of a message that came without its body. False if the host does
+// not let it be read, and why is in `err`: a handler that cannot decide without it returns false, too.
+bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, proxy_string_t *err);
 
 // A text as a JSON string.
 proxy_string_t quote(span text);

@@ -46,17 +46,59 @@ bool span_is(span s, span other) {
   return s.len == other.len && memcmp(s.ptr, other.ptr, s.len) == 0;
 }
 
+static uint32_t hex(const uint8_t *digits) {
+  uint32_t code = 0;
+  for (int i = 0; i < 4; i++) code = code << 4 | ((digits[i] & 15) + (digits[i] > '9' ? 9 : 0));
+  return code;
+}
+
+// Writes the character that an escape stands for, in UTF-8, and gives its length; `at` is behind the backslash.
+static size_t unescape(const uint8_t **at, uint8_t *utf8) {
+  static const char SPELT[] = "bfnrt", MEANT[] = "\b\f\n\r\t";
+  static const uint8_t LEADS[] = {0, 0xC0, 0xE0, 0xF0};
+  uint8_t escaped = *(*at)++;
+  if (escaped != 'u') {
+    const char *known = strchr(SPELT, escaped);
+    *utf8 = known ? MEANT[known - SPELT] : escaped;
+    return 1;
+  }
+  uint32_t code = hex(*at);
+  *at += 4;
+  // Two halves, each spelt on its own. Either is no character without the other.
+  if (code >> 11 == 0x1B) {
+    uint32_t low = (*at)[0] == '\\' && (*at)[1] == 'u' ? hex(*at + 2) : 0;
+    bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;
+    code = is_pair ? 0x10000 + ((code & 0x3FF) << 10) + (low & 0x3FF) : 0xFFFD;
+    if (is_pair) *at += 6;
+  }
+  size_t more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  *utf8 = LEADS[more] | code >> 6 * more;
+  for (size_t i = 1; i <= more; i++) utf8[i] = 0x80 | (code >> 6 * (more - i) & 0x3F);
+  return more + 1;
+}
+
+bool json_is(span string, span text) {
+  if (string.len < 2 || *string.ptr != '"') return false;
+  const uint8_t *at = string.ptr + 1, *end = string.ptr + string.len - 1;
+  size_t len = 0;
+  while (at < end) {
+    uint8_t said[4] = {*at++};
+    size_t size = *said == '\\' ? unescape(&at, said) : 1;
+    if (text.len - len < size || memcmp(text.ptr + len, said, size) != 0) return false;
+    len += size;
+  }
+  return len == text.len;
+}
+
 span json_member(span object, span name) {
   const uint8_t *at = object.ptr, *end = at + object.len;
   span last = {0};
   if (object.len == 0 || *at != '{') return last;
   while ((at = skip_space(at + 1, end)) < end && *at == '"') {
-    const uint8_t *key = at + 1;
-    at = skip_string(at, end);
-    span found = {(uint8_t *)key, at - 1 - key};
-    at = skip_space(skip_space(at, end) + 1, end);  // over the colon
+    span key = {(uint8_t *)at, skip_string(at, end) - at};
+    at = skip_space(skip_space(at + key.len, end) + 1, end);  // over the colon
     span value = value_at(at, end);
-    if (span_is(found, name)) last = value;
+    if (json_is(key, name)) last = value;
     at = skip_space(at + value.len, end);
   }
   return last;

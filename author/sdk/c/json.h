@@ -18,8 +18,11 @@ void *reallocate(void *memory, size_t size);
 
 bool span_is(span s, span other);
 
-// The value of a member of an object, or nothing. The name is compared as it is spelt; of two that are alike the last
-// one counts.
+// Whether this is a JSON string that says this text, however it is spelt.
+bool json_is(span string, span text);
+
+// The value of a member of an object, or nothing. However a name is spelt, it is the same one; of two members of one
+// name the last counts.
 span json_member(span object, span name);
 
 // Walks through an array: from the element given (or from the start, given nothing) to the next.

@@ -130,11 +130,11 @@ Result<void> save(std::string_view state) {
   return {};
 }
 
-std::string read(uint64_t id, std::string_view pointer) {
+Result<std::string> read(uint64_t id, std::string_view pointer) {
   proxy_string_t at = lend(pointer);
   channel_option_json_t part;
   channel_channel_error_t error;
-  if (!channel_read(id, &at, &part, &error)) return take(error), std::string();
+  if (!channel_read(id, &at, &part, &error)) return std::unexpected(take(error));
   return part.is_some ? take(part.val) : std::string();
 }
 

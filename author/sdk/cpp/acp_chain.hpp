@@ -4,7 +4,7 @@
 // what is withdrawn is given up. What a handler is given lives until it returns. There are no exceptions: an
 // error is a text that users are told, `return std::unexpected("…")`.
 //
-// What is missing here, resources and prompts say, is in C (`proxy.h`).
+// What is missing here, such as resources, prompts and progress, is in C (`proxy.h`).
 #pragma once
 
 #include <cstdint>
@@ -151,8 +151,8 @@ Result<void> cancel(uint64_t id);
 // Keeps this in place of what was kept before: `init` gets it if the proxy breaks and is started again.
 Result<void> save(std::string_view state);
 
-// The JSON at a JSON Pointer of a message; empty, if there is none.
-std::string read(uint64_t id, std::string_view pointer);
+// The JSON at a JSON Pointer of a message; empty, if there is none. An error says why the host does not let it be read.
+Result<std::string> read(uint64_t id, std::string_view pointer);
 
 // The name of the proxy.
 std::string proxy_id();

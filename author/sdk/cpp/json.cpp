@@ -45,6 +45,12 @@ bool skip(std::string_view &rest, std::string_view any) {
   return true;
 }
 
+// Whether a string says this.
+bool says(std::string_view string, std::string_view said) {
+  if (string.contains('\\')) return text(string) == said;
+  return string.size() == said.size() + 2 && string.substr(1, said.size()) == said;
+}
+
 uint32_t hex(std::string_view digits) {
   uint32_t code = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), code, 16);
@@ -67,7 +73,7 @@ std::string_view member(std::string_view object, std::string_view name) {
     std::string_view key = take(object);
     skip(object, ":");
     std::string_view value = take(object);
-    if (key.size() == name.size() + 2 && key.substr(1, name.size()) == name) last = value;
+    if (says(key, name)) last = value;
   }
   return last;
 }

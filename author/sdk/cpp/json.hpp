@@ -10,7 +10,8 @@
 
 namespace json {
 
-// The value of a member of an object. The name is compared as it is spelt; of two that are alike the last one counts.
+// The value of a member of an object. However a name is spelt, it is the same one; of two members of one name the last
+// counts.
 std::string_view member(std::string_view object, std::string_view name);
 
 // The values of an array.

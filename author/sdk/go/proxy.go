@@ -82,7 +82,8 @@ type Response struct {
 	Err    *Error
 }
 
-// An Error of JSON-RPC. Of any other error a handler returns, users are told the text.
+// An Error of JSON-RPC. A tool's goes to the agent as it is; of one that a handler returns, as of any other error, only
+// the text is told.
 type Error struct {
 	Code    int32
 	Message string

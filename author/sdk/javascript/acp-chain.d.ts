@@ -33,30 +33,42 @@ export interface Message<M extends string = string, Session = string | undefined
   readonly session: Session;
   /** The size of the body in bytes. */
   readonly size: number;
-  /** The body as it was spelt: JSON text. */
-  readonly json: string;
+  /** The body as it was spelt: JSON text. An error response has none. */
+  readonly json: string | undefined;
   /** The value at a JSON Pointer (RFC 6901) into the body; `undefined` if nothing is there. */
   read(pointer: string): any;
 }
 
 export interface Request<M extends string = string>
   extends Message<M, SessionOf<Of<Requests, M, "params">>> {
+  readonly json: string;
   /** Parsed when it is first asked for. */
   readonly params: Of<Requests, M, "params">;
 }
 
 export interface Notification<M extends string = string>
   extends Message<M, SessionOf<Of<Notifications, M, "params">>> {
+  readonly json: string;
   /** Parsed when it is first asked for. */
   readonly params: Of<Notifications, M, "params">;
 }
 
 /** A response has a result or an error. */
-export interface Response<M extends string = string>
+export type Response<M extends string = string> = ResultResponse<M> | ErrorResponse<M>;
+
+export interface ResultResponse<M extends string = string>
   extends Message<M, SessionOf<Of<Requests, M, "params">>> {
+  readonly json: string;
   /** Parsed when it is first asked for. */
-  readonly result: Of<Requests, M, "result"> | undefined;
-  readonly error: RpcError | undefined;
+  readonly result: Of<Requests, M, "result">;
+  readonly error: undefined;
+}
+
+export interface ErrorResponse<M extends string = string>
+  extends Message<M, SessionOf<Of<Requests, M, "params">>> {
+  readonly json: undefined;
+  readonly result: undefined;
+  readonly error: RpcError;
 }
 
 declare const kind: unique symbol;
@@ -97,7 +109,10 @@ export interface Options {
 
 /** A neighbour of the proxy. */
 export interface Neighbour<Requests, Notifications> {
-  /** Asks it. The promise rejects with an `RpcError`, or with `Cancelled` if the message at hand is withdrawn. */
+  /**
+   * Asks it. The promise rejects with an `RpcError`, also if the host does not send the request, or with `Cancelled` if
+   * the message at hand is withdrawn.
+   */
   request<M extends Method<Requests>>(
     method: M,
     ...params: M extends keyof Requests ? [Of<Requests, M, "params">] : [params?: unknown]
@@ -128,7 +143,7 @@ export function promptsChanged(): void;
 /** The host's log; `console` writes there too. */
 export const log: Record<"trace" | "debug" | "info" | "warn" | "error", (...values: unknown[]) => void>;
 
-/** An error of JSON-RPC, as a neighbour answers it. */
+/** An error of JSON-RPC: a neighbour's answer, or that the host did not send the request. */
 export class RpcError extends Error {
   constructor(code: number, message: string, data?: unknown);
   readonly code: number;

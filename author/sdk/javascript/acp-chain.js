@@ -13,7 +13,7 @@ export const discard = () => wit.discard;
 export const text = (text) => ({ type: "text", text });
 
 const neighbour = (to) => ({
-  request: (method, params) => ask(() => wit.request(to, method, params)),
+  request: (method, params) => ask(method, () => wit.request(to, method, params)),
   notify: (method, params) => wit.notify(to, method, params),
 });
 

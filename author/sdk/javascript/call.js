@@ -33,6 +33,6 @@ export class Call {
 
   /** Asks the caller. */
   ask(method, params) {
-    return tasks.ask(() => wit.ask(this.#id, method, params));
+    return tasks.ask(method, () => wit.ask(this.#id, method, params));
   }
 }

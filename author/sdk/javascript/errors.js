@@ -1,6 +1,6 @@
 // What is thrown by the SDK, beside the errors of the language.
 
-/** An error of JSON-RPC, as a neighbour answers it. */
+/** An error of JSON-RPC: a neighbour's answer, or that the host did not send the request. */
 export class RpcError extends Error {
   name = "RpcError";
 

@@ -145,9 +145,13 @@ export const defineProxy = (options = {}) => new Proxy(options);
 /** What a handler returned, as an action; nothing, if it decided nothing. */
 function action(returned) {
   if (returned === undefined || returned === null) return undefined;
-  if (Array.isArray(returned)) return returned.length === 0 ? undefined : wit.edit(returned);
+  const isList = Array.isArray(returned);
+  if (isList && returned.every(isEdit)) return returned.length === 0 ? undefined : wit.edit(returned);
   if (typeof returned.tag === "string") return returned;
+  const what = isList ? "a list that is not all edits" : typeof returned;
   throw new TypeError(
-    `a handler returned ${typeof returned}; it returns nothing, a list of edits, or what respond, reject, replace or discard give`,
+    `a handler returned ${what}; it returns nothing, a list of edits, or what respond, reject, replace or discard give`,
   );
 }
+
+const isEdit = (part) => typeof part?.pointer === "string" && part.change !== undefined;

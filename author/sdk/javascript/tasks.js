@@ -4,19 +4,20 @@
 // The number of a request of the proxy's own stays in `requests` until its answer came, also when nobody waits for
 // it any more: by that it is told from a response that passes by.
 
-import { Cancelled, ChannelError } from "./errors.js";
+import { Cancelled, ChannelError, RpcError } from "./errors.js";
 import { explain, trace } from "./locations.js";
 import { currentTask, drain, outcome, within } from "./promise.js";
 import * as wit from "./wit.js";
 
 const REQUEST_CANCELLED = -32800;
+const INTERNAL_ERROR = -32603;
 
 /** By the numbers of their messages, the tasks that hold them. */
 const held = new Map();
 /** By their numbers, the requests of the proxy's own: who waits for the answer, or nothing. */
 const requests = new Map();
 
-/** Runs what is left to do. Rejections that nobody handles are told, but for that of a promise that is looked at. */
+/** Runs what is left to do. Rejections that nobody handles are told, except that of the given promise. */
 function runJobs(promise) {
   for (const unhandled of drain(promise)) wit.log("error", `nobody handles this rejection: ${trace(unhandled)}`);
 }
@@ -59,7 +60,7 @@ function end(task, decide) {
   }
 }
 
-const giveUp = (task) => settle(task, () => wit.settle(task.id, wit.reject(REQUEST_CANCELLED, "Request cancelled")));
+const giveUp = (task) => settle(task, () => settleWith(task.id, wit.reject(REQUEST_CANCELLED, "Request cancelled")));
 
 function settle({ id, withdrawn }, call) {
   try {
@@ -74,7 +75,8 @@ function settleWith(id, action) {
   try {
     wit.settle(id, action);
   } catch (refused) {
-    if (refused.code !== "denied" && refused.code !== "invalid") throw refused;
+    if (refused.code === "unknown-message") throw refused;
+    // Nobody else settles it.
     wit.fail(id, `${refused}`);
   }
 }
@@ -85,7 +87,7 @@ export function failed(error) {
   return explain(error);
 }
 
-/** Runs something that may not wait; whether it ended. */
+/** Runs something that may not wait; returns whether it ended. */
 export function finished(run) {
   const made = Promise.resolve(run());
   runJobs(made);
@@ -95,14 +97,26 @@ export function finished(run) {
 }
 
 /** A request of the proxy's own: a promise of the result. With the task that makes it, it is withdrawn. */
-export function ask(send) {
+export function ask(method, send) {
   const task = currentTask();
   return new Promise((resolve, reject) => {
     if (task?.withdrawn) throw new Cancelled();
-    const id = send();
+    const id = sent(method, send);
     requests.set(id, { task, resolve, reject });
     if (task) (task.requests ??= new Set()).add(id);
   });
+}
+
+/** Sends a request; one that the host refuses fails as if it were answered with an error. */
+function sent(method, send) {
+  try {
+    return send();
+  } catch (refused) {
+    if (!(refused instanceof ChannelError)) throw refused;
+    const message = `${method} was not sent: ${refused.message}`;
+    wit.log("warn", message);
+    throw Object.assign(new RpcError(INTERNAL_ERROR, message), { cause: refused });
+  }
 }
 
 /** Takes a response; whether it answers a request of the proxy's own. */

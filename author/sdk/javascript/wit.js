@@ -36,32 +36,55 @@ const asked = (call) => (...given) => {
   }
 };
 
+// Half a surrogate pair, which a text from JSON may have, would be a trap on its way to the host.
+
+/**
+ * A text for people: U+FFFD takes the place of such a half.
+ * @param {string} text
+ */
+const told = (text) => text.toWellFormed();
+
+/**
+ * A text that names something: such a half is an error, since the host knows no name with it.
+ * @param {string} text
+ */
+function name(text) {
+  if (text.isWellFormed()) return text;
+  throw new TypeError(`${JSON.stringify(text)} has half of a surrogate pair`);
+}
+
 /**
  * Writes into the host's log.
  * @param {Level} level
  * @param {string} text
  */
 export function log(level, text) {
-  if (early) early.push({ level, text });
-  else channel.log(level, text);
+  const line = told(text);
+  if (early) early.push({ level, text: line });
+  else channel.log(level, line);
 }
 
 export const request = asked((/** @type {Peer} */ to, /** @type {string} */ method, /** @type {unknown} */ params) =>
-  channel.request(to, method, json(params ?? null)));
+  channel.request(to, name(method), json(params ?? null)));
 export const notify = asked((/** @type {Peer} */ to, /** @type {string} */ method, /** @type {unknown} */ params) =>
-  channel.notify(to, method, json(params ?? null)));
+  channel.notify(to, name(method), json(params ?? null)));
 export const settle = asked(channel.settle);
-export const fail = asked(channel.fail);
+export const fail = asked((/** @type {number} */ id, /** @type {string} */ reason) => channel.fail(id, told(reason)));
 export const cancel = asked(channel.cancel);
-export const read = asked(channel.read);
+export const read = asked((/** @type {number} */ id, /** @type {string} */ pointer) => channel.read(id, name(pointer)));
 export const save = asked((/** @type {unknown} */ state) => channel.save(json(state)));
-export const progress = asked(channel.reportProgress);
+export const progress = asked((
+  /** @type {number} */ call,
+  /** @type {number} */ progress,
+  /** @type {number | null} */ total,
+  /** @type {string | null} */ message,
+) => channel.reportProgress(call, progress, total, message && told(message)));
 export const meta = asked(channel.callMeta);
 export const ask = asked((/** @type {number} */ call, /** @type {string} */ method, /** @type {unknown} */ params) =>
-  channel.askCaller(call, method, json(params ?? {})));
+  channel.askCaller(call, name(method), json(params ?? {})));
 export const toolsChanged = asked(channel.toolsChanged);
 export const resourcesChanged = asked(channel.resourcesChanged);
-export const resourceChanged = asked(channel.resourceChanged);
+export const resourceChanged = asked((/** @type {string} */ uri) => channel.resourceChanged(name(uri)));
 export const promptsChanged = asked(channel.promptsChanged);
 export const proxyId = asked(() => channel.proxyId());
 
@@ -85,12 +108,13 @@ export const respond = (result) => ({ tag: "respond", val: json(result) });
 export const reject = (code, message, data) => ({ tag: "reject", val: rawError(code, message, data) });
 
 /** @type {(pointer: string, value: unknown) => Edit} */
-export const set = (pointer, value) => ({ pointer, change: { tag: "set", val: json(value) } });
+export const set = (pointer, value) => ({ pointer: name(pointer), change: { tag: "set", val: json(value) } });
 /** @type {(pointer: string) => Edit} */
-export const remove = (pointer) => ({ pointer, change: { tag: "remove" } });
+export const remove = (pointer) => ({ pointer: name(pointer), change: { tag: "remove" } });
 
 /** @type {(code: number, message: string, data?: unknown) => RawError} */
-const rawError = (code, message, data) => ({ code, message, data: data === undefined ? null : json(data) });
+const rawError = (code, message, data) =>
+  ({ code, message: told(message), data: data === undefined ? null : json(data) });
 
 /** @type {(error: RawError) => RpcError} */
 const rpcError = ({ code, message, data }) => new RpcError(code, message, data === null ? undefined : parsed(data));
@@ -133,7 +157,7 @@ export function handler({ start, receive, withdraw, explain }) {
       return call(given);
     } catch (error) {
       // Anything but the text that the WIT has would be a trap.
-      throw explain(error);
+      throw told(explain(error));
     }
   };
   const init = exported((/** @type {{ config: string, saved: string | null }} */ { config, saved }) => {
@@ -170,7 +194,7 @@ const offer = ({ list, call, explain }) => ({
     try {
       return list(session ?? undefined);
     } catch (error) {
-      throw explain(error);
+      throw told(explain(error));
     }
   },
   /**

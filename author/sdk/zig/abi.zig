@@ -20,8 +20,8 @@ pub fn Result(comptime Ok: type, comptime Err: type) type {
     return union(enum) { ok: Ok, err: Err };
 }
 
-/// What makes a handler fail with a text.
-pub var reason: []const u8 = "";
+/// What makes a handler fail with a text: `error.AcpFailed` stands for it. It is in the arena.
+pub var reason: ?[]const u8 = null;
 
 /// Calls a function of the host.
 pub fn call(comptime interface: []const u8, comptime name: []const u8, comptime R: type, args: anytype) R {
@@ -52,6 +52,7 @@ pub fn serve(comptime interface: []const u8, comptime name: []const u8, comptime
 
 /// The host has read the answer.
 fn after(_: [*]u8) callconv(.c) void {
+    reason = null;
     _ = memory.reset(.{ .retain_with_limit = kept });
 }
 
@@ -78,7 +79,8 @@ pub fn answer(comptime R: type, comptime handler: anytype, given: anytype) [*]u8
 fn result(comptime R: type, returned: anytype) R {
     switch (@typeInfo(@TypeOf(returned))) {
         .error_union => return .{ .ok = returned catch |failure| {
-            const text = if (failure == error.Failed) reason else @errorName(failure);
+            const told: ?[]const u8 = if (failure == error.AcpFailed) reason else null;
+            const text = told orelse @errorName(failure);
             return .{ .err = if (@FieldType(R, "err") == []const u8) text else .{ .code = -32603, .message = text } };
         } },
         else => return if (@TypeOf(returned) == R) returned else .{ .ok = returned },

@@ -80,9 +80,9 @@ pub fn settle(id: MessageId, action: Action) !void {
 }
 
 /// A failure of which users are told this: `return acp.fail("there is no {s}", .{name});`.
-pub fn fail(comptime format: []const u8, values: anytype) error{ Failed, OutOfMemory } {
+pub fn fail(comptime format: []const u8, values: anytype) error{ AcpFailed, OutOfMemory } {
     abi.reason = std.fmt.allocPrint(arena, format, values) catch |failure| return failure;
-    return error.Failed;
+    return error.AcpFailed;
 }
 
 /// What a function of the channel gives, or why not, as an error.

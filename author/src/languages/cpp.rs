@@ -80,12 +80,18 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
             _ => bindings,
         });
     }
-    for folder in [&site.folder.join("src"), &sdk] {
+    let own = site.folder.join("src");
+    for folder in [&own, &sdk] {
         sources.extend(c::all_in(folder, "cpp")?);
     }
     let mut cc = Command::new(&zig);
     cc.arg("c++").args(OPTIONS);
-    run(c::compile(&mut cc, &[&headers, &sdk], &sources, &module))?;
+    run(c::compile(
+        &mut cc,
+        &[&headers, &sdk, &own],
+        &sources,
+        &module,
+    ))?;
     let module = fs::read(&module).map_err(Error::disk(&module))?;
     component::encode(&module)
 }

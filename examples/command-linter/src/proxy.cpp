@@ -16,15 +16,22 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
   };
 }
 
-// The command that the agent wants to run, as far as it says so.
-static std::string command_of(std::string_view params) {
+// The command that the agent wants to run, as far as it says so. One that cannot be read is no reason to let it pass.
+static acp::Result<std::string> command_of(std::string_view params) {
   // In version 2 of the protocol, the subject is a command or a call.
   auto subject = json::member(params, "subject");
   auto call = json::member(subject.empty() ? params : subject, "toolCall");
   auto said = json::member(json::member(call, "rawInput"), "command");
-  std::string command = json::text(call.empty() ? json::member(subject, "command") : said);
+  if (call.empty()) said = json::member(subject, "command");
   // Some agents give its words one by one.
-  for (auto word : json::elements(said)) command += (command.empty() ? "" : " ") + json::text(word);
+  std::vector<std::string_view> words{said};
+  if (said.empty() || said == "null") words.clear();
+  if (said.starts_with('[')) words = json::elements(said);
+  std::string command;
+  for (auto word : words) {
+    if (!word.starts_with('"')) return std::unexpected("the command is neither a text nor a list of texts");
+    command += (command.empty() ? "" : " ") + json::text(word);
+  }
   return command.empty() ? json::text(json::member(call, "title")) : command;
 }
 
@@ -45,10 +52,11 @@ static acp::Result<void> tell(std::string_view session, std::string_view command
 }
 
 acp::Result<acp::Action> acp::on_request(const Request &asked) {
-  std::string command = command_of(asked.params);
-  auto reason = objection(command);
+  auto command = command_of(asked.params);
+  if (!command) return std::unexpected(command.error());
+  auto reason = objection(*command);
   if (!reason) return Forward{};
-  if (auto told = tell(asked.head.session.value_or(""), command, *reason); !told) return std::unexpected(told.error());
+  if (auto told = tell(asked.head.session.value_or(""), *command, *reason); !told) return std::unexpected(told.error());
   auto option = reject_once(json::member(asked.params, "options"));
   if (option.empty()) return Respond{R"({"outcome": {"outcome": "cancelled"}})"};
   return Respond{R"({"outcome": {"outcome": "selected", "optionId": )" + std::string(option) + "}}"};

@@ -82,7 +82,8 @@ impl Json {
         }
     }
 
-    /// The part at a JSON Pointer as a Rust type; `None` if nothing is there, or another type.
+    /// The part at a JSON Pointer as a Rust type; `None` if nothing is there, or another type. No `String` holds half of
+    /// a surrogate pair: a proxy that refuses by what a text says reads it with [`Strings`], which replace that.
     #[must_use]
     pub fn at<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         find::find(self, pointer)?.parse().ok()

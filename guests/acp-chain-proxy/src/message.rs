@@ -78,7 +78,7 @@ pub struct Head {
 
 impl Head {
     /// The part of the body at a JSON Pointer, read from the host's copy: for messages without their body. `None` if
-    /// nothing is there, or another type.
+    /// nothing is there, or another type, or the host refuses: one call reads only so much.
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         crate::channel::read(self.id, pointer).ok()??.parse().ok()

@@ -187,10 +187,9 @@ pub(crate) fn cancel(message: MessageId) {
 fn settle(held: MessageId, outcome: Outcome) {
     let settled = match outcome {
         Ok(action) => channel::settle(held, action).or_else(|error| match error {
-            ChannelError::Denied(_) | ChannelError::Invalid(_) => {
-                channel::fail(held, &error.to_string())
-            }
-            _ => Err(error),
+            ChannelError::UnknownMessage => Err(error),
+            // Nobody else settles it.
+            _ => channel::fail(held, &error.to_string()),
         }),
         Err(failure) => channel::fail(held, &failure),
     };

@@ -97,6 +97,23 @@ async fn the_sources_in_javascript_and_typescript_are_of_the_types() {
 }
 
 #[tokio::test]
+async fn an_error_of_zig_is_told_by_its_name_whatever_that_is() {
+    let project = Project::new("zig", "prompt").await;
+    let source = "src/proxy.zig";
+    project.change(source, ".bypass", ".refuse");
+    project.change(
+        source,
+        "return acp.edit(\"/prompt/-\", .{ .type = \"text\", .text = \"Be brief.\" });",
+        "return error.Failed;",
+    );
+    let transcript = "client: p session/prompt {\"prompt\": []}\n\
+        client gets: p error {\"message\": \"[..] failed on session/prompt: Failed\"}\n";
+    fs::write(project.path("tests/brief.transcript"), transcript).unwrap();
+    project.build().await;
+    project.passes_its_tests().await;
+}
+
+#[tokio::test]
 async fn a_handler_that_gives_up_says_why_and_where() {
     for (lang, file, from, to, expected) in [
         (

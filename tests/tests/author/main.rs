@@ -3,6 +3,7 @@
 
 mod assemblyscript;
 mod built;
+mod c;
 mod javascript;
 mod project;
 mod python;

@@ -98,7 +98,8 @@ async fn tool_calls_are_counted(lang: &str) {
     for count in [2, 1] {
         client.turn(&[call].repeat(count).join("\n")).await;
         let said = client.chunks().pop().unwrap();
-        let expected = format!("**{NAME}**: {count} tool calls in this turn.");
+        let calls = if count == 1 { "call" } else { "calls" };
+        let expected = format!("**{NAME}**: {count} tool {calls} in this turn.");
         assert_eq!(said.trim(), expected);
     }
     // Of none, nothing is said.

@@ -24,6 +24,17 @@ async fn a_prompt_waits_for_an_answer(lang: &str) {
     project.change("extension.toml", power, &more);
     project.build().await;
     project.passes_its_tests().await;
+
+    // What waited for too long is the host's again, and nothing has failed. The log is shown where something differs.
+    let late =
+        "client: p session/prompt {\"prompt\": []}\nclient gets: f fs/read_text_file\nafter 10m\n";
+    fs::write(project.path("tests/late.transcript"), late).unwrap();
+    let said = project
+        .acp_chain(&["test", "tests/late.transcript"], ".")
+        .await;
+    let is_taken_back = said.out.contains("its `settle` came to nothing");
+    let has_failed = said.out.contains("failed on a cancellation");
+    assert!(is_taken_back && !has_failed, "{said:?}");
 }
 
 #[tokio::test]

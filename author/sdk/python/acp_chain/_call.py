@@ -5,10 +5,14 @@ from __future__ import annotations
 import inspect
 import typing
 from types import CoroutineType
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Literal, Optional
 
 from . import _tasks, _wit
 from ._json import loads
+from ._log import log
+
+When = Callable[[Optional[str]], bool]
+"""Whether a session has it; it is asked when the session's agent lists what there is."""
 
 
 class Call:
@@ -26,13 +30,22 @@ class Call:
     def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
         """Says how far it has come. `progress` grows with every report; `total` is what it reaches in the end.
         A caller that did not ask for progress is told nothing."""
-        _wit.progress(self._id, progress, total, message)
+        try:
+            _wit.progress(self._id, progress, total, message)
+        except _wit.ChannelError as refused:
+            # It goes on without: nobody but the caller would miss the report.
+            log.debug("no progress is told: %s", refused)
 
     @property
     def meta(self) -> dict[str, Any]:
         """What the caller said beside it: the `_meta` of its MCP request."""
         meta: dict[str, Any] = loads(_wit.meta(self._id))
         return meta
+
+    def can(self, capability: Literal["elicitation", "sampling", "roots"]) -> bool:
+        """Whether the caller says that it can be asked this."""
+        capabilities = self.meta.get("io.modelcontextprotocol/clientCapabilities")
+        return isinstance(capabilities, dict) and capability in capabilities
 
     async def ask(self, method: str, params: Any = None) -> Any:
         """Asks the caller, and waits for its result: `elicitation/create`, `sampling/createMessage` or `roots/list`

@@ -124,4 +124,12 @@ def result(outcome: _wit.Outcome) -> str:
     value = outcome.value
     if isinstance(value, str):
         return value
-    raise RpcError(value.code, value.message, None if value.data is None else loads(value.data))
+    raise RpcError(value.code, value.message, None if value.data is None else data(value.data))
+
+
+def data(text: str) -> Any:
+    """The data of an error. What cannot be parsed stays a text, as whoever waits for an error has to get it."""
+    try:
+        return loads(text)
+    except ValueError:
+        return text

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Callable, Mapping, Optional
 
 from . import _wit
 from ._actions import Action, reject, respond, text
-from ._call import Call, Function
+from ._call import Call, Function, When
 from ._completion import Complete
 from ._json import dumps, loads
 
@@ -26,8 +26,10 @@ class Prompt:
         title: Optional[str] = None,
         description: Optional[str] = None,
         complete: Optional[Mapping[str, Complete]] = None,
+        when: Optional[When] = None,
     ) -> None:
         self.name = name or function.__name__
+        self.when = when
         what = f"the prompt {self.name}"
         self.function = Function(function, what)
         parameters = self.function.parameters.values()

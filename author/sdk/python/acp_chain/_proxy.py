@@ -8,7 +8,7 @@ from typing import Any, Awaitable, Callable, Coroutine, Mapping, Optional, TypeV
 
 from . import _log, _tasks, _wit
 from ._actions import Returned, action, reject
-from ._call import Call
+from ._call import Call, When
 from ._completion import Complete, complete
 from ._json import dumps, loads
 from ._messages import Message, Notification, Request, Response
@@ -22,6 +22,7 @@ OnNotification = TypeVar("OnNotification", bound=Callable[[Notification[Any]], H
 OnResponse = TypeVar("OnResponse", bound=Callable[[Response[Any]], Handled])
 OnStart = TypeVar("OnStart", bound=Callable[[Any, Any], None])
 Function = TypeVar("Function", bound=Callable[..., Any])
+Offered = TypeVar("Offered", Tool, Resource, Prompt)
 
 MESSAGES: dict[_wit.Kind, type[Message[Any]]] = {
     "request": Request,
@@ -113,6 +114,7 @@ class Proxy:
         destructive: Optional[bool] = None,
         idempotent: Optional[bool] = None,
         open_world: Optional[bool] = None,
+        when: Optional[When] = None,
     ) -> Callable[[Function], Function]: ...
 
     def tool(self, *functions: Callable[..., Any], **given: Any) -> Any:
@@ -120,12 +122,14 @@ class Proxy:
         schema comes of the types of the parameters, unless they are given.
 
         The hints are those of MCP: whether it changes nothing, whether it may destroy, whether calling it again
-        changes nothing more, and whether it deals with an open world."""
+        changes nothing more, and whether it deals with an open world.
+
+        `when` says whether a session has it; all have, if it is left out."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("tools", "tools", "tool-proxy")
             tool = Tool(function, **given)
-            self._tools[tool.name] = tool
+            add(self._tools, "tool", tool.name, tool)
             return function
 
         return register(*functions) if functions else register
@@ -139,10 +143,12 @@ class Proxy:
         description: Optional[str] = None,
         mime_type: Optional[str] = None,
         complete: Optional[Mapping[str, Complete]] = None,
+        when: Optional[When] = None,
     ) -> Callable[[Function], Function]:
         """A resource for the agent, which it reads by this URI, or those of a template with `{name}` or `{+path}` in
         it: these are the parameters of the function. Its name is the function's, its description the docstring, unless
-        they are given. `complete` has functions that give what a variable could be."""
+        they are given. `complete` has functions that give what a variable could be. `when` says whether a session has
+        it listed."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("resources", "resources", "resource-proxy")
@@ -155,8 +161,9 @@ class Proxy:
                 description=description,
                 mime_type=mime_type,
                 complete=complete,
+                when=when,
             )
-            self._resources[uri] = made
+            add(self._resources, "resource", uri, made)
             return function
 
         return register
@@ -172,17 +179,19 @@ class Proxy:
         title: Optional[str] = None,
         description: Optional[str] = None,
         complete: Optional[Mapping[str, Complete]] = None,
+        when: Optional[When] = None,
     ) -> Callable[[Function], Function]: ...
 
     def prompt(self, *functions: Callable[..., Any], **given: Any) -> Any:
         """A prompt that the user picks. Its name is the function's, its description the docstring, and its arguments
-        are the parameters, all of them texts. `complete` has functions that give what an argument could be."""
+        are the parameters, all of them texts. `complete` has functions that give what an argument could be. `when`
+        says whether a session has it listed."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("prompts", "prompts", "prompt-proxy")
             self._check_completion(given.get("complete"))
             prompt = Prompt(function, **given)
-            self._prompts[prompt.name] = prompt
+            add(self._prompts, "prompt", prompt.name, prompt)
             return function
 
         return register(*functions) if functions else register
@@ -252,13 +261,13 @@ class Proxy:
             raise _wit.failed(_log.failure(error)) from None
 
     def _list_tools(self, session: Optional[str]) -> tuple[Optional[str], list[str]]:
-        return self._instructions, [tool.listed for tool in self._tools.values()]
+        return self._instructions, [tool.listed for tool in there(self._tools, session)]
 
     def _call_tool(self, call: int, session: Optional[str], name: str, arguments: str) -> _wit.Action:
         return self._serve(call, call_tool(self._tools.get(name), Call(call, session), name, arguments))
 
     def _list_resources(self, session: Optional[str]) -> tuple[Optional[str], list[str], list[str]]:
-        resources = self._resources.values()
+        resources = there(self._resources, session)
         fixed = [resource.listed for resource in resources if not resource.is_template]
         templates = [resource.listed for resource in resources if resource.is_template]
         # With tools, these say it.
@@ -268,7 +277,7 @@ class Proxy:
         return self._serve(call, read(self._resources, Call(call, session), uri))
 
     def _list_prompts(self, session: Optional[str]) -> list[str]:
-        return [prompt.listed for prompt in self._prompts.values()]
+        return [prompt.listed for prompt in there(self._prompts, session)]
 
     def _get_prompt(self, call: int, session: Optional[str], name: str, arguments: str) -> _wit.Action:
         return self._serve(call, get(self._prompts.get(name), Call(call, session), name, arguments))
@@ -276,12 +285,15 @@ class Proxy:
     def _complete(
         self, call: int, session: Optional[str], reference: str, argument: str, value: str, context: str
     ) -> _wit.Action:
+        return self._serve(call, self._completed(reference, argument, value, context))
+
+    async def _completed(self, reference: str, argument: str, value: str, context: str) -> _wit.Action:
         named = loads(reference)
         completed: Any = self._resources.get(named.get("uri"))
         if named["type"] == "ref/prompt":
             completed = self._prompts.get(named["name"])
         completer = completed.complete.get(argument) if completed else None
-        return self._serve(call, complete(completer, value, context))
+        return await complete(completer, value, context)
 
     @staticmethod
     def _serve(call: int, coroutine: Coroutine[Any, Any, _wit.Action]) -> _wit.Action:
@@ -291,6 +303,20 @@ class Proxy:
             return reject(_tasks.INTERNAL, _log.failure(error))
 
 
+def add(offered: dict[str, Offered], kind: str, name: str, made: Offered) -> None:
+    if name in offered:
+        raise TypeError(f"the {kind} {name}: there is one already")
+    offered[name] = made
+
+
+def there(offered: Mapping[str, Offered], session: Optional[str]) -> list[Offered]:
+    """What a session has of these."""
+    try:
+        return [made for made in offered.values() if made.when is None or made.when(session)]
+    except BaseException as error:
+        raise _wit.failed(_log.failure(error)) from None
+
+
 class Neighbour:
     """The client or the agent, as the proxy talks to it."""
 
@@ -298,8 +324,8 @@ class Neighbour:
         self._name: _wit.Sender = name
 
     async def request(self, method: str, params: Any = None) -> Any:
-        """Asks it, and waits for its result. Its error is an `RpcError`, and so is that the host did not
-        send the request."""
+        """Asks it, and waits for its result. Its error is an `RpcError`; so is a request that the host refuses
+        to send."""
         name = self._name
         return await _tasks.answer(method, lambda method, json: _wit.request(name, method, json), params)
 

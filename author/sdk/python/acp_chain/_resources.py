@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from . import _wit
 from ._actions import Action, reject, respond
-from ._call import Call, Function
+from ._call import Call, Function, When
 from ._json import dumps
 from ._completion import Complete
 
@@ -30,9 +30,11 @@ class Resource:
         description: Optional[str] = None,
         mime_type: Optional[str] = None,
         complete: Optional[Mapping[str, Complete]] = None,
+        when: Optional[When] = None,
     ) -> None:
         what = f"the resource {uri}"
         self.uri = uri
+        self.when = when
         self.pattern, variables = pattern(uri, what)
         self.without_slash = set(re.findall(r"\{(\w+)\}", uri))
         self.function = Function(function, what)

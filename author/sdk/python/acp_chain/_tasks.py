@@ -75,7 +75,7 @@ async def answer(method: str, send: Callable[[str, str], int], params: Any) -> A
     except _wit.ChannelError as error:
         message = f"{method} was not sent: {error}"
         log.warning(message)
-        raise RpcError(INTERNAL, message) from None
+        raise RpcError(INTERNAL, message) from error
     return await Answer(id)
 
 
@@ -147,7 +147,7 @@ class Held(Task):
             try:
                 _wit.settle(self.id, settled)
             except _wit.ChannelError as refused:
-                if refused.code not in ("denied", "invalid"):
+                if refused.code == "unknown-message":
                     raise
                 log.error("%s", refused)
                 _wit.fail(self.id, str(refused))

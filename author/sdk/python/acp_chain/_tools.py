@@ -9,7 +9,7 @@ from typing import Any, Callable, Mapping, Optional, Sequence
 
 from . import _log, _schema, _wit
 from ._actions import Action, reject, respond, text
-from ._call import Call, finished
+from ._call import Call, When, finished
 from ._json import dumps, loads
 
 INVALID_PARAMS = -32602
@@ -45,9 +45,11 @@ class Tool:
         description: Optional[str] = None,
         input_schema: Optional[Mapping[str, Any]] = None,
         output_schema: Optional[Mapping[str, Any]] = None,
+        when: Optional[When] = None,
         **hints: Optional[bool],
     ) -> None:
         self.function = function
+        self.when = when
         self.name = name or function.__name__
         try:
             self.call_as, arguments, output = signature(function, input_schema)
@@ -110,15 +112,14 @@ async def call_tool(tool: Optional[Tool], call: Call, name: str, arguments: str)
         return reject(INVALID_PARAMS, f"there is no tool `{name}` any more")
     try:
         given = tool.read(loads(arguments), "")
-    except _schema.Mismatch as mismatch:
-        return respond(result(ToolResult([str(mismatch)], is_error=True)))
-    if tool.call_as is not None:
-        given[tool.call_as] = call
-    try:
+        if tool.call_as is not None:
+            given[tool.call_as] = call
         returned = await finished(tool.function(**given))
         if isinstance(returned, _wit.ACTIONS):
             return returned
         return respond(result(returned))
+    except _schema.Mismatch as mismatch:
+        return respond(result(ToolResult([str(mismatch)], is_error=True)))
     except Exception as error:
         _log.failure(error)
         # That of a KeyError is the key alone.

@@ -70,10 +70,27 @@ class ChannelError(Exception):
         super().__init__(error.message)
 
 
+# Half a surrogate pair, which a text from JSON may have, would be the end of the instance on its way to the host.
+
+
+def told(text: str) -> str:
+    """A text for people: `?` is in the place of such a half."""
+    return text.encode(errors="replace").decode()
+
+
+def checked(text: str) -> str:
+    """A text that names something: such a half is an error, since the host knows no name with it."""
+    text.encode()
+    return text
+
+
 def _raising(call: Callable[P, R]) -> Callable[P, R]:
     """The same function of the host's; its error is a `ChannelError`."""
 
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
+        for arg in args:
+            if isinstance(arg, str):
+                checked(arg)
         try:
             return call(*args, **kwargs)
         except Err as error:
@@ -86,18 +103,29 @@ _request = _raising(channel.request)
 _notify = _raising(channel.notify)
 ask = _raising(channel.ask_caller)
 settle = _raising(channel.settle)
-fail = _raising(channel.fail)
+_fail = _raising(channel.fail)
 cancel = _raising(channel.cancel)
 read = _raising(channel.read)
 save = _raising(channel.save)
-progress = _raising(channel.report_progress)
+_progress = _raising(channel.report_progress)
 meta = _raising(channel.call_meta)
 tools_changed = _raising(channel.tools_changed)
 resources_changed = _raising(channel.resources_changed)
 resource_changed = _raising(channel.resource_changed)
 prompts_changed = _raising(channel.prompts_changed)
 proxy_id = channel.proxy_id
-log = channel.log
+
+
+def log(level: Level, text: str) -> None:
+    channel.log(level, told(text))
+
+
+def fail(message: int, reason: str) -> None:
+    _fail(message, told(reason))
+
+
+def progress(call: int, progress: float, total: Optional[float], message: Optional[str]) -> None:
+    _progress(call, progress, total, None if message is None else told(message))
 
 
 def request(to: Sender, method: str, params: str) -> int:
@@ -116,11 +144,11 @@ def sender(head: Head) -> Sender:
 
 
 def put(pointer: str, value: str) -> Edit:
-    return Edit(pointer, types.Change_Set(value))
+    return Edit(checked(pointer), types.Change_Set(value))
 
 
 def remove(pointer: str) -> Edit:
-    return Edit(pointer, types.Change_Remove())
+    return Edit(checked(pointer), types.Change_Remove())
 
 
 def edit(edits: list[Edit]) -> Action:
@@ -132,7 +160,7 @@ def respond(result: str) -> Action:
 
 
 def reject(code: int, message: str, data: Optional[str]) -> Action:
-    return types.Action_Reject(types.RpcError(code, message, data))
+    return types.Action_Reject(types.RpcError(code, told(message), data))
 
 
 def replace(body: str) -> Action:
@@ -199,7 +227,7 @@ class Receiver(Protocol):
 
 def failed(reason: str) -> Err[str]:
     """What a receiver raises."""
-    return Err(reason)
+    return Err(told(reason))
 
 
 class Exported:

@@ -5,7 +5,9 @@ import json
 import typing
 import unittest
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Annotated, Any, Literal, NotRequired, Optional, TypedDict, Union
+from unittest import mock
 
 from componentize_py_types import Err, Ok
 from wit_world import exports
@@ -31,7 +33,7 @@ for name in (
     play(name)
 
 import acp_chain  # noqa: E402
-from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, respond  # noqa: E402
+from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, reject, respond  # noqa: E402
 from acp_chain import _schema  # noqa: E402
 from acp_chain._resources import Resource  # noqa: E402
 
@@ -42,6 +44,12 @@ def head(id=1, method="m", sender=types.Peer.CLIENT):
 
 def called(name):
     return [call[1:] for call in CALLS if call[0] == name]
+
+
+def refused(name, code):
+    """The host refuses what is asked of this function."""
+    error = acp_chain.ChannelError(channel.ChannelError(code, "refused"))
+    return mock.patch(f"acp_chain._wit.{name}", side_effect=error)
 
 
 class Played(unittest.TestCase):
@@ -123,6 +131,30 @@ class Handlers(Played):
         self.start()
         self.assertEqual(self.request(params='"\\ud800"'), types.Action_Respond('"\\ud800"'))
 
+    def test_half_a_surrogate_pair_is_told_as_a_question_mark(self):
+        @self.proxy.on_request("m")
+        def handler(message):
+            raise ValueError(f"no {message.params}")
+
+        self.start()
+        with self.assertRaises(Err) as raised:
+            self.request(params='"\\ud800"')
+        self.assertRegex(raised.exception.value, r"^ValueError: no \? \(")
+        [(_, logged)] = called("log")
+        self.assertIn("ValueError: no ?", logged)
+        self.assertEqual(reject(1, "no \ud800").value.message, "no ?")
+        Call(5, "s").progress(1, message="no \ud800")
+        self.assertEqual(called("report_progress"), [(5, 1, None, "no ?")])
+
+    def test_what_half_a_surrogate_pair_names_is_an_error(self):
+        for wrong in (
+            lambda: put("/\ud800", 1),
+            lambda: client.notify("\ud800"),
+            lambda: acp_chain.resource_changed("notes:/\ud800"),
+        ):
+            with self.assertRaises(UnicodeEncodeError):
+                wrong()
+
 
 class Waiting(Played):
     def setUp(self):
@@ -152,6 +184,31 @@ class Waiting(Played):
         [(id, reason)] = called("fail")
         self.assertEqual(id, 1)
         self.assertRegex(reason, r"^acp_chain\._messages\.RpcError: no \(5\) \(test_sdk.py:\d+, in handler\)$")
+
+    def test_an_error_has_its_data_however_deep_it_is(self):
+        @self.proxy.on_request("n")
+        async def handler(message):
+            try:
+                await client.request("ask")
+            except RpcError as error:
+                return respond(error.data)
+
+        self.request(method="n")
+        deep = "[" * 501 + "]" * 501
+        self.answer(101, Err(types.RpcError(5, "no", deep)))
+        self.assertEqual(called("settle"), [(1, types.Action_Respond(json.dumps(deep)))])
+
+    def test_a_settlement_that_is_refused_gives_the_message_up(self):
+        self.request()
+        with refused("settle", channel.ErrorCode.FULL):
+            self.answer(101, Ok("7"))
+        self.assertEqual(called("fail"), [(1, "refused")])
+
+    def test_one_that_the_host_has_taken_back_is_not_given_up(self):
+        self.request()
+        with refused("settle", channel.ErrorCode.UNKNOWN_MESSAGE):
+            self.answer(101, Ok("7"))
+        self.assertEqual(called("fail"), [])
 
     def test_one_that_is_withdrawn_withdraws_what_it_asked_for(self):
         self.request()
@@ -225,6 +282,16 @@ class Shape:
 
     name: Annotated[str, "What it is called."]
     points: list[Point] = field(default_factory=list)
+
+
+@dataclass
+class Span:
+    start: int
+    end: int
+
+    def __post_init__(self):
+        if self.start > self.end:
+            raise ValueError("start after end")
 
 
 class Tools(Played):
@@ -302,6 +369,35 @@ class Tools(Played):
             content = [{"type": "text", "text": said}]
             self.assertEqual(self.call(**arguments), {"content": content, "isError": True})
 
+    def test_what_an_argument_raises_is_the_failure_of_its_tool(self):
+        @self.proxy.tool
+        def cut(span: Span) -> str:
+            return "cut"
+
+        self.start()
+        content = [{"type": "text", "text": "start after end"}]
+        self.assertEqual(self.call(span={"start": 2, "end": 1}), {"content": content, "isError": True})
+
+    def test_a_second_tool_of_a_name_is_told_when_it_is_loaded(self):
+        def twice() -> str:
+            return ""
+
+        self.proxy.tool(twice)
+        with self.assertRaisesRegex(TypeError, "the tool twice: there is one already"):
+            self.proxy.tool(twice)
+
+    def test_a_session_has_what_is_for_it(self):
+        @self.proxy.tool(when=lambda session: {"s": True, "t": False}[session])
+        def mine() -> str:
+            return ""
+
+        self.start()
+        self.assertEqual([tool["name"] for tool in self.listed()], ["mine"])
+        self.assertEqual(self.tools.list_tools("t").tools, [])
+        with self.assertRaises(Err) as raised:
+            self.tools.list_tools("u")
+        self.assertRegex(raised.exception.value, r"^KeyError: 'u' \(test_sdk.py:")
+
     def test_what_has_no_schema_is_told_when_it_is_loaded(self):
         @dataclass
         class Tree:
@@ -332,6 +428,31 @@ class Tools(Played):
         self.answer(102, Ok('{"name":"me"}'))
         [(id, action)] = called("settle")
         self.assertEqual((id, json.loads(action.value)["content"][0]["text"]), (5, "me s {'a': 1} True"))
+
+    def test_a_call_knows_what_its_caller_can(self):
+        meta = '{"io.modelcontextprotocol/clientCapabilities":{"roots":{}}}'
+        with mock.patch("acp_chain._wit.meta", return_value=meta):
+            self.assertTrue(Call(5, "s").can("roots"))
+            self.assertFalse(Call(5, "s").can("sampling"))
+        self.assertFalse(Call(5, "s").can("roots"))
+
+    def test_a_call_goes_on_without_its_progress(self):
+        @self.proxy.tool
+        def count(call: Call) -> str:
+            call.progress(1)
+            return "counted"
+
+        self.start()
+        with refused("progress", channel.ErrorCode.FULL):
+            self.assertEqual(self.call(), {"content": [{"type": "text", "text": "counted"}]})
+
+    def test_a_completion_that_cannot_be_read_is_an_error(self):
+        self.start()
+        deep = '{"type":"ref/prompt","name":"a","x":' + "[" * 501 + "]" * 501 + "}"
+        asked = SimpleNamespace(id=5, session="s", reference=deep, argument="b", value="", context="{}")
+        with self.assertRaises(Err) as raised:
+            self.proxy.Completion.complete(asked)
+        self.assertIn("JSON is nested more than 500 levels deep", raised.exception.value.message)
 
 
 class Templates(unittest.TestCase):

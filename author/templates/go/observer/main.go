@@ -37,7 +37,11 @@ func (observer) OnResponse(turn proxy.Response) (proxy.Action, error) {
 		return proxy.Forward(), nil
 	}
 	delete(calls, turn.Session)
-	text := fmt.Sprintf("\n\n**%s**: %d tool calls in this turn.\n\n", proxy.ID(), count)
+	noun := "tool calls"
+	if count == 1 {
+		noun = "tool call"
+	}
+	text := fmt.Sprintf("\n\n**%s**: %d %s in this turn.\n\n", proxy.ID(), count, noun)
 	content := map[string]string{"type": "text", "text": text}
 	update := map[string]any{"sessionUpdate": "agent_message_chunk", "content": content}
 	params := map[string]any{"sessionId": turn.Session, "update": update}

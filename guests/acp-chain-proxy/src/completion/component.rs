@@ -18,10 +18,10 @@ impl<P: Exported + Completion> wit::Guest for Component<P> {
             context,
         } = call;
         let reference = body(reference);
-        // The host ensures that it is one or the other.
-        let of = match reference.at("/name") {
-            Some(name) => Reference::Prompt(name),
-            None => Reference::Template(reference.at("/uri").unwrap_or_default()),
+        // The host ensures that it is one or the other, and has what that needs.
+        let of = match reference.at::<String>("/type").as_deref() {
+            Some("ref/prompt") => Reference::Prompt(reference.at("/name").unwrap_or_default()),
+            _ => Reference::Template(reference.at("/uri").unwrap_or_default()),
         };
         let arguments = Partial {
             of,

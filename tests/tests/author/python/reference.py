@@ -13,12 +13,15 @@ def start(config, saved):
 
 @proxy.on_request("session/prompt", sender="client", body=False)
 async def on_prompt(prompt):
-    counts[prompt.session] = counts.get(prompt.session, 0) + 1
-    save(counts)
-    if counts[prompt.session] == 1:
+    edits = []
+    if prompt.session not in counts:
         rules = {"sessionId": prompt.session, "path": "/project/AGENTS.md"}
         file = await client.request("fs/read_text_file", rules)
-        return [put("/prompt/-", text(file["content"]))]
+        edits.append(put("/prompt/-", text(file["content"])))
+    # Only now: if a prompt gets no rules, the next one does.
+    counts[prompt.session] = counts.get(prompt.session, 0) + 1
+    save(counts)
+    return edits
 
 
 @proxy.tool(read_only=True, open_world=False)

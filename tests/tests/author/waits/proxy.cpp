@@ -39,8 +39,10 @@ acp::Result<void> acp::on_cancel(uint64_t prompt) {
   for (auto [file, held] : waiting) {
     if (held != prompt) continue;
     waiting.erase(file);
-    if (auto cancelled = cancel(file); !cancelled) return cancelled;
+    (void)cancel(file);
     break;
   }
-  return settle(prompt, Reject{{-32800, "Request cancelled"}});
+  // If not, the host has taken it back.
+  (void)settle(prompt, Reject{{-32800, "Request cancelled"}});
+  return {};
 }

@@ -37,13 +37,13 @@ pub fn onResponse(file: acp.Response) !acp.Action {
     return .forward;
 }
 
-pub fn onCancel(prompt: acp.MessageId) !void {
+pub fn onCancel(prompt: acp.MessageId) void {
     var all = waiting.iterator();
     while (all.next()) |one| {
         if (one.value_ptr.* != prompt) continue;
         const file = one.key_ptr.*;
         _ = waiting.remove(file);
-        try acp.done(acp.channel.cancel(file));
+        _ = acp.channel.cancel(file);
         break;
     }
     acp.passing.onCancel(prompt);

@@ -37,8 +37,10 @@ export function onNotification(update: Notification): Action {
 export function onResponse(turn: Response): Action {
   const session = turn.head.session;
   if (session == null || !calls.has(session)) return forward();
-  const content = text(`\n\n**${channel.proxyId()}**: ${calls.get(session)} tool calls in this turn.\n\n`);
+  const count = calls.get(session);
   calls.delete(session);
+  const noun = count == 1 ? "tool call" : "tool calls";
+  const content = text(`\n\n**${channel.proxyId()}**: ${count} ${noun} in this turn.\n\n`);
   const update = object().set("sessionUpdate", "agent_message_chunk").set("content", content);
   notify(Peer.Client, "session/update", object().set("sessionId", session).set("update", update));
   return forward();

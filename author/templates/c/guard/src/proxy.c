@@ -4,7 +4,7 @@
 
 // The kinds of tool calls that are allowed, in the words of the protocol.
 static bool is_allowed(span kind) {
-  return span_is(kind, SPAN("\"read\"")) || span_is(kind, SPAN("\"search\""));
+  return json_is(kind, SPAN("read")) || json_is(kind, SPAN("search"));
 }
 
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret,
@@ -20,7 +20,7 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
 // The option that allows it this time only; empty if there is none.
 static span allow_once(span options) {
   for (span option = {0}; json_next(options, &option);)
-    if (span_is(json_member(option, SPAN("kind")), SPAN("\"allow_once\"")))
+    if (json_is(json_member(option, SPAN("kind")), SPAN("allow_once")))
       return json_member(option, SPAN("optionId"));
   return (span){0};
 }

@@ -30,7 +30,8 @@ bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registr
 
 bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *ret, proxy_string_t *err) {
   acp_head_t *head = &update->head;
-  if (head->session.is_some && body_is(head->id, "/update/sessionUpdate", SPAN("\"tool_call\""))) {
+  bool is_call, is_read = body_is(head->id, "/update/sessionUpdate", SPAN("\"tool_call\""), &is_call, err);
+  if (is_read && is_call && head->session.is_some) {
     count **at = find(head->session.val);
     if (!*at) {
       *at = allocate(sizeof(count));
@@ -40,7 +41,7 @@ bool exports_handler_on_notification(acp_notification_t *update, acp_action_t *r
   }
   acp_notification_free(update);
   *ret = forward();
-  return true;
+  return is_read;
 }
 
 // Says it under the name of the proxy.
@@ -53,7 +54,7 @@ static void tell(count *counted) {
              SPAN(",\"update\":{\"sessionUpdate\":\"agent_message_chunk\",\"content\":{\"type\":\"text\","
                   "\"text\":\"\\n\\n**"),
              name, SPAN("**: "), decimal(counted->calls, digits + sizeof digits),
-             SPAN(" tool calls in this turn.\\n\\n\"}}}"));
+             counted->calls == 1 ? SPAN(" tool call") : SPAN(" tool calls"), SPAN(" in this turn.\\n\\n\"}}}"));
   notify(ACP_PEER_CLIENT, "session/update", params);
   proxy_string_free(&params);
   proxy_string_free(&session);

@@ -19,14 +19,16 @@ acp::Result<acp::Registration> acp::init(std::string_view config, std::optional<
 
 acp::Result<acp::Action> acp::on_notification(const Notification &update) {
   const Head &head = update.head;
-  if (head.session && json::text(read(head.id, "/update/sessionUpdate")) == "tool_call")
-    calls[std::string(*head.session)]++;
+  auto kind = read(head.id, "/update/sessionUpdate");
+  if (!kind) return std::unexpected(kind.error());
+  if (head.session && json::text(*kind) == "tool_call") calls[std::string(*head.session)]++;
   return Forward{};
 }
 
 // Says it under the name of the proxy.
 static acp::Result<void> tell(std::string_view session, unsigned count) {
-  std::string text = "\n\n**" + acp::proxy_id() + "**: " + std::to_string(count) + " tool calls in this turn.\n\n";
+  std::string counted = std::to_string(count) + (count == 1 ? " tool call" : " tool calls");
+  std::string text = "\n\n**" + acp::proxy_id() + "**: " + counted + " in this turn.\n\n";
   std::string content = R"({"type": "text", "text": )" + json::quote(text) + "}";
   std::string update = R"({"sessionUpdate": "agent_message_chunk", "content": )" + content + "}";
   std::string params = R"({"sessionId": )" + json::quote(session) + R"(, "update": )" + update + "}";

@@ -16,7 +16,8 @@ proxy.onResponse("session/prompt", { from: "agent", body: false }, ({ session })
   const count = calls.get(session);
   if (!count) return;
   calls.delete(session);
-  const content = text(`\n\n**${proxyId()}**: ${count} tool calls in this turn.\n\n`);
+  const what = count === 1 ? "1 tool call" : `${count} tool calls`;
+  const content = text(`\n\n**${proxyId()}**: ${what} in this turn.\n\n`);
   client.notify("session/update", { sessionId: session, update: { sessionUpdate: "agent_message_chunk", content } });
 });
 

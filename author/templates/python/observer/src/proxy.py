@@ -19,7 +19,8 @@ def count(update):
 @proxy.on_response("session/prompt", sender="agent", body=False)
 def tell(answer):
     if count := calls.pop(answer.session, 0):
-        content = text(f"\n\n**{proxy_id()}**: {count} tool calls in this turn.\n\n")
+        what = "1 tool call" if count == 1 else f"{count} tool calls"
+        content = text(f"\n\n**{proxy_id()}**: {what} in this turn.\n\n")
         update = {"sessionUpdate": "agent_message_chunk", "content": content}
         client.notify("session/update", {"sessionId": answer.session, "update": update})
 

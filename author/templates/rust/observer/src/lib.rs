@@ -40,7 +40,8 @@ impl Proxy for Observer {
         let session = turn.head.session.unwrap_or_default();
         let count = self.calls.borrow_mut().remove(&session);
         if let Some(count) = count {
-            Version::V1.tell(&session, &format!("{count} tool calls in this turn."))?;
+            let calls = if count == 1 { "call" } else { "calls" };
+            Version::V1.tell(&session, &format!("{count} tool {calls} in this turn."))?;
         }
         Ok(Action::Forward)
     }

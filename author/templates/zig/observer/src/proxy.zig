@@ -32,8 +32,9 @@ pub fn onResponse(turn: acp.Response) !acp.Action {
     const session = turn.head.session orelse return .forward;
     const counted = calls.fetchRemove(session) orelse return .forward;
     acp.gpa.free(counted.key);
-    const format = "\n\n**{s}**: {d} tool calls in this turn.\n\n";
-    const text = try std.fmt.allocPrint(acp.arena, format, .{ acp.channel.proxyId(), counted.value });
+    const noun: []const u8 = if (counted.value == 1) "tool call" else "tool calls";
+    const format = "\n\n**{s}**: {d} {s} in this turn.\n\n";
+    const text = try std.fmt.allocPrint(acp.arena, format, .{ acp.channel.proxyId(), counted.value, noun });
     try acp.notify(.client, "session/update", .{
         .sessionId = session,
         .update = .{ .sessionUpdate = "agent_message_chunk", .content = .{ .type = "text", .text = text } },
