@@ -70,9 +70,8 @@ pub mod key {
 
 /// Error codes beside those of [`rpc::code`].
 pub mod code {
-    pub use acp_chain_rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND};
-    /// The code for an unknown resource before 2026-07-28.
-    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    // The last one is for an unknown resource, before 2026-07-28.
+    pub use acp_chain_rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND};
     /// The headers of a request over HTTP do not match its body (MCP 2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The server does not support the version of a request (MCP 2026-07-28).

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::protocol::{Version, code, with};
-use acp_chain_rpc::{Error, Kind, Message, member};
+use acp_chain_rpc::{Error, Message, member};
 
 /// The type of a complete result.
 const COMPLETE: &str = r#""complete""#;
@@ -40,9 +40,7 @@ pub fn older(result: &str, cacheable: bool) -> Cow<'_, str> {
 
 /// An outcome in the form of 2026-07-28, which has another code for unknown resources.
 pub fn newer_error(outcome: Message) -> Message {
-    let gone = code::RESOURCE_NOT_FOUND.to_string();
-    if outcome.kind() == Kind::Error
-        && member(outcome.body(), "code") == Some(&gone)
+    if outcome.is_error(code::RESOURCE_NOT_FOUND)
         && let Ok(mut error) = serde_json::from_str::<Error>(outcome.body())
     {
         error.code = code::INVALID_PARAMS;

@@ -15,6 +15,8 @@ pub mod code {
     pub const INVALID_PARAMS: i64 = -32602;
     /// A part of the chain could not do its work.
     pub const INTERNAL_ERROR: i64 = -32603;
+    /// There is no such resource, file or session.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// The request was withdrawn by its sender (RFD request-cancellation).
     pub const REQUEST_CANCELLED: i64 = -32800;
 }

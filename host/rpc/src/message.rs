@@ -282,6 +282,13 @@ impl Message {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
     }
 
+    /// Whether it is an error with this code.
+    #[must_use]
+    pub fn is_error(&self, code: i64) -> bool {
+        let said = || member(self.body(), "code")?.parse().ok();
+        self.kind() == Kind::Error && said() == Some(code)
+    }
+
     /// All sessions that some reader may take it to be about: names may occur twice, and in another case.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<str>> {

@@ -18,10 +18,6 @@ use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
 use acp_chain_rpc::{Kind, Message, member};
 
-/// The notification that announces a child of its session, by its method and kind.
-const UPDATE: &str = "session/update";
-const CHILD: &str = "subagent_update";
-
 /// The cost of a map entry.
 const ENTRY: usize = 128;
 
@@ -132,8 +128,7 @@ impl Sessions {
         }
         self.apart = true;
         // Children of an earlier time do not go where it went then.
-        self.own
-            .retain(|_, begun| begun.parent.as_ref() != Some(session) || begun.route.is(route));
+        self.forget_children(session, |child| !child.route.is(route));
         self.keep(side, session, route, None)
     }
 
@@ -158,7 +153,6 @@ impl Sessions {
 
     /// A notification of the agent may announce a child of its session: that takes the same route, and ends with it
     /// (`SubagentUpdate`).
-    #[cold]
     pub fn adopt(&mut self, message: &Message, route: &Route) {
         let Some((parent, child)) = announced(message) else {
             return;
@@ -170,9 +164,8 @@ impl Sessions {
         let of = self.own.get(&(Peer::Agent, parent.clone()));
         let root = of.and_then(|begun| begun.parent.clone()).unwrap_or(parent);
         for side in [Peer::Agent, Peer::Client] {
-            let is_own = |begun: &Begun| begun.parent.is_none();
-            let is_own = self.own.get(&(side, child.clone())).is_some_and(is_own);
-            if !is_own {
+            let known = self.own.get(&(side, child.clone()));
+            if known.is_none_or(|begun| begun.parent.is_some()) {
                 // One that does not fit is led past the proxies of projects, as any unknown one.
                 self.keep(side, &child, route, Some(root.clone()));
             }
@@ -201,9 +194,14 @@ impl Sessions {
     /// A session was not set up: unless it had begun before, its children were not, either.
     pub fn fail(&mut self, session: &Arc<str>) {
         if !self.own.contains_key(&(Peer::Agent, session.clone())) {
-            self.own
-                .retain(|_, begun| begun.parent.as_ref() != Some(session));
+            self.forget_children(session, |_| true);
         }
+    }
+
+    /// Forgets those children of a session.
+    fn forget_children(&mut self, session: &Arc<str>, are_meant: impl Fn(&Begun) -> bool) {
+        self.own
+            .retain(|_, begun| begun.parent.as_ref() != Some(session) || !are_meant(begun));
     }
 
     /// A session ends on one side; its children end with it on the agent's.
@@ -212,19 +210,19 @@ impl Sessions {
             self.own.remove(&(side, session.clone()));
         }
         if side == Peer::Agent {
-            self.own
-                .retain(|_, begun| begun.parent.as_ref() != Some(session));
+            self.forget_children(session, |_| true);
         }
     }
 }
 
 /// The session of a notification that announces a child, and the child.
 fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
-    let parent = message.session()?;
-    let update = member(message.body(), "update").filter(|_| &**message.method() == UPDATE)?;
-    let text = |name| serde_json::from_str::<String>(member(update, name)?).ok();
-    let child = text("sessionId").filter(|_| text("sessionUpdate").as_deref() == Some(CHILD))?;
-    Some((parent.clone(), child.into()))
+    if &**message.method() != "session/update" || message.update() != Some("subagent_update") {
+        return None;
+    }
+    let child = member(member(message.body(), "update")?, "sessionId")?;
+    let child = serde_json::from_str::<String>(child).ok()?;
+    Some((message.session()?.clone(), child.into()))
 }
 
 /// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,

@@ -205,11 +205,8 @@ pub(super) fn answered(
 /// Whether an answer says that what was requested is so. A session that the agent does not know has ended, in version 2
 /// (`CloseSessionRequest`).
 fn is_done(of: Boundary, version: u64, answer: &Message) -> bool {
-    let is_gone = || {
-        let code = member(answer.body(), "code");
-        of == Boundary::End && version >= ACKNOWLEDGED && code == Some("-32002")
-    };
-    answer.kind() == Kind::Result || is_gone()
+    let may_be_gone = of == Boundary::End && version >= ACKNOWLEDGED;
+    answer.kind() == Kind::Result || may_be_gone && answer.is_error(code::RESOURCE_NOT_FOUND)
 }
 
 /// A session that cannot be kept must not begin, rather than take another route.

@@ -8,7 +8,7 @@ use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
 use acp_chain_channel::Peer;
-use acp_chain_rpc::{Error, Kind, Message, code, member};
+use acp_chain_rpc::{Error, Message, code};
 
 /// The request that opens a turn.
 pub(super) const PROMPT: &str = "session/prompt";
@@ -64,11 +64,7 @@ impl Core {
 
     /// A proxy's answer, in the protocol's form if its request was stopped.
     pub(super) fn in_words_of_turns(&self, routed: &Routed, answer: Message) -> Message {
-        let is_cancelled = || {
-            let code = member(answer.body(), "code");
-            answer.kind() == Kind::Error && code == Some(&*code::REQUEST_CANCELLED.to_string())
-        };
-        match self.is_stopped(routed) && is_cancelled() {
+        match self.is_stopped(routed) && answer.is_error(code::REQUEST_CANCELLED) {
             true => self.end_of_stopped(routed),
             false => answer,
         }

@@ -37,12 +37,8 @@ pub const WAITING: usize = 1 << 20;
 /// How many requests of a client may be open, and of how many of the agent the session is remembered.
 const QUESTIONS: usize = 4096;
 
-/// The update that says whether a turn runs, and what it says if none does, as JSON.
-const STATE: &str = r#""state_update""#;
+/// What the agent says of a session's state if no turn runs, as JSON.
 const IDLE: &str = r#""idle""#;
-
-/// The code of an error that says that there is no such session, as JSON.
-const NOT_FOUND: &str = "-32002";
 
 /// The notification that withdraws a request.
 const CANCEL: &str = "$/cancel_request";
@@ -338,9 +334,11 @@ impl Routes {
 
     /// Notes whether a turn runs in a session (RFD v2/prompt, `state_update`).
     fn note_state(&mut self, message: &Message) {
+        if message.update() != Some("state_update") {
+            return;
+        }
         let update = member(message.body(), "update");
-        let is_state = |update: &&str| member(update, "sessionUpdate") == Some(STATE);
-        let (Some(update), Some(session)) = (update.filter(is_state), message.session()) else {
+        let (Some(update), Some(session)) = (update, message.session()) else {
             return;
         };
         if member(update, "state") == Some(IDLE) {
@@ -457,7 +455,7 @@ impl Routes {
         }
         // One that the agent does not know is over.
         let is_gone =
-            question.effect == Effect::Closes && member(answer.body(), "code") == Some(NOT_FOUND);
+            question.effect == Effect::Closes && answer.is_error(code::RESOURCE_NOT_FOUND);
         let is_error = is_error && !is_gone;
         let name = match question.effect {
             Effect::Opens => named(answer),

@@ -19,7 +19,7 @@ use crate::trace::State;
 use acp_chain_channel::limits::UNREAD;
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{Kind, Message, member};
+use acp_chain_rpc::{Kind, Message, code, member};
 
 /// Sends a native proxy its first message.
 pub(super) fn introduce(
@@ -72,7 +72,7 @@ pub(super) fn introduced(
     let has_begun = !is_repeated && introduction.routed.is_none();
     if message.kind() == Kind::Error && !has_begun {
         let tried = native.dialect;
-        let is_unknown = member(message.body(), "code") == Some("-32601");
+        let is_unknown = message.is_error(code::METHOD_NOT_FOUND);
         if is_unknown && !native.is_settled {
             native.dialect = Dialect::Underscore;
             native.is_settled = true;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use acp_chain_rpc::{Id, Kind, Message, member};
+use acp_chain_rpc::{Id, Kind, Message, code};
 use reqwest::StatusCode;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -119,10 +119,10 @@ impl Open {
     /// Our side gets an answer. Returns the session that begins or ends with it.
     pub fn hears_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
         let asked = self.asked.remove(&answer.id()?)?;
-        let is_done = |effect: &Effect| match answer.kind() {
-            Kind::Result => true,
+        let is_done = |effect: &Effect| {
             // One that the server does not know is over.
-            _ => *effect == Effect::Ends && member(answer.body(), "code") == Some("-32002"),
+            let is_gone = || answer.is_error(code::RESOURCE_NOT_FOUND);
+            answer.kind() == Kind::Result || *effect == Effect::Ends && is_gone()
         };
         let effect = asked.effect.filter(is_done)?;
         let session = match effect {
