@@ -17,9 +17,9 @@ impl Source {
     fn new(name: &str, source: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (from, to) in [
-            ("author/sdk/javascript/wit.d.ts", "sdk/wit.d.ts"),
+            ("host/author/sdk/javascript/wit.d.ts", "sdk/wit.d.ts"),
             (
-                "author/templates/typescript/all/tsconfig.json",
+                "host/author/templates/typescript/all/tsconfig.json",
                 "tsconfig.json",
             ),
         ] {
@@ -105,7 +105,7 @@ async fn the_sdk_calls_the_interface_by_its_types() {
         "es2024",
     ]);
     for file in ["wit.js", "wit.d.ts"] {
-        check.arg(checkout("author/sdk/javascript").join(file));
+        check.arg(checkout("host/author/sdk/javascript").join(file));
     }
     succeeds(check).await.unwrap();
 }

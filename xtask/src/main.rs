@@ -84,7 +84,7 @@ enum Command {
     Book,
     /// Do what the tutorial says, as on a machine without toolchains, and say how long it took.
     Tutorial,
-    /// Regenerate the rules of `secrets/` from the catalogue that they come from.
+    /// Regenerate the rules of `host/secrets` from the catalogue that they come from.
     Rules,
     /// Regenerate the types of the SDKs, from the WIT and the protocol's schema.
     Types,

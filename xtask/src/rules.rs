@@ -6,7 +6,7 @@
 mod catalogue;
 mod corrections;
 mod filter;
-#[path = "../../secrets/src/needles.rs"]
+#[path = "../../host/secrets/src/needles.rs"]
 mod needles;
 mod shape;
 mod write;
@@ -83,7 +83,7 @@ pub fn make(workspace: &Workspace) -> Result<()> {
         rules.len()
     );
 
-    let secrets = workspace.path("secrets");
+    let secrets = workspace.path("host/secrets");
     fs::write(
         secrets.join("src/rules/betterleaks.rs"),
         write::table(&rules, &filter, &source, license),

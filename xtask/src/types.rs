@@ -34,15 +34,15 @@ type Maker = fn(&Resolve, InterfaceId, bool, &mut String) -> Result<()>;
 
 /// Where the types of each language are, what they begin with, and what makes the rest.
 const LANGUAGES: [(&str, &str, Maker); 4] = [
-    ("author/sdk/javascript/wit.d.ts", HEAD, interface),
-    ("author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
+    ("host/author/sdk/javascript/wit.d.ts", HEAD, interface),
+    ("host/author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
     (
-        "author/sdk/assemblyscript/wit.ts",
+        "host/author/sdk/assemblyscript/wit.ts",
         assemblyscript::HEAD,
         assemblyscript::interface,
     ),
     (
-        "author/sdk/assemblyscript/exports.ts",
+        "host/author/sdk/assemblyscript/exports.ts",
         assemblyscript::EXPORTS,
         assemblyscript::exports,
     ),
@@ -54,13 +54,13 @@ type Messages = fn(&str) -> Result<String>;
 /// The types of the protocol's messages, and the schema that they are made from.
 const MESSAGES: [(&str, &str, Messages); 2] = [
     (
-        "author/sdk/javascript/acp.d.ts",
-        "messages/schema/v1.schema.unstable.json",
+        "host/author/sdk/javascript/acp.d.ts",
+        "host/messages/schema/v1.schema.unstable.json",
         acp::declarations,
     ),
     (
-        "author/sdk/python/acp_chain/acp.py",
-        "messages/schema/v1.schema.json",
+        "host/author/sdk/python/acp_chain/acp.py",
+        "host/messages/schema/v1.schema.json",
         python::module,
     ),
 ];

@@ -1,6 +1,6 @@
 // A proxy that shouts: it turns the text of prompts into capitals, adds a file that it asks the
 // client for, and counts the chunks that stream back.
-import { client, defineProxy, log, proxyId, RpcError, set, text } from "../../../author/sdk/javascript/acp-chain.js";
+import { client, defineProxy, log, proxyId, RpcError, set, text } from "../../../host/author/sdk/javascript/acp-chain.js";
 
 const proxy = defineProxy({ onFailure: "bypass" });
 

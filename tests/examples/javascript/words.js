@@ -1,5 +1,5 @@
 // A proxy with a tool: it counts the words of a text for the agent.
-import { defineProxy } from "../../../author/sdk/javascript/acp-chain.js";
+import { defineProxy } from "../../../host/author/sdk/javascript/acp-chain.js";
 
 const proxy = defineProxy();
 

@@ -95,7 +95,7 @@ async fn what_is_raised_while_a_module_is_loaded_is_shown_whole() {
 #[tokio::test]
 async fn the_parts_of_the_sdk_pass_their_tests() {
     let folder = tempfile::tempdir().unwrap();
-    let sdk = checkout("author/sdk/python");
+    let sdk = checkout("host/author/sdk/python");
     let found = [
         bindings("tool-proxy", &checkout("wit"), &folder).await,
         sdk.clone(),
@@ -121,7 +121,7 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
     let bare = bindings("proxy", &checkout("wit"), &folder).await;
     let cost = checkout("examples/cost/src/proxy.py");
     for bindings in [&all, &bare] {
-        let sources = [checkout("author/sdk/python/acp_chain"), cost.clone()];
+        let sources = [checkout("host/author/sdk/python/acp_chain"), cost.clone()];
         mypy(bindings, &folder, &[], &sources).await;
     }
 
@@ -133,7 +133,7 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
     ];
     let mut sources = vec![project.path("src/proxy.py")];
     for template in TEMPLATES {
-        let source = checkout(&format!("author/templates/python/{template}/src/proxy.py"));
+        let source = checkout(&format!("host/author/templates/python/{template}/src/proxy.py"));
         let copy = project.path("src").join(format!("{template}.py"));
         fs::copy(source, &copy).unwrap();
         sources.push(copy);
@@ -146,7 +146,7 @@ async fn mypy(bindings: &Path, cache: &TempDir, options: &[&str], sources: &[Pat
     let mut command = Command::new(host::toolchain("python/bin/mypy"));
     command.arg("--strict").args(options).args(sources);
     command.arg("--cache-dir").arg(cache.path().join("cache"));
-    let found = [bindings.to_owned(), checkout("author/sdk/python")];
+    let found = [bindings.to_owned(), checkout("host/author/sdk/python")];
     command.env("MYPYPATH", std::env::join_paths(found).unwrap());
     succeeds(command.current_dir(cache.path())).await;
 }

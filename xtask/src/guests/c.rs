@@ -24,12 +24,12 @@ pub fn build(
         ..
     } = example;
     let (wit, requirements) = (workspace.path("wit"), zig::requirements(workspace));
-    let sdk = workspace.path("author/sdk/c");
+    let sdk = workspace.path("host/author/sdk/c");
     let sources = [folder.join(name).with_extension("c"), sdk.join("json.c")];
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
-        .on_path(&workspace.path("author/src/languages/c.rs"))?
+        .on_path(&workspace.path("host/author/src/languages/c.rs"))?
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&sdk)?

@@ -34,14 +34,14 @@ pub fn build(
     } = example;
     let (wit, sdk) = (
         workspace.path("wit"),
-        workspace.path("author/sdk/javascript"),
+        workspace.path("host/author/sdk/javascript"),
     );
     let source = folder.join(name).with_extension("js");
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
-        .on_path(&workspace.path("author/src/languages/javascript.rs"))?
-        .on_path(&workspace.path("author/src/languages/javascript"))?
+        .on_path(&workspace.path("host/author/src/languages/javascript.rs"))?
+        .on_path(&workspace.path("host/author/src/languages/javascript"))?
         .on_path(&wit)?
         .on_path(&folder.join("package-lock.json"))?
         .on_path(&sdk)?

@@ -28,10 +28,10 @@ const MADE: [&str; 7] = [
 
 /// What of the checkout is in all of them.
 const OURS: [&str; 5] = [
-    "author/sdk",
-    "author/src",
+    "host/author/sdk",
+    "host/author/src",
     "guests/acp-chain-proxy",
-    "powers/src",
+    "host/powers/src",
     "wit",
 ];
 

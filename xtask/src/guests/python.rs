@@ -35,11 +35,11 @@ pub fn build(
     } = example;
     let (wit, requirements) = (workspace.path("wit"), workspace.path(REQUIREMENTS));
     let source = folder.join(name).with_extension("py");
-    let sdk = workspace.path("author/sdk/python/acp_chain");
+    let sdk = workspace.path("host/author/sdk/python/acp_chain");
     let stamp = example
         .stamp(workspace, component)?
         .on(world)
-        .on_path(&workspace.path("author/src/languages/python.rs"))?
+        .on_path(&workspace.path("host/author/src/languages/python.rs"))?
         .on_path(&wit)?
         .on_path(&requirements)?
         .on_path(&sdk)?

@@ -1,6 +1,6 @@
 //! The interface for Zig: its types, a function for each that is imported, and what exports the others.
 //!
-//! What is passed how is worked out by Zig's compiler, from these types (`author/sdk/zig/abi.zig`). Only the
+//! What is passed how is worked out by Zig's compiler, from these types (`host/author/sdk/zig/abi.zig`). Only the
 //! parameters of exports are counted here, as no function of Zig can be made with parameters that are computed.
 
 use std::fmt::Write as _;

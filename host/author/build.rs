@@ -8,7 +8,7 @@ use toml::{Table, Value};
 /// The crates in a project, with their folders here.
 const CRATES: [(&str, &str); 2] = [
     ("acp-chain-powers", "../powers"),
-    ("acp-chain-proxy", "../guests/acp-chain-proxy"),
+    ("acp-chain-proxy", "../../guests/acp-chain-proxy"),
 ];
 
 /// Embedded folders: added files are embedded too.
@@ -16,14 +16,14 @@ const EMBEDDED: [&str; 4] = [
     "templates",
     "sdk",
     "../powers/src",
-    "../guests/acp-chain-proxy/src",
+    "../../guests/acp-chain-proxy/src",
 ];
 
 fn main() {
     for path in EMBEDDED {
         println!("cargo:rerun-if-changed={path}");
     }
-    let root = read(Path::new("../Cargo.toml"));
+    let root = read(Path::new("../../Cargo.toml"));
     let out = env::var("OUT_DIR").expect("cargo says where");
     for (name, folder) in CRATES {
         let mut manifest = read(&Path::new(folder).join("Cargo.toml"));

@@ -54,7 +54,7 @@ fn code(texts: &[&str]) -> String {
 mod tests {
     #[test]
     fn the_book_shows_this_table() {
-        let page = include_str!("../../docs/powers.md");
+        let page = include_str!("../../../docs/powers.md");
         assert!(
             page.contains(&super::markdown()),
             "docs/powers.md is behind; put in what `acp-chain powers --markdown` prints"

@@ -13,7 +13,7 @@ use wit_component::{ComponentEncoder, DecodedWasm, StringEncoding, embed_compone
 use crate::Error;
 
 /// The interface between acp-chain and a proxy.
-pub const WIT: &str = include_str!("../../wit/proxy.wit");
+pub const WIT: &str = include_str!("../../../wit/proxy.wit");
 
 /// The prefix of the channel's interfaces.
 pub(crate) const OURS: &str = "acp-chain:proxy/";

@@ -122,8 +122,8 @@ fn sdk_files(language: &Language) -> Files {
 
 /// The licenses of the SDK.
 const LICENSES: [(&str, &str); 2] = [
-    ("LICENSE-APACHE", include_str!("../../LICENSE-APACHE")),
-    ("LICENSE-MIT", include_str!("../../LICENSE-MIT")),
+    ("LICENSE-APACHE", include_str!("../../../LICENSE-APACHE")),
+    ("LICENSE-MIT", include_str!("../../../LICENSE-MIT")),
 ];
 
 /// Adds the files of a folder under their paths in a layer.

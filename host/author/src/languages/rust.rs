@@ -42,7 +42,7 @@ const CARGO: Tool = Tool {
 /// The default target of a proxy, unless its `Cargo.toml` names another.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../guests/acp-chain-proxy/src");
+static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../guests/acp-chain-proxy/src");
 static POWERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../powers/src");
 
 fn sdk(files: &mut Files) {
