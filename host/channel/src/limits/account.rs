@@ -80,7 +80,7 @@ impl Account {
     /// Adds this many bytes here and to all parents; nowhere if one has no room.
     fn add(&self, bytes: usize) -> bool {
         let Shared { kept, limit, whole } = &*self.0;
-        let added = kept.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
+        let added = kept.try_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
             kept.checked_add(bytes).filter(|kept| kept <= limit)
         });
         if added.is_ok() && whole.as_ref().is_some_and(|whole| !whole.add(bytes)) {

@@ -71,11 +71,10 @@ impl Account {
         let takes = (bytes as u64).saturating_mul(1_000_000) / pace;
         let now = self.now();
         let until = |until: u64| until.max(now).saturating_add(takes);
-        let update = |before| Some(until(before));
         let before = self
             .until
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, update);
-        let left = until(before.unwrap_or_default()) - now;
+            .update(Ordering::Relaxed, Ordering::Relaxed, until);
+        let left = until(before) - now;
         Duration::from_micros(left).saturating_sub(BURST)
     }
 

@@ -1,22 +1,12 @@
-//! What wit-bindgen makes of the WIT. The one place with `unsafe` code, all of it generated.
+//! The interface as it is, without the SDK that would keep to its rules. The one place with `unsafe` code, all of it
+//! generated.
 
-#![allow(
-    unsafe_code,
-    missing_docs,
-    unused_macros,
-    unused_imports,
-    clippy::all,
-    clippy::pedantic,
-    reason = "generated"
-)]
+#![allow(unsafe_code, reason = "generated")]
+
+pub use acp_chain_proxy::bindings::{acp_chain, exports};
 
 #[cfg(target_arch = "wasm32")]
 use super::Hostile;
 
-wit_bindgen::generate!({
-    path: "../../../wit",
-    world: "proxy",
-});
-
 #[cfg(target_arch = "wasm32")]
-export!(Hostile with_types_in self);
+acp_chain_proxy::bindings::export!(Hostile with_types_in acp_chain_proxy::bindings);

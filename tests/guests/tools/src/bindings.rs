@@ -1,22 +1,19 @@
-//! What wit-bindgen makes of the WIT. The one place with `unsafe` code, all of it generated.
+//! The interfaces as they are, without the SDK that would keep to their rules. The one place with `unsafe` code, all of
+//! it generated.
 
-#![allow(
-    unsafe_code,
-    missing_docs,
-    unused_macros,
-    unused_imports,
-    clippy::all,
-    clippy::pedantic,
-    reason = "generated"
-)]
+#![allow(unsafe_code, reason = "generated")]
+
+use acp_chain_proxy::bindings;
+
+pub use bindings::acp_chain::proxy::{channel, types};
+pub use bindings::exports::acp_chain::proxy::handler;
+pub use bindings::tools::acp_chain::proxy::calls;
+pub use bindings::tools::exports::acp_chain::proxy::tools;
 
 #[cfg(target_arch = "wasm32")]
 use super::TestTools;
 
-wit_bindgen::generate!({
-    path: "../../../wit",
-    world: "tool-proxy",
-});
-
 #[cfg(target_arch = "wasm32")]
-export!(TestTools with_types_in self);
+bindings::export!(TestTools with_types_in bindings);
+#[cfg(target_arch = "wasm32")]
+bindings::tools::export!(TestTools with_types_in bindings::tools);

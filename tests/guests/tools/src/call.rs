@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::bindings::acp_chain::proxy::calls::Outcome;
-use crate::bindings::acp_chain::proxy::channel;
-use crate::bindings::acp_chain::proxy::types::{Action, MessageId, Peer, RpcError};
-use crate::bindings::exports::acp_chain::proxy::tools::ToolCall;
+use crate::bindings::calls::Outcome;
+use crate::bindings::channel;
+use crate::bindings::types::{Action, MessageId, Peer, RpcError};
+use crate::bindings::tools::ToolCall;
 use crate::{EXTRA, SLOW, say};
 
 /// The code of JSON-RPC's invalid params.

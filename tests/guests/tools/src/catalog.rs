@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bindings::exports::acp_chain::proxy::tools::Catalog;
+use crate::bindings::tools::Catalog;
 
 /// Ways to list what is none, and more.
 #[derive(Default, Deserialize)]

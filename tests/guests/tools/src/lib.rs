@@ -12,12 +12,12 @@ mod catalog;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
-use bindings::acp_chain::proxy::calls::Outcome;
-use bindings::acp_chain::proxy::channel;
-use bindings::acp_chain::proxy::types::{
+use bindings::calls::Outcome;
+use bindings::channel;
+use bindings::types::{
     Action, FailurePolicy, MessageId, Notification, Registration, Request, Response, RpcError,
 };
-use bindings::exports::acp_chain::proxy::{handler, tools};
+use bindings::{handler, tools};
 use catalog::Config;
 
 thread_local! {

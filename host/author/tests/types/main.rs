@@ -1,5 +1,5 @@
-//! `cargo xtask types`: the types of the interface for TypeScript, Zig and `AssemblyScript`, from the WIT, and those of the
-//! protocol's messages for TypeScript and Python, from its schemas.
+//! `cargo xtask types`: the types of the interface for TypeScript, Zig and `AssemblyScript` and the bindings for Rust, from
+//! the WIT, and the types of the protocol's messages for TypeScript and Python, from its schemas.
 //!
 //! Those of the interface for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
 //! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
@@ -8,6 +8,7 @@
 mod acp;
 mod assemblyscript;
 mod python;
+mod rust;
 mod zig;
 
 use std::collections::HashSet;
@@ -86,7 +87,9 @@ fn all(workspace: &Workspace) -> Result<Vec<(PathBuf, String)>> {
         let text = fs::read_to_string(&schema).with_context(|| schema.display().to_string())?;
         Ok((workspace.path(file), types(&text)?))
     });
-    made.chain(messages).collect()
+    let bindings = rust::files(workspace)?.into_iter();
+    let bindings = bindings.map(|(file, text)| Ok((workspace.path(file), text)));
+    made.chain(messages).chain(bindings).collect()
 }
 
 fn declarations(workspace: &Workspace, head: &str, interface: Maker) -> Result<String> {

@@ -1,0 +1,26 @@
+//! The bindings that wit-bindgen generates from the WIT (`cargo xtask types`). The only place with `unsafe` code, all of it
+//! generated.
+
+#![allow(
+    unsafe_code,
+    missing_docs,
+    clippy::all,
+    clippy::pedantic,
+    reason = "generated"
+)]
+
+#[rustfmt::skip]
+mod proxy;
+
+pub use proxy::*;
+
+// The interfaces that a proxy may export beside its handler.
+#[rustfmt::skip]
+pub mod completion;
+#[rustfmt::skip]
+pub mod prompts;
+#[rustfmt::skip]
+pub mod resources;
+#[cfg(feature = "tools")]
+#[rustfmt::skip]
+pub mod tools;
