@@ -14,9 +14,10 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context, Result};
 
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
-use crate::{guests, peers};
+use crate::make::{self, Beside};
+use crate::peers;
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// The components of the harness's chains.
 const COMPONENTS: [&str; 7] = [
@@ -157,8 +158,7 @@ fn build_program(workspace: &Workspace, progress: &Progress, package: &str) -> R
 }
 
 fn build_components(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
-    let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-    guests::build_with(workspace, progress, &names).map(drop)
+    make::components(workspace, progress, Beside::Tests, names).map(drop)
 }
 
 /// Ends as the command does, whose output is ours.

@@ -1,17 +1,22 @@
-//! `cargo xtask book` copies the files that pages of the book show into them, and what the helps of the commands say, and
-//! `cargo xtask tutorial` does what the tutorial says as on a machine that has no toolchains. Tests do the work, and
-//! otherwise hold the pages to it.
+//! `cargo xtask book` copies the files that pages of the book show into them, and what the helps of the commands say;
+//! `cargo xtask types` makes the types of the SDKs anew; and `cargo xtask tutorial` does what the tutorial says as on a
+//! machine that has no toolchains. Tests do the work, and otherwise hold the files to it.
 
 use std::process::ExitCode;
 
 use anyhow::Result;
 
-use crate::workspace::{Workspace, cargo};
+use xtask::workspace::{Workspace, cargo};
 
 /// Regenerates the pages.
 pub fn write(workspace: &Workspace) -> Result<ExitCode> {
     let args = ["--lib", "--test", "book", "--", "page"];
     test(workspace, &args, "ACP_CHAIN_BOOK")
+}
+
+/// Regenerates the types of the SDKs.
+pub fn write_types(workspace: &Workspace) -> Result<ExitCode> {
+    test(workspace, &["--test", "types"], "ACP_CHAIN_TYPES")
 }
 
 /// Does what the tutorial says, in one language after the other, and says how long each took.

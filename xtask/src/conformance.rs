@@ -3,9 +3,10 @@
 
 use anyhow::Result;
 
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
-use crate::{guests, peers};
+use crate::make::{self, Beside};
+use crate::peers;
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// Tells the test to write.
 const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
@@ -14,7 +15,7 @@ const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
 pub fn run(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
     peers::fetch_with(workspace, &progress)?;
-    guests::build_with(workspace, &progress, &[])?;
+    make::components(workspace, &progress, Beside::Tests, &[])?;
     progress.step("workspace", |step| {
         let mut build = cargo();
         build.args(["build", "--workspace"]);

@@ -16,11 +16,11 @@ use anyhow::{Context, Result, ensure};
 use console::{Term, style};
 use serde_json::Value;
 
-use crate::host::{self, text};
+use crate::host::text;
 use crate::install;
-use crate::workspace::Workspace;
 use acp_chain_picture::{chain, legs, text_of, turn};
 use client::Heard;
+use xtask::workspace::Workspace;
 
 const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
 
@@ -36,15 +36,8 @@ struct Stage {
 
 /// Builds what is missing, plays the turn, tells it, and succeeds if it went as promised.
 pub fn run(workspace: &Workspace) -> Result<ExitCode> {
-    let host = host::build(workspace, &[], &PROXIES)?;
     let stage = Stage::set(workspace)?;
-    let components = PROXIES.map(|name| {
-        workspace
-            .target("components")
-            .join(name)
-            .with_extension("wasm")
-    });
-    install::bundle(&host, &components, &stage.program)?;
+    install::build(workspace, &PROXIES, &stage.program)?;
     let heard = client::play(&stage.command()?, &stage.project)?;
     let trace = fs::read_to_string(&stage.trace).context("acp-chain wrote no trace")?;
     let legs = legs(&trace).context("the trace is not as expected")?;

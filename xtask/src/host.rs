@@ -1,7 +1,7 @@
 //! acp-chain as an editor launches it: over pipes, with a client of ours on the other side.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -10,32 +10,12 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::guests;
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
-
 /// A running host.
 pub struct Host {
     child: Child,
     /// What it reads.
     pub input: ChildStdin,
     lines: Receiver<String>,
-}
-
-/// Builds the program, these further ones, and these proxies. Returns the program.
-pub fn build(workspace: &Workspace, programs: &[&str], proxies: &[&str]) -> Result<PathBuf> {
-    let progress = Progress::new(workspace);
-    let proxies: Vec<_> = proxies.iter().map(ToString::to_string).collect();
-    guests::build_with(workspace, &progress, &proxies)?;
-    progress.step("acp-chain", |step| {
-        let mut build = cargo();
-        // With the features that the whole workspace asks for, as for the tests: so wasmtime is
-        // compiled once for both.
-        build.args(["build", "--workspace", "--bin", "acp-chain"]);
-        build.args(programs.iter().flat_map(|program| ["--bin", program]));
-        step.run(build.current_dir(workspace.path("")))
-    })?;
-    Ok(workspace.target("debug/acp-chain"))
 }
 
 /// A path as an argument among others.

@@ -3,30 +3,20 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
+use xtask::program::{EXTENSIONS, PROGRAM, bundle};
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
-use crate::guests;
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
-
-/// What the program is called.
-const PROGRAM: &str = if cfg!(windows) {
-    "acp-chain.exe"
-} else {
-    "acp-chain"
-};
-
-/// The extensions that come with the program, in the order in which they are listed.
-pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions", "redact"];
+use crate::make::{self, Beside};
 
 /// Builds the program and its extensions, and puts it into `bin` of the folder, or of cargo's own.
 pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
     let bin = root.map_or_else(cargo_root, Ok)?.join("bin");
     fs::create_dir_all(&bin).with_context(|| format!("{} cannot be made", bin.display()))?;
     let installed = bin.join(PROGRAM);
-    build(workspace, &Progress::new(workspace), "release", &installed)?;
+    build(workspace, &EXTENSIONS, &installed)?;
     println!("{}", installed.display());
     if !is_searched(&bin) {
         println!("{} is not in your PATH", bin.display());
@@ -34,34 +24,11 @@ pub fn run(workspace: &Workspace, root: Option<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program by a profile of cargo's, and lets it make one that carries the extensions.
-pub fn build(workspace: &Workspace, progress: &Progress, profile: &str, to: &Path) -> Result<()> {
-    let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
-    progress.step(&format!("acp-chain, by the profile {profile}"), |step| {
-        step.run(
-            cargo()
-                .args(["build", "--profile", profile, "--locked"])
-                .args(["--package", "acp-chain", "--bin", "acp-chain"])
-                .current_dir(workspace.path("")),
-        )
-    })?;
-    if let Some(folder) = to.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    bundle(&workspace.target(profile).join(PROGRAM), &extensions, to)
-}
-
-/// Lets a program make one that carries extensions.
-pub fn bundle(program: &Path, extensions: &[PathBuf], to: &Path) -> Result<()> {
-    let status = Command::new(program)
-        .arg("bundle")
-        .args(extensions)
-        .arg("--output")
-        .arg(to)
-        .status()
-        .with_context(|| format!("{} cannot be started", program.display()))?;
-    anyhow::ensure!(status.success(), "the extensions were not added");
-    Ok(())
+/// Builds the program, and writes one with these extensions in it to a file.
+pub fn build(workspace: &Workspace, extensions: &[&str], to: &Path) -> Result<()> {
+    let progress = Progress::new(workspace);
+    let components = make::components(workspace, &progress, Beside::Program, extensions)?;
+    bundle(&workspace.target("release").join(PROGRAM), &components, to)
 }
 
 /// Where cargo installs programs.

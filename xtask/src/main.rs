@@ -7,24 +7,16 @@ mod bench;
 mod book;
 mod conformance;
 mod demo;
-mod dist;
-mod fetch;
-mod guests;
 mod host;
 mod install;
-mod languages;
+mod make;
+mod newest;
 mod peers;
 mod portable;
-mod progress;
-mod reproducible;
-mod rules;
-mod secrets;
+mod release;
 mod soak;
-mod stamp;
 mod test;
-mod types;
 mod wire;
-mod workspace;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,7 +24,9 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use crate::workspace::Workspace;
+use crate::make::Beside;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 /// Developer commands of acp-chain.
 #[derive(Parser)]
@@ -57,7 +51,15 @@ enum Command {
         root: Option<PathBuf>,
     },
     /// Pack the program, built for others, as an archive and for Debian, npm and Python.
-    Dist(dist::Options),
+    Dist {
+        /// `--from PROGRAM` packs this program in place of a new one; `--out DIR` puts the packages there.
+        #[arg(
+            trailing_var_arg = true,
+            allow_hyphen_values = true,
+            value_name = "OPTIONS"
+        )]
+        options: Vec<String>,
+    },
     /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
     Peers,
     /// Show one turn through the real host: what each proxy makes of each message.
@@ -76,6 +78,11 @@ enum Command {
     },
     /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
     Portable,
+    /// Check that everything compiles without warnings with the newest stable Rust, in a toolchain of its own.
+    Newest,
+    /// Check what only a release needs: that whoever builds the extensions and the packages again gets the same bytes, and
+    /// that each package installs.
+    ReleaseCheck,
     /// Run the public MCP conformance suite, and write into the book what passes.
     Conformance,
     /// Build what each language begins with, measure it, and write the table of languages into the book.
@@ -111,25 +118,37 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<ExitCode> {
+    let workspace = &Workspace::find()?;
     match command {
-        Command::Guests { names } => guests::build(&Workspace::find()?, &names)?,
-        Command::Install { root } => install::run(&Workspace::find()?, root)?,
-        Command::Dist(options) => dist::run(&Workspace::find()?, options)?,
-        Command::Peers => peers::fetch(&Workspace::find()?)?,
-        Command::Demo => return demo::run(&Workspace::find()?),
+        Command::Guests { names } => make(workspace, "guests", &names)?,
+        Command::Install { root } => install::run(workspace, root)?,
+        Command::Dist { options } => make(workspace, "dist", &options)?,
+        Command::Peers => peers::fetch(workspace)?,
+        Command::Demo => return demo::run(workspace),
         Command::DemoAgent { received } => demo::agent::run(&received)?,
-        Command::Soak { minutes } => return soak::run(&Workspace::find()?, minutes),
-        Command::Portable => portable::check(&Workspace::find()?)?,
-        Command::Languages => languages::run(&Workspace::find()?)?,
-        Command::Book => return book::write(&Workspace::find()?),
-        Command::Tutorial => return book::walk(&Workspace::find()?),
-        Command::Conformance => conformance::run(&Workspace::find()?)?,
-        Command::Rules => rules::make(&Workspace::find()?)?,
-        Command::Types => types::make(&Workspace::find()?)?,
-        Command::Secrets => secrets::compare(&Workspace::find()?)?,
-        Command::Reproducible => reproducible::check(&Workspace::find()?)?,
-        Command::Bench(options) => return bench::run(&Workspace::find()?, &options),
-        Command::Test { args } => return test::run(&Workspace::find()?, &args),
+        Command::Soak { minutes } => return soak::run(workspace, minutes),
+        Command::Portable => portable::check(workspace)?,
+        Command::Newest => newest::check(workspace)?,
+        Command::ReleaseCheck => release::check(workspace)?,
+        Command::Languages => make(workspace, "languages", &[])?,
+        Command::Book => return book::write(workspace),
+        Command::Tutorial => return book::walk(workspace),
+        Command::Conformance => conformance::run(workspace)?,
+        Command::Rules => make(workspace, "rules", &[])?,
+        Command::Types => return book::write_types(workspace),
+        Command::Secrets => {
+            peers::fetch(workspace)?;
+            make(workspace, "secrets", &[])?;
+        }
+        Command::Reproducible => make(workspace, "reproducible", &[])?,
+        Command::Bench(options) => return bench::run(workspace, &options),
+        Command::Test { args } => return test::run(workspace, &args),
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has `xtask-make` carry out a command.
+fn make(workspace: &Workspace, command: &str, args: &[String]) -> Result<()> {
+    let args = [command].into_iter().chain(args.iter().map(String::as_str));
+    make::run(workspace, &Progress::new(workspace), Beside::Tests, args)
 }

@@ -48,11 +48,11 @@ use std::thread;
 
 use anyhow::{Context, Result, anyhow};
 
-use crate::fetch::crates::{self, Build};
-use crate::fetch::{debian, npm, python};
-use crate::progress::Progress;
-use crate::stamp::Stamp;
-use crate::workspace::Workspace;
+use xtask::fetch::crates::{self, Build};
+use xtask::fetch::{debian, npm, python};
+use xtask::progress::Progress;
+use xtask::stamp::Stamp;
+use xtask::workspace::Workspace;
 
 /// The reference conductor.
 const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::fetch::target;
-use crate::fetch::zig::{self, Zig};
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
+use xtask::fetch::target;
+use xtask::fetch::zig::{self, Zig};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// The targets, and what Zig calls each.
 const TARGETS: [(&str, &str); 2] = [

@@ -7,9 +7,10 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write, pipe};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::workspace::Workspace;
@@ -21,7 +22,12 @@ const SHOWN_LINES: usize = 60;
 pub struct Progress {
     bars: MultiProgress,
     logs: PathBuf,
+    /// What the steps that are done were called, and how long each took.
+    times: Mutex<Vec<(String, Duration)>>,
 }
+
+/// Stands between the name of a step that is done and its seconds.
+const DONE: &str = ": done in ";
 
 /// One step under way.
 pub struct Step {
@@ -35,7 +41,46 @@ impl Progress {
         Self {
             bars: MultiProgress::new(),
             logs: workspace.target("xtask/logs"),
+            times: Mutex::default(),
         }
+    }
+
+    /// The steps that are done, with their times, in the order in which they ended.
+    pub fn times(&self) -> Vec<(String, Duration)> {
+        self.times
+            .lock()
+            .map_or_else(|_| Vec::new(), |times| times.clone())
+    }
+
+    fn took(&self, name: &str, time: Duration) {
+        if let Ok(mut times) = self.times.lock() {
+            times.push((name.to_owned(), time));
+        }
+    }
+
+    /// Runs a program that has steps of its own, whose beginnings and ends it prints as this does.
+    pub fn follow(&self, command: &mut Command) -> Result<()> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let mut child = child.with_context(|| format!("{program} could not be started"))?;
+        for line in child
+            .stderr
+            .take()
+            .into_iter()
+            .flat_map(|lines| BufReader::new(lines).lines())
+        {
+            let line = line?;
+            let done = line.split_once(DONE);
+            if let Some((name, seconds)) =
+                done.and_then(|(name, rest)| Some((name, rest.strip_suffix(" s")?.parse().ok()?)))
+            {
+                self.took(name, Duration::from_secs_f64(seconds));
+            }
+            self.say(&line);
+        }
+        let status = child.wait()?;
+        ensure!(status.success(), "{program} ended with {status}");
+        Ok(())
     }
 
     /// Does a step and tells how long it took.
@@ -60,13 +105,14 @@ impl Progress {
         let start = Instant::now();
         let outcome = work(&step).with_context(|| format!("{name} failed"));
         step.bar.finish_and_clear();
-        let seconds = start.elapsed().as_secs_f32();
+        let time = start.elapsed();
         let verdict = if outcome.is_ok() {
-            "done in"
+            self.took(name, time);
+            DONE
         } else {
-            "FAILED after"
+            ": FAILED after "
         };
-        self.say(&format!("{name}: {verdict} {seconds:.1} s"));
+        self.say(&format!("{name}{verdict}{:.1} s", time.as_secs_f64()));
         outcome
     }
 

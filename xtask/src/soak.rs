@@ -17,16 +17,32 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use crate::host::{self, Host, text};
-use crate::workspace::Workspace;
+use crate::host::{Host, text};
+use crate::make::{self, Beside};
 use client::Client;
 use report::Report;
 use samples::Samples;
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// Builds what is missing, drives the chain, tells what was counted, and succeeds if nothing grew
 /// and nothing is missing.
 pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
-    let program = host::build(workspace, &["wild-agent"], &script::PROXIES)?;
+    let progress = Progress::new(workspace);
+    make::components(workspace, &progress, Beside::Tests, &script::PROXIES)?;
+    progress.step("acp-chain and its agent", |step| {
+        let mut build = cargo();
+        build.args([
+            "build",
+            "--workspace",
+            "--bin",
+            "acp-chain",
+            "--bin",
+            "wild-agent",
+        ]);
+        step.run(build.current_dir(workspace.path("")))
+    })?;
+    let program = workspace.target("debug/acp-chain");
     let folder = workspace.target("soak");
     if folder.exists() {
         fs::remove_dir_all(&folder)?;

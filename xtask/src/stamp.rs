@@ -30,6 +30,7 @@ impl Stamp {
     }
 
     /// The product depends on this: an option, a version.
+    #[must_use]
     pub fn on(mut self, what: impl Hash) -> Self {
         what.hash(&mut self.hasher);
         self

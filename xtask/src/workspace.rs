@@ -1,6 +1,7 @@
 //! Where things are in the checkout, as cargo sees it.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -109,15 +110,20 @@ impl Workspace {
     }
 }
 
-/// The cargo that runs us, for a command in the checkout. What it has told us of our own package is kept from it: the
-/// build script of ring looks at that, and would have half the workspace built again whenever it is another.
+/// The cargo that runs us, for a command in the checkout.
 pub fn cargo() -> Command {
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    starting(&env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// A program that starts cargo. What our own cargo says of our package is kept from it: the build script of ring looks at
+/// that, and would have half the workspace built again whenever it is another.
+pub fn starting(program: &OsStr) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
         if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
-            cargo.env_remove(&name);
+            command.env_remove(&name);
         }
     }
-    cargo
+    command
 }

@@ -55,7 +55,7 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
                 WASI_SNAPSHOT_PREVIEW1_REACTOR_ADAPTER,
             )
         })
-        .and_then(ComponentEncoder::encode);
+        .and_then(|mut encoder| encoder.encode());
     encoded.map_err(|error| Error::Component(format!("{error:#}")))
 }
 

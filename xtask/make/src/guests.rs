@@ -20,9 +20,9 @@ use acp_chain_author::component::{self, Imports};
 use acp_chain_package::Project;
 use anyhow::{Context, Result, anyhow, bail};
 
-use crate::progress::Progress;
-use crate::stamp::Stamp;
-use crate::workspace::{GuestCrate, Workspace};
+use xtask::progress::Progress;
+use xtask::stamp::Stamp;
+use xtask::workspace::{GuestCrate, Workspace};
 
 /// Makes a component of an example, if it is not up to date.
 type Build = fn(&Workspace, &Progress, &Example, &Path) -> Result<()>;

@@ -16,8 +16,8 @@ use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 
 use crate::guests::projects;
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// What stands around the table in the page.
 const ABOVE: &str = "<!-- by cargo xtask languages -->\n\n";

@@ -6,28 +6,26 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 
 use crate::guests;
-use crate::install::EXTENSIONS;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::program::EXTENSIONS;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 /// What is not a source.
 const LEFT_OUT: [&str; 3] = [".git", "target", "node_modules"];
 
-/// Builds them here, and once more elsewhere.
-pub fn check(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
-    guests::build_with(workspace, &progress, &EXTENSIONS.map(str::to_owned))?;
-    check_with(workspace, &progress)
-}
-
-/// Builds them once more, from a copy of the checkout in another folder, and compares.
-pub fn check_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+/// Builds these, or all, here, and once more from a copy of the checkout in another folder, and compares.
+pub fn check(workspace: &Workspace, names: &[String]) -> Result<()> {
+    let progress = &Progress::new(workspace);
+    let names = match names {
+        [] => &EXTENSIONS.map(str::to_owned),
+        names => names,
+    };
+    guests::build_with(workspace, progress, names)?;
     let elsewhere = workspace.target("xtask/elsewhere/a copy of the checkout");
     copy(&workspace.path(""), &elsewhere)?;
-    let names = EXTENSIONS.map(str::to_owned);
     let elsewhere = Workspace::at(&elsewhere)?;
-    guests::build_with(&elsewhere, progress, &names)?;
-    for name in EXTENSIONS {
+    guests::build_with(&elsewhere, progress, names)?;
+    for name in names {
         let file = Path::new("components").join(name).with_extension("wasm");
         let (own, copy) = (workspace.target(&file), elsewhere.target(&file));
         let read = |path: &Path| {

@@ -6,7 +6,7 @@
 mod catalogue;
 mod corrections;
 mod filter;
-#[path = "../../host/secrets/src/needles.rs"]
+#[path = "../../../host/secrets/src/needles.rs"]
 mod needles;
 mod shape;
 mod write;
@@ -19,12 +19,12 @@ use anyhow::{Context, Result, ensure};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-use crate::fetch::crates;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
 use catalogue::Catalogue;
 use shape::Shape;
 use write::Named;
+use xtask::fetch::crates;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 /// The crate that carries the catalogue.
 pub const CRATE: (&str, &str) = ("kingfisher-rules", "3.0.1");

@@ -14,10 +14,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::fetch::{crates, python};
-use crate::progress::Progress;
 use crate::rules;
-use crate::workspace::{Workspace, cargo};
+use xtask::fetch::{crates, python};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 /// The wheel of the engine, and its version; and the version that has examples.
 const ENGINE: (&str, &str) = ("kingfisher-bin", "2.14.0");
@@ -36,15 +36,9 @@ struct Found {
     secrets: Vec<(usize, String)>,
 }
 
-/// Compares, and prints the figures.
+/// Compares, and prints the figures. The peers have to be there.
 pub fn compare(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
-    crate::peers::fetch_with(workspace, &progress)?;
-    compare_with(workspace, &progress)
-}
-
-/// The same, as a part of a larger command, once the peers are there.
-pub fn compare_with(workspace: &Workspace, progress: &Progress) -> Result<()> {
+    let progress = &Progress::new(workspace);
     let (name, version) = ENGINE;
     let engine = program(&python::wheel(workspace, progress, name, version)?)?;
     let older = program(&python::wheel(workspace, progress, name, EXAMPLES)?)?;

@@ -12,8 +12,8 @@ use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
 use crate::peers;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 const HOPS: usize = 100_000;
 

@@ -15,8 +15,8 @@ use std::process::{Command, ExitCode, Stdio};
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-use crate::progress::{Progress, Step};
-use crate::workspace::{Workspace, cargo};
+use xtask::progress::{Progress, Step};
+use xtask::workspace::{Workspace, cargo};
 
 /// The file with the allowed counts.
 const ALLOWED: &str = "bench/instructions.toml";

@@ -6,8 +6,8 @@ use anyhow::Result;
 
 use super::{Options, build_components, build_programs, commit, ended};
 use crate::peers;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 /// The components of the chains.
 const COMPONENTS: [&str; 2] = ["rules", "redact"];

@@ -1,21 +1,35 @@
-//! `cargo xtask test`: everything that the tests need, then `cargo test` over the workspace.
+//! `cargo xtask test`: everything that the tests need, then `cargo test` over the workspace, and at the end where the time
+//! went.
 
-use std::process::ExitCode;
-use std::thread;
+mod needs;
+mod times;
+
+use std::io::{BufRead, BufReader, IsTerminal, pipe, stdout};
+use std::process::{ExitCode, Stdio};
+use std::{env, thread};
 
 use anyhow::{Context, Result, anyhow};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
-use crate::progress::Progress;
-use crate::workspace::{Workspace, cargo};
-use crate::{guests, peers, reproducible, secrets};
+use crate::make::{self, Beside};
+use crate::peers;
+use times::Times;
+
+/// How many tests run at once for each core: most of them wait for processes.
+const THREADS_PER_CORE: usize = 3;
+
+/// The variable by which the tests of one program are told how many run at once.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 /// Ends as `cargo test` does, whose output comes last.
 pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
+    needs::check()?;
     let progress = Progress::new(workspace);
     // Two heavy builds at once at most: ours and that of the peers.
     thread::scope(|scope| {
         let peers = scope.spawn(|| peers::fetch_with(workspace, &progress));
-        let ours = guests::build_with(workspace, &progress, &[])
+        let ours = make::components(workspace, &progress, Beside::Tests, &[])
             .and_then(|_| build_workspace(workspace, &progress));
         let peers = peers
             .join()
@@ -23,31 +37,60 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         ours.and(peers)
     })?;
     test_typed(workspace, &progress)?;
-    secrets::compare_with(workspace, &progress)?;
-    reproducible::check_with(workspace, &progress)?;
-    if !args.is_empty() {
-        return cargo_test(workspace, args);
-    }
-    // The examples in the documentation first: most crates have none, and the last lines of the
-    // output are to tell of tests.
-    let documented = cargo_test(workspace, &["--doc".to_owned()])?;
-    if documented != ExitCode::SUCCESS {
-        return Ok(documented);
-    }
-    cargo_test(workspace, &["--tests".to_owned()])
+    make::run(workspace, &progress, Beside::Tests, ["secrets"])?;
+    // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
+    make::run(
+        workspace,
+        &progress,
+        Beside::Tests,
+        ["reproducible", "redact"],
+    )?;
+    let mut times = Times::new(progress.times());
+    let outcome = match args {
+        // The examples in the documentation first: most crates have none, and the last lines of the
+        // output are to tell of tests.
+        [] => match cargo_test(workspace, &mut times, &["--doc".to_owned()])? {
+            ExitCode::SUCCESS => cargo_test(workspace, &mut times, &["--tests".to_owned()])?,
+            failed => failed,
+        },
+        args => cargo_test(workspace, &mut times, args)?,
+    };
+    eprint!("{times}");
+    Ok(outcome)
 }
 
-fn cargo_test(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
-    let status = cargo()
-        .args(["test", "--workspace"])
-        .args(args)
+/// Passes on what it prints, and takes down the times.
+fn cargo_test(workspace: &Workspace, times: &mut Times, args: &[String]) -> Result<ExitCode> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = env::var(THREADS).ok().and_then(|set| set.parse().ok());
+    let threads = threads.unwrap_or(cores * THREADS_PER_CORE);
+    let (output, input) = pipe()?;
+    let mut test = cargo();
+    test.args(["test", "--workspace"]).args(args);
+    if stdout().is_terminal() {
+        test.env("CARGO_TERM_COLOR", "always");
+    }
+    let mut child = test
+        .env(THREADS, threads.to_string())
         .current_dir(workspace.path(""))
-        .status()
+        .stdin(Stdio::null())
+        // One pipe for both: what is said of a program comes before what its tests say.
+        .stdout(input.try_clone()?)
+        .stderr(input)
+        .spawn()
         .context("cargo test could not be started")?;
-    Ok(if status.success() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
+    // It still has its ends of the pipe, which would never end.
+    drop(test);
+    times.begin(threads);
+    for line in BufReader::new(output).split(b'\n') {
+        let line = line?;
+        let line = String::from_utf8_lossy(&line);
+        println!("{line}");
+        times.read(&line);
+    }
+    Ok(match child.wait()?.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
     })
 }
 
@@ -71,7 +114,7 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
 fn build_workspace(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("workspace and its tests", |step| {
         let mut build = cargo();
-        build.args(["build", "--workspace", "--all-targets"]);
+        build.args(["test", "--workspace", "--no-run"]);
         step.run(build.current_dir(workspace.path("")))
     })
 }

@@ -6,7 +6,7 @@ use wit_bindgen_core::wit_parser::Resolve;
 use wit_bindgen_core::{Files, WorldGenerator as _};
 use wit_bindgen_rust::{Opts, WithOption};
 
-use crate::workspace::Workspace;
+use crate::checkout;
 
 /// Where the files are.
 const FOLDER: &str = "guests/acp-chain-proxy/src/bindings";
@@ -21,9 +21,9 @@ const HEAD: &str = "// Made by `cargo xtask types` from wit/proxy.wit; not to be
 const OFFERS: [&str; 4] = ["tools", "resources", "prompts", "completion"];
 
 /// The files by their paths in the checkout, with what they have to say.
-pub fn files(workspace: &Workspace) -> Result<Vec<(String, String)>> {
+pub fn files() -> Result<Vec<(String, String)>> {
     let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(workspace.path("wit"))?;
+    let (package, _) = resolve.push_dir(checkout("wit"))?;
     let version = resolve.packages[package].name.version.clone();
     let version = version.context("the interface has no version")?;
     let proxy = bindings(&resolve, "acp-chain:proxy/proxy", MODULE, &[])?;
@@ -35,7 +35,7 @@ pub fn files(workspace: &Workspace) -> Result<Vec<(String, String)>> {
         );
         resolve.push_str("sdk.wit", &world)?;
         // What they share with the world of every proxy is there.
-        let types = WithOption::Path(format!("crate::bindings::acp_chain::proxy::types"));
+        let types = WithOption::Path("crate::bindings::acp_chain::proxy::types".to_owned());
         let shared = [("types", types), ("calls", WithOption::Generate)];
         let shared = shared.map(|(name, from)| (format!("acp-chain:proxy/{name}@{version}"), from));
         let (world, module) = (

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use crate::bindings::calls::Outcome;
 use crate::bindings::channel;
-use crate::bindings::types::{Action, MessageId, Peer, RpcError};
 use crate::bindings::tools::ToolCall;
+use crate::bindings::types::{Action, MessageId, Peer, RpcError};
 use crate::{EXTRA, SLOW, say};
 
 /// The code of JSON-RPC's invalid params.

@@ -22,9 +22,10 @@ use sha2::{Digest, Sha256};
 use self::platform::Platform;
 use self::product::Product;
 use self::tree::tar_gz;
-use crate::install;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use crate::guests;
+use xtask::program::{EXTENSIONS, PROGRAM, bundle};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
 
 #[derive(clap::Args)]
 pub struct Options {
@@ -50,11 +51,7 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
     let progress = Progress::new(workspace);
     let program = match options.from {
         Some(program) => program,
-        None => {
-            let program = workspace.target("dist/bundled/acp-chain");
-            install::build(workspace, &progress, "dist", &program)?;
-            program
-        }
+        None => build(workspace, &progress)?,
     };
     let product = Product::of(workspace, platform, &program)?;
     fs::create_dir_all(&out).with_context(|| format!("{} cannot be made", out.display()))?;
@@ -80,6 +77,25 @@ pub fn run(workspace: &Workspace, options: Options) -> Result<()> {
     // What `sha256sum --check` reads.
     fs::write(out.join("SHA256SUMS"), sums)?;
     Ok(())
+}
+
+/// The program, with the extensions that come with it.
+fn build(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    let extensions = guests::build_with(workspace, progress, &EXTENSIONS.map(str::to_owned))?;
+    progress.step("acp-chain, by the profile dist", |step| {
+        let mut build = cargo();
+        build.args(["build", "--locked", "--profile", "dist"]);
+        step.run(build.current_dir(workspace.path("")))
+    })?;
+    let folder = workspace.target("dist/bundled");
+    fs::create_dir_all(&folder)?;
+    let program = folder.join(PROGRAM);
+    bundle(
+        &workspace.target("dist").join(PROGRAM),
+        &extensions,
+        &program,
+    )?;
+    Ok(program)
 }
 
 /// The archive for who wants neither: the program, its licences, and what shells and `man` want of it.

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::platform::{Platform, glibc};
 use super::tree::File;
-use crate::workspace::Workspace;
+use xtask::workspace::Workspace;
 
 pub const DESCRIPTION: &str =
     "Sandboxed WebAssembly proxies between an ACP client and any ACP agent";

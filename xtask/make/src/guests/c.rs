@@ -7,9 +7,9 @@ use acp_chain_author::languages::c;
 use anyhow::Result;
 
 use super::{Example, encode, package};
-use crate::fetch::zig;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::fetch::zig;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 pub fn build(
     workspace: &Workspace,

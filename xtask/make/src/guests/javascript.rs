@@ -9,9 +9,9 @@ use acp_chain_author::languages::javascript;
 use anyhow::Result;
 
 use super::{Example, package};
-use crate::fetch::npm;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::fetch::npm;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 /// Installs what makes components of it; the folder with the programs.
 pub fn toolchain(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {

@@ -10,10 +10,10 @@ use acp_chain_author::{Purpose, Toolchains};
 use acp_chain_package::Project;
 use anyhow::{Context, Result};
 
-use crate::fetch::{npm, python, zig};
-use crate::progress::Progress;
-use crate::stamp::Stamp;
-use crate::workspace::Workspace;
+use xtask::fetch::{npm, python, zig};
+use xtask::progress::Progress;
+use xtask::stamp::Stamp;
+use xtask::workspace::Workspace;
 
 /// What a build leaves in a project, and `acp-chain sdk`.
 const MADE: [&str; 7] = [

@@ -8,9 +8,9 @@ use acp_chain_author::languages::python as author;
 use anyhow::Result;
 
 use super::{Example, package};
-use crate::fetch::python;
-use crate::progress::Progress;
-use crate::workspace::Workspace;
+use xtask::fetch::python;
+use xtask::progress::Progress;
+use xtask::workspace::Workspace;
 
 const REQUIREMENTS: &str = "tests/examples/python/requirements.txt";
 

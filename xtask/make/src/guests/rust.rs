@@ -8,10 +8,10 @@ use acp_chain_author::component::Imports;
 use acp_chain_package::Project;
 use anyhow::Result;
 
-use crate::fetch::target;
-use crate::progress::Progress;
-use crate::stamp::Stamp;
-use crate::workspace::{GuestCrate, Workspace, cargo};
+use xtask::fetch::target;
+use xtask::progress::Progress;
+use xtask::stamp::Stamp;
+use xtask::workspace::{GuestCrate, Workspace, cargo};
 
 /// What every runtime of components has: text is searched sixteen bytes at a time.
 const FEATURES: [&str; 2] = ["-C", "target-feature=+simd128"];

@@ -13,7 +13,8 @@ use crate::Error;
 use crate::languages::javascript::places::fields;
 
 /// The table for a module whose code begins at this offset in its file: addresses are relative to it.
-pub fn of(map: &[u8], code: u64) -> Result<Vec<u8>, Error> {
+pub fn of(map: &[u8], code: usize) -> Result<Vec<u8>, Error> {
+    let code = code as u64;
     let wrong = |wrong: &dyn std::fmt::Display| {
         Error::Component(format!("the source map of asc cannot be used: {wrong}"))
     };

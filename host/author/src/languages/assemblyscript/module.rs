@@ -1,7 +1,5 @@
 //! The module from `asc`, with the names of the interface and with line tables.
 
-use std::ops::Range;
-
 use wasm_encoder::{CustomSection, ExportKind, ExportSection, Module, RawSection};
 use wasmparser::{ExternalKind, Parser, Payload};
 
@@ -45,8 +43,7 @@ pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result
             _ => {}
         }
         if let Some((id, range)) = payload.as_section()
-            && let (Ok(from), Ok(to)) = (range.start.try_into(), range.end.try_into())
-            && let Some(data) = made.get::<Range<usize>>(from..to)
+            && let Some(data) = made.get(range)
         {
             module.section(&RawSection { id, data });
         }

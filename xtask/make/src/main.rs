@@ -1,0 +1,62 @@
+//! What is made of the checkout: components of its proxies, packages of the program, and files that are checked in.
+//! `cargo xtask` builds it and starts it; see `cargo xtask --help`.
+
+mod dist;
+mod guests;
+mod languages;
+mod reproducible;
+mod rules;
+mod secrets;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xtask::workspace::Workspace;
+
+#[derive(Parser)]
+#[command(name = "xtask-make")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build these proxies, or all, into `target/components`.
+    Guests { names: Vec<String> },
+    /// Pack the program, built for others, as an archive and for Debian, npm and Python.
+    Dist(dist::Options),
+    /// Build what each language begins with, measure it, and write the table of languages into the book.
+    Languages,
+    /// Regenerate the rules of `host/secrets` from the catalogue that they come from.
+    Rules,
+    /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
+    /// ordinary text.
+    Secrets,
+    /// Build these of our extensions, or all, from a copy of the checkout, elsewhere, and see that they have the same
+    /// bytes.
+    Reproducible { names: Vec<String> },
+}
+
+fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("Error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
+    let workspace = Workspace::find()?;
+    match command {
+        Command::Guests { names } => guests::build(&workspace, &names),
+        Command::Dist(options) => dist::run(&workspace, options),
+        Command::Languages => languages::run(&workspace),
+        Command::Rules => rules::make(&workspace),
+        Command::Secrets => secrets::compare(&workspace),
+        Command::Reproducible { names } => reproducible::check(&workspace, &names),
+    }
+}

@@ -1,0 +1,74 @@
+//! Starts `xtask-make`, which compiles components and packs programs. It is built first, together with the rest of the
+//! workspace or with the program, whichever comes next: then they share their dependencies.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
+
+/// What else is built.
+#[derive(Clone, Copy)]
+pub enum Beside {
+    /// The tests, with the features that the whole workspace asks for.
+    Tests,
+    /// The program that people use, by the profile `release`.
+    Program,
+}
+
+impl Beside {
+    /// The folder of what is built, within the target folder.
+    pub fn profile(self) -> &'static str {
+        match self {
+            Self::Tests => "debug",
+            Self::Program => "release",
+        }
+    }
+}
+
+/// Builds it, and has it carry out a command of this name with these arguments.
+pub fn run<'a>(
+    workspace: &Workspace,
+    progress: &Progress,
+    beside: Beside,
+    args: impl IntoIterator<Item = &'a str>,
+) -> Result<()> {
+    let name = match beside {
+        Beside::Tests => "what makes components",
+        Beside::Program => "acp-chain, and what makes components",
+    };
+    progress.step(name, |step| {
+        let mut build = cargo();
+        build.args(["build", "--locked"]);
+        match beside {
+            Beside::Tests => build.args(["--workspace", "--bin", "xtask-make"]),
+            Beside::Program => build.args([
+                "--release",
+                "--package",
+                "acp-chain",
+                "--package",
+                "xtask-make",
+            ]),
+        };
+        step.run(build.current_dir(workspace.path("")))
+    })?;
+    let mut make = Command::new(workspace.target(beside.profile()).join("xtask-make"));
+    progress.follow(make.args(args).current_dir(workspace.path("")))
+}
+
+/// Builds components of these names; all there are, if there is none. Returns the files of those that are named.
+pub fn components(
+    workspace: &Workspace,
+    progress: &Progress,
+    beside: Beside,
+    names: &[&str],
+) -> Result<Vec<PathBuf>> {
+    let args = ["guests"].into_iter().chain(names.iter().copied());
+    run(workspace, progress, beside, args)?;
+    let folder = workspace.target("components");
+    let files = names
+        .iter()
+        .map(|name| folder.join(name).with_extension("wasm"));
+    Ok(files.collect())
+}

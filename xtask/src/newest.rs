@@ -1,0 +1,34 @@
+//! `cargo xtask newest`: whether the workspace compiles without warnings with the newest stable Rust, too.
+//!
+//! It has a folder for rustup of its own, so that the toolchains of the machine stay as they are.
+
+use anyhow::Result;
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, starting};
+
+/// Fetches that Rust, or a newer one than the last time, and has Clippy look at everything.
+pub fn check(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    let rustup = || {
+        let mut rustup = starting("rustup".as_ref());
+        rustup.env("RUSTUP_HOME", workspace.target("newest/rustup"));
+        rustup
+    };
+    progress.step("the newest Rust", |step| {
+        let mut install = rustup();
+        install.args(["toolchain", "install", "stable", "--no-self-update"]);
+        step.run(install.args(["--profile", "minimal", "--component", "clippy"]))
+    })?;
+    let version = rustup()
+        .args(["run", "stable", "rustc", "--version"])
+        .output()?;
+    let version = String::from_utf8_lossy(&version.stdout).trim().to_owned();
+    progress.step(&format!("Clippy of {version}"), |step| {
+        let mut clippy = rustup();
+        clippy.args(["run", "stable", "cargo", "clippy"]);
+        clippy.args(["--workspace", "--all-targets", "--locked", "--target-dir"]);
+        clippy.arg(workspace.target("newest/build"));
+        clippy.args(["--", "-D", "warnings"]);
+        step.run(clippy.current_dir(workspace.path("")))
+    })
+}

@@ -1,0 +1,42 @@
+//! `cargo xtask release-check`: what only a release needs. The tests do the smallest part of it, with one extension, and
+//! with packages of the program that they run themselves.
+
+use std::fs;
+
+use anyhow::{Result, ensure};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
+
+use crate::make::{self, Beside};
+
+/// The folder with packages that the tests install, in place of those that they make themselves.
+const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
+
+/// Builds all extensions twice, packs the finished program twice, and has the tests install what was packed.
+pub fn check(workspace: &Workspace) -> Result<()> {
+    let progress = Progress::new(workspace);
+    make::run(workspace, &progress, Beside::Tests, ["reproducible"])?;
+    let packed = ["packages", "packages-again"].map(|name| workspace.target("dist").join(name));
+    for folder in &packed {
+        let out = folder.to_string_lossy();
+        make::run(workspace, &progress, Beside::Tests, ["dist", "--out", &out])?;
+    }
+    let sums = packed
+        .each_ref()
+        .map(|folder| fs::read(folder.join("SHA256SUMS")));
+    let [first, second] = sums;
+    ensure!(
+        first? == second?,
+        "{} and {} were packed from the same program, and differ",
+        packed[0].display(),
+        packed[1].display()
+    );
+    progress.step("installing the packages", |step| {
+        let mut test = cargo();
+        test.args(["test", "--workspace", "--test", "product", "dist::"]);
+        step.run(
+            test.env(PACKAGES, &packed[0])
+                .current_dir(workspace.path("")),
+        )
+    })
+}

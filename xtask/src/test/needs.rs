@@ -1,0 +1,56 @@
+//! What the tests need of the machine: looked for before anything is compiled, and named all at once.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+/// What there has to be: how its being there is seen, and what to do if it is not.
+const NEEDS: [(&[&str], &str); 5] = [
+    (
+        &["node", "--version"],
+        "Node: with Debian or Ubuntu, apt-get install nodejs npm",
+    ),
+    (
+        &["npm", "--version"],
+        "npm, which comes with Node: with Debian or Ubuntu, apt-get install npm",
+    ),
+    (
+        &["python3", "-c", "import ensurepip, venv"],
+        "Python 3 with its module venv: with Debian or Ubuntu, apt-get install python3 python3-venv",
+    ),
+    (
+        &["apt-get", "--version"],
+        "apt-get: real servers and shells for the tests are packages of Debian; use Debian or Ubuntu, or a container \
+         of it",
+    ),
+    (
+        &["dpkg-deb", "--version"],
+        "dpkg-deb, which unpacks packages of Debian and comes with it",
+    ),
+];
+
+/// An error that names all that is missing.
+pub fn check() -> Result<()> {
+    let missing: Vec<_> = NEEDS.iter().filter(|(seen_by, _)| !runs(seen_by)).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let missing: Vec<_> = missing
+        .iter()
+        .map(|(_, what)| format!("\n  {what}"))
+        .collect();
+    bail!(
+        "the tests need what is not installed here:{}",
+        missing.concat()
+    );
+}
+
+fn runs(command: &[&str]) -> bool {
+    let status = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
