@@ -5,13 +5,13 @@ use std::os::unix::fs::PermissionsExt;
 
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::tree::{MARK, is_gone};
 use acp_chain_tests::wire::in_time;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::task::spawn_blocking;
 
 use super::author::{BEGIN, Project, start};
-use super::tree::{MARK, is_gone};
 
 /// A compiler that says that it has begun, and never ends.
 const ENDLESS: &str = r#"#!/bin/sh

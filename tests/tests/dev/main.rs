@@ -6,6 +6,4 @@ mod ends;
 mod safe;
 mod saves;
 mod swaps;
-#[path = "../kills/tree.rs"]
-mod tree;
 mod trial;

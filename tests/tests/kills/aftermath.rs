@@ -6,12 +6,12 @@ use acp_chain_tests::chain::error_of;
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::envelope::{Message, notification};
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::tree;
 use acp_chain_tests::wire::{Wire, in_time};
 
 use crate::agent::Agent;
 use crate::case::{Part, Policy, Stage};
 use crate::scene::{HELD, Scene};
-use crate::tree;
 
 impl Scene {
     /// Without a client, or a host, there is nobody left.

@@ -9,7 +9,6 @@ mod agent;
 mod case;
 mod native;
 mod scene;
-mod tree;
 
 use acp_chain_tests::transcript::Transcript;
 use futures_util::stream::{self, StreamExt};

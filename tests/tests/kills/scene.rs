@@ -7,6 +7,7 @@ use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::stand_in::{StandIn, kill};
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::tree::MARK;
 use acp_chain_tests::wire::{Wire, in_time};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
@@ -15,7 +16,6 @@ use tokio::sync::oneshot;
 use crate::agent::{INITIALIZED, update};
 use crate::case::{Case, Part, Stage};
 use crate::native::Native;
-use crate::tree::MARK;
 
 const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 

@@ -2,8 +2,6 @@
 
 mod denied;
 mod replayed;
-#[path = "../kills/tree.rs"]
-mod tree;
 mod watched;
 
 use std::path::Path;

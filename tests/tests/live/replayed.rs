@@ -7,11 +7,11 @@ use acp_chain_tests::client::prompt;
 use acp_chain_tests::host::{self, peer};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
+use acp_chain_tests::tree::{MARK, is_gone};
 use acp_chain_tests::wire::in_time;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::tree::{MARK, is_gone};
 use super::{AGENT, looks};
 
 /// A recording of a turn with an agent, through a chain of one proxy.

@@ -3,14 +3,17 @@
 use std::fs;
 use std::path::Path;
 
-use acp_chain_tests::process::gone;
-use acp_chain_tests::transcript::Transcript;
+use crate::process::gone;
+use crate::transcript::Transcript;
 
 /// The variable; its value is the chain's folder.
-pub(crate) const MARK: &str = "ACP_CHAIN_TEST_TREE";
+pub const MARK: &str = "ACP_CHAIN_TEST_TREE";
 
 /// Waits until no process of the chain with that folder runs.
-pub(crate) async fn is_gone(transcript: &Transcript, folder: &Path) {
+///
+/// # Panics
+/// If one cannot be watched, or still runs after [`WATCHDOG`](crate::wire::WATCHDOG).
+pub async fn is_gone(transcript: &Transcript, folder: &Path) {
     let mark = format!("{MARK}={}", folder.display());
     // What is seen to run may have started others before it ended.
     loop {
