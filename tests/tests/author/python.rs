@@ -133,7 +133,9 @@ async fn the_sdk_and_what_is_written_with_it_are_of_their_types() {
     ];
     let mut sources = vec![project.path("src/proxy.py")];
     for template in TEMPLATES {
-        let source = checkout(&format!("host/author/templates/python/{template}/src/proxy.py"));
+        let source = checkout(&format!(
+            "host/author/templates/python/{template}/src/proxy.py"
+        ));
         let copy = project.path("src").join(format!("{template}.py"));
         fs::copy(source, &copy).unwrap();
         sources.push(copy);
