@@ -1,8 +1,11 @@
-//! The host's modules use only what stands above them in the layout of `CONTRIBUTING.md`, and files of the
-//! router only what stands below them in its first lines.
+//! The host's modules use only what stands above them in the layout of `CONTRIBUTING.md`, its crates only what stands
+//! below them there, and files of the router only what stands below them in its first lines.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use toml::Table;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -69,6 +72,67 @@ fn modules_use_only_what_stands_above_them() {
             }
         }
     }
+}
+
+/// The folders of the crates that the host is made of, in the order of the layout.
+fn crates() -> Vec<String> {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let lines = text.lines().skip_while(|line| !line.starts_with("host/…"));
+    let lines = lines.skip(1).map_while(|line| line.strip_prefix("  "));
+    // What is further to the right goes on about the one above.
+    let lines = lines.filter(|line| !line.starts_with(' '));
+    lines
+        .map(|line| line.split_once('/').expect(line).0.to_owned())
+        .collect()
+}
+
+#[test]
+fn every_crate_is_in_the_layout() {
+    let entries = fs::read_dir(root().join("host")).unwrap();
+    let folders = entries.map(|entry| entry.unwrap().path());
+    let crates = folders.filter(|folder| folder.join("Cargo.toml").exists());
+    let found: BTreeSet<_> = crates
+        .map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let known: BTreeSet<_> = self::crates().into_iter().collect();
+    assert_eq!(found, known, "in `host`, and in CONTRIBUTING.md");
+}
+
+/// The names of what a package is built with, on any system; those of its tests alone are not among them.
+fn dependencies(package: &Table) -> Vec<String> {
+    let systems = package.get("target").and_then(|target| target.as_table());
+    let of_systems = systems.into_iter().flat_map(Table::values);
+    let tables = [package].into_iter();
+    let tables = tables.chain(of_systems.filter_map(|system| system.as_table()));
+    let kinds = ["dependencies", "build-dependencies"];
+    let tables = tables.flat_map(|table| kinds.map(|kind| table.get(kind)));
+    let tables = tables.flatten().filter_map(|table| table.as_table());
+    tables.flat_map(Table::keys).cloned().collect()
+}
+
+#[test]
+fn crates_use_only_those_that_stand_below_them() {
+    let known = crates();
+    let mut count = 0;
+    for (at, name) in known.iter().enumerate() {
+        let file = root().join("host").join(name).join("Cargo.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        for used in dependencies(&text.parse().unwrap()) {
+            let Some(other) = used.strip_prefix("acp-chain") else {
+                continue;
+            };
+            let other = other.trim_start_matches('-');
+            // What is not in the list, such as the host itself, is above all.
+            let stands = known.iter().position(|one| one == other);
+            assert!(
+                stands.is_some_and(|stands| stands > at),
+                "{} uses {used}, which does not stand below {name}",
+                file.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count > known.len(), "they use each other");
 }
 
 /// The files of the router, in the order of its first lines; a folder is one of them.
