@@ -3,3 +3,4 @@
 mod book;
 mod languages;
 mod layout;
+mod targets;
