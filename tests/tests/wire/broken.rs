@@ -1,13 +1,23 @@
 //! A proxy that breaks hurts only what it was to see: its messages are answered with an error that
 //! says why, and everything else goes on.
 
-use acp_chain_tests::host::InProcess;
+use std::time::Duration;
 
-/// Breaks the second of three proxies with a request, and gives the error.
-async fn broken_by(method: &str) -> String {
+use acp_chain::limits::Limits;
+use acp_chain_tests::host::{InProcess, limits, proxy, proxy_within};
+use acp_chain_tests::transcript::Transcript;
+
+/// Breaks the second of three proxies, which has these limits, with a request, and gives the error.
+async fn broken_by(method: &str, limits: Limits) -> String {
     // The others see only the methods of sessions, so that what breaks the one is not theirs.
-    let others = ("shout-rust", "{}");
-    let mut chain = InProcess::initialized(&[others, ("pass", "{}"), others]).await;
+    let other = async |id| proxy(id, "shout-rust", "{}").await;
+    let members = vec![
+        other("shout-rust-0").await.into(),
+        proxy_within(limits, "pass-1", "pass", "{}").await.into(),
+        other("shout-rust-2").await.into(),
+    ];
+    let chain = InProcess::of(members, &Transcript::new());
+    let mut chain = chain.initialize(r#"{"protocolVersion":1}"#).await;
     let waiting = chain.agent.ask("fs/read_text_file", "{}");
     let open = chain.client.receive().await.expect("the request");
     let broken = chain.client.request(method, r#"{"sessionId":"s"}"#).await;
@@ -31,7 +41,7 @@ async fn broken_by(method: &str) -> String {
 
 #[tokio::test]
 async fn a_proxy_that_is_busy_for_ever_is_stopped() {
-    let error = broken_by("test/spin").await;
+    let error = broken_by("test/spin", limits()).await;
     assert!(
         error.contains("`pass-1` failed on test/spin: it took longer than 2s"),
         "{error}"
@@ -40,7 +50,12 @@ async fn a_proxy_that_is_busy_for_ever_is_stopped() {
 
 #[tokio::test]
 async fn a_proxy_that_takes_all_memory_is_stopped() {
-    let error = broken_by("test/grow").await;
+    // However busy the machine is.
+    let limits = Limits {
+        time: Duration::from_mins(1),
+        ..limits()
+    };
+    let error = broken_by("test/grow", limits).await;
     assert!(
         error.contains("it needs more than 512 MiB of memory"),
         "{error}"
@@ -49,6 +64,6 @@ async fn a_proxy_that_takes_all_memory_is_stopped() {
 
 #[tokio::test]
 async fn a_proxy_that_panics_is_named() {
-    let error = broken_by("test/panic").await;
+    let error = broken_by("test/panic", limits()).await;
     assert!(error.contains("`pass-1` failed on test/panic"), "{error}");
 }

@@ -1,9 +1,9 @@
 //! However it ends, nothing is left of what it started: neither the agent, nor a build that is under way.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 
 use acp_chain_tests::client::prompt;
+use acp_chain_tests::host::executable;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::tree::{MARK, is_gone};
 use acp_chain_tests::wire::in_time;
@@ -133,8 +133,7 @@ fn id(child: &tokio::process::Child) -> Pid {
 /// Gives a project a compiler of its own; a pipe for what that has to do with the test.
 pub fn compiler(project: &Project, script: &str) -> std::path::PathBuf {
     fs::create_dir(project.path("bin")).unwrap();
-    project.save("bin/zig", script);
-    fs::set_permissions(project.path("bin/zig"), Permissions::from_mode(0o755)).unwrap();
+    executable(&project.path("bin/zig"), script).unwrap();
     // Beside the project, where nothing is watched.
     let pipe = project.path("../begun");
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();

@@ -1,8 +1,8 @@
 //! Agents that do not start, do not answer, or want something.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
+use acp_chain_tests::host;
 use acp_chain_tests::process::gone;
 use acp_chain_tests::transcript::Transcript;
 use serde_json::json;
@@ -67,8 +67,8 @@ fn what_an_agent_says_when_it_fails_is_shown_and_cannot_steer_a_terminal() {
 fn a_node_that_is_too_old_for_the_agents_package_is_named() {
     let user = User::new();
     let executable = |path: &str, text: &str| {
-        let path = user.write(path, text);
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = user.write(path, "");
+        host::executable(&path, text).unwrap();
         path
     };
     let old = "#!/bin/sh\n[ \"$1\" = --version ] && echo v16.20.2 && exit\necho 'SyntaxError: using' >&2\nexit 1\n";
@@ -134,7 +134,7 @@ fn noise_on_standard_output_is_told() {
 fn an_agent_that_is_installed_is_asked_and_a_broken_one_is_named() {
     let user = User::new();
     let agent = user.path("agent");
-    fs::copy(AGENT, &agent).unwrap();
+    host::executable(&agent, fs::read(AGENT).unwrap()).unwrap();
     let agent = agent.to_str().unwrap();
     user.does(&["agent", "add", "mine", "--", agent, "--login"]);
     let asked = |found: &crate::doctor::user::Report| {

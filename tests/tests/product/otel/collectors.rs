@@ -7,10 +7,11 @@ use std::process::Stdio;
 use acp_chain_tests::client::prompt;
 use acp_chain_tests::host;
 use acp_chain_tests::process::{Process, peak_memory};
+use acp_chain_tests::web;
 use acp_chain_tests::wire::in_time;
 use rustix::process::{Pid, Signal, getpriority_process, kill_process};
 use tokio::io::AsyncWriteExt;
-use tokio::net::TcpListener;
+use tokio::net::TcpSocket;
 
 use super::receiver::{Answer, Exported, Receiver};
 use super::{client, turn};
@@ -39,10 +40,10 @@ async fn log_of(trace: File, folder: &Path, variables: &[(&str, &str)]) -> Strin
     fs::read_to_string(log).unwrap()
 }
 
-/// An address at which nobody listens.
-async fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    format!("http://{}", listener.local_addr().unwrap())
+/// The URL of an address at which nobody listens.
+fn nobody() -> (TcpSocket, String) {
+    let (socket, address) = web::nobody();
+    (socket, format!("http://{address}"))
 }
 
 #[tokio::test]
@@ -60,10 +61,11 @@ async fn a_turn_ends_well_whatever_the_collector_does() {
     let folder = tempfile::tempdir().unwrap();
     let nothing = Receiver::start(Answer::Nothing).await;
     let mut nonsense = Receiver::start(Answer::Nonsense).await;
+    let (_nobody, absent) = nobody();
     for endpoint in [
-        &nothing.endpoint,
-        &nonsense.endpoint,
-        &nobody().await,
+        &*nothing.endpoint,
+        &*nonsense.endpoint,
+        &*absent,
         "no address",
     ] {
         let variables = [("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)];
@@ -80,8 +82,9 @@ async fn a_collector_that_is_not_there_is_told_once_with_what_was_lost() {
     let folder = tempfile::tempdir().unwrap();
     let trace = recorded(folder.path()).await;
     // There is more than one batch.
+    let (_nobody, absent) = nobody();
     let variables = [
-        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &*nobody().await),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &*absent),
         ("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "3"),
     ];
     let log = log_of(trace, folder.path(), &variables).await;
@@ -228,8 +231,9 @@ async fn a_collector_that_does_not_answer_is_given_up() {
 async fn a_protocol_that_is_not_spoken_is_told_with_those_that_are() {
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
+    let (_nobody, absent) = nobody();
     let variables = [
-        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*nobody().await),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*absent),
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
     ];
     let options = ["--log-file", log.to_str().unwrap()];

@@ -5,21 +5,23 @@ use hostile::Mode;
 
 use crate::hostile::row::{Answer, Fate, PROMPT, QUIET, Row, Step, withstands};
 
-/// How fast it is, is not the point.
+/// How fast it is, is not the point, nor how busy the machine is.
 const SLOW: &str = "time = '1 min'";
 
 const HELD_SHORTLY: &str = "hold-time = '300 ms'";
 
 withstands! {
     it_floods_the_log: Row::guest(Mode::Log)
-        .config("count = 10_000\nsize = 1000");
+        .config("count = 10_000\nsize = 1000")
+        .limits(SLOW);
 
     it_floods_the_log_with_empty_lines: Row::guest(Mode::Log)
-        .config("count = 100_000");
+        .config("count = 100_000")
+        .limits(SLOW);
 
     it_asks_and_takes_no_notice_of_answers: Row::guest(Mode::Ask)
         .config("count = 100_000")
-        .limits("requests = 1000\nemitted = 2000")
+        .limits("requests = 1000\nemitted = 2000\ntime = '1 min'")
         .report(&["ask: full 99000, ok 1000"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/ask").len(), 500));
 
@@ -43,6 +45,7 @@ withstands! {
 
     it_wants_to_send_a_hundred_thousand: Row::guest(Mode::Emit)
         .config("count = 100_000")
+        .limits(SLOW)
         .report(&["emit: full 98976, ok 1024"])
         .also(|aftermath| assert_eq!(aftermath.told("_hostile/emitted").len(), 1024));
 
@@ -118,6 +121,7 @@ withstands! {
 
     it_saves_all_the_time: Row::guest(Mode::Save)
         .config("count = 1000\nsize = 1_000_000")
+        .limits(SLOW)
         .peak(QUIET + 16)
         .report(&["save: ok 1000"]);
 

@@ -1,8 +1,6 @@
 //! A server in front of an agent that is elsewhere.
 
-use std::net::TcpListener;
-
-use acp_chain_tests::host;
+use acp_chain_tests::{host, web};
 use reqwest::Method;
 use serde_json::Value;
 
@@ -40,9 +38,7 @@ async fn one_process_reaches_the_agent_for_all_connections() {
 
 #[tokio::test]
 async fn whoever_comes_when_the_agent_is_not_there_is_told() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = nobody.local_addr().unwrap();
-    drop(nobody);
+    let (_nobody, address) = web::nobody();
     let gateway = gateway(&format!("http://{address}/acp")).await;
     let answer = posted(gateway.asks(Method::POST), &initialize()).await;
     let said: Value = answer.json().await.unwrap();

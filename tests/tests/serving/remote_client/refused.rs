@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use tokio::net::TcpListener;
+use acp_chain_tests::web;
 use tokio::process::Command;
 
 use super::server::Server;
@@ -110,10 +110,7 @@ async fn an_agent_that_refuses_says_why_itself_and_may_be_asked_again() {
 
 #[tokio::test]
 async fn where_nothing_listens_that_is_said() {
-    // Nobody gets the port while it is bound.
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-    let address = listener.local_addr().unwrap();
-    drop(listener);
+    let (_nobody, address) = web::nobody();
     for scheme in ["http", "ws", "https", "wss"] {
         let told = told(program(&["connect", &format!("{scheme}://{address}/acp")])).await;
         assert!(told.contains("nothing listens there"), "{told}");

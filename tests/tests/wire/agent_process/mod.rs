@@ -8,7 +8,7 @@ mod tree;
 
 use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use acp_chain_tests::envelope::Message;
@@ -91,8 +91,7 @@ async fn an_agent_that_cannot_be_run_is_named_too() {
     fs::write(&file, "no program").unwrap();
     let not_for_running = file.clone();
     let bare = folder.path().join("bare");
-    fs::write(&bare, "no program").unwrap();
-    fs::set_permissions(&bare, fs::Permissions::from_mode(0o755)).unwrap();
+    host::executable(&bare, "no program").unwrap();
     for agent in [not_for_running.as_path(), folder.path(), &bare] {
         let mut client = client(host::run(None, [agent]));
         let answer = client.wire.request("initialize", "{}").await;

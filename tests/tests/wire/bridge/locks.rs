@@ -9,7 +9,7 @@ use acp_chain::mcp::bridge::{Bridge, BridgeKind};
 use acp_chain_tests::declared::variable;
 use reqwest::Method;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::{TcpStream, UnixSocket, UnixStream};
 
 use super::server::{INITIALIZE, SERVER, Served, sent, status, watched};
 
@@ -195,7 +195,10 @@ async fn what_a_dead_host_left_is_cleared_away() {
     let random = format!("acp-chain-test-{}", std::process::id());
     let dead = place.join(random);
     std::fs::create_dir(&dead).unwrap();
-    drop(std::os::unix::net::UnixListener::bind(dead.join("mcp")).unwrap());
+    // It never listened. What did would do so for a moment longer, if another test starts a program right now.
+    let socket_of_dead = UnixSocket::new_stream().unwrap();
+    socket_of_dead.bind(dead.join("mcp")).unwrap();
+    drop(socket_of_dead);
     let other = Served::start();
     other.offer(BridgeKind::Stdio).await;
     let cleared = async {

@@ -12,6 +12,7 @@ mod scene;
 
 use acp_chain_tests::transcript::Transcript;
 use futures_util::stream::{self, StreamExt};
+use tokio::sync::Semaphore;
 
 use case::{Case, Part, cases};
 use scene::Scene;
@@ -19,9 +20,13 @@ use scene::Scene;
 /// How many chains of a test run at once.
 const AT_ONCE: usize = 8;
 
+/// The same of all tests together, however many run side by side: each chain is five processes, and as many pipes.
+static CHAINS: Semaphore = Semaphore::const_new(2 * AT_ONCE);
+
 /// Plays all cases of a part.
 async fn killed(part: Part) {
     let plays = cases(part).into_iter().map(|case| async move {
+        let _chain = CHAINS.acquire().await.expect("it stays open");
         let transcript = Transcript::new();
         let played = tokio::spawn(play(case, transcript.clone())).await;
         let failed = played.is_err();
