@@ -3,10 +3,10 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
-use std::fs::{self, File, Permissions};
-use std::io::{self, BufReader};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::sync::LazyLock;
 
 use acp_chain::chain::{
@@ -225,9 +225,33 @@ pub fn script(folder: &Path, name: &str, command: &Command) -> io::Result<PathBu
         .chain(command.get_args());
     let words: Vec<_> = words.map(quoted).collect();
     let script = folder.join(name);
-    fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" ")))?;
-    fs::set_permissions(&script, Permissions::from_mode(0o755))?;
+    executable(&script, format!("#!/bin/sh\nexec {}\n", words.join(" ")))?;
     Ok(script)
+}
+
+/// Writes a file that can be executed.
+///
+/// Another process does so. What this one has open for writing, a program that another test starts at that moment has
+/// open too, until it is executed itself; and the system executes nothing that is open for writing.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn executable(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut writer = std::process::Command::new("sh")
+        .args(["-c", r#"cat >"$0" && chmod 755 "$0""#])
+        .arg(path)
+        .stdin(Stdio::piped())
+        .spawn()?;
+    let mut input = writer.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+    input.write_all(content.as_ref())?;
+    drop(input);
+    match writer.wait()?.success() {
+        true => Ok(()),
+        false => Err(io::Error::other(format!(
+            "{} is not written",
+            path.display()
+        ))),
+    }
 }
 
 /// The program with that many proxies which see every message and change none, in front of an
@@ -478,12 +502,30 @@ fn asked(id: &str, component: &Path) -> Grant {
     Grant::new(id, powers, Vec::new()).expect("there are such powers")
 }
 
+/// What a proxy in this process may use.
+#[must_use]
+pub fn limits() -> Limits {
+    Limits {
+        memory: 512 << 20,
+        body: 64 << 20,
+        ..Limits::default()
+    }
+}
+
 /// A proxy that is ready for a chain. It is not started again.
 ///
 /// # Panics
 /// If it does not start.
 pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
-    start(id, &component(name), grant(id, name), config).await
+    proxy_within(limits(), id, name, config).await
+}
+
+/// The same under these limits.
+///
+/// # Panics
+/// If it does not start.
+pub async fn proxy_within(limits: Limits, id: &str, name: &str, config: &str) -> Proxy {
+    start(id, &component(name), grant(id, name), config, limits).await
 }
 
 /// The same of an extension in a file, which has the powers that it asks for.
@@ -491,20 +533,15 @@ pub async fn proxy(id: &str, name: &str, config: &str) -> Proxy {
 /// # Panics
 /// If it does not start.
 pub async fn extension(id: &str, component: &Path) -> Proxy {
-    start(id, component, asked(id, component), "{}").await
+    start(id, component, asked(id, component), "{}", limits()).await
 }
 
-async fn start(id: &str, component: &Path, grant: Grant, config: &str) -> Proxy {
+async fn start(id: &str, component: &Path, grant: Grant, config: &str, limits: Limits) -> Proxy {
     let name = component.display();
     let file = Component::load(&ENGINE, component);
     let file = file.unwrap_or_else(|error| panic!("{name}: {error}"));
     let terms = Terms {
-        limits: Limits {
-            memory: 512 << 20,
-            body: 64 << 20,
-            ..Limits::default()
-        }
-        .into(),
+        limits: limits.into(),
         grant: grant.into(),
         on_failure: FailurePolicy::Refuse,
         sleep_after: None,

@@ -10,7 +10,14 @@ use xtask::workspace::{Workspace, cargo};
 
 /// Regenerates the pages.
 pub fn write(workspace: &Workspace) -> Result<ExitCode> {
-    let args = ["--lib", "--test", "book", "--", "page"];
+    let args = [
+        "--lib",
+        "--test",
+        "checkout",
+        "--",
+        "page",
+        "--skip=languages::",
+    ];
     test(workspace, &args, "ACP_CHAIN_BOOK")
 }
 
@@ -23,9 +30,9 @@ pub fn write_types(workspace: &Workspace) -> Result<ExitCode> {
 pub fn walk(workspace: &Workspace) -> Result<ExitCode> {
     let args = [
         "--test",
-        "author",
+        "authoring",
         "--",
-        "tutorial",
+        "author::tutorial",
         "--nocapture",
         "--test-threads=1",
     ];

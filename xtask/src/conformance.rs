@@ -1,5 +1,5 @@
 //! `cargo xtask conformance`: runs the public MCP conformance suite, and writes into the book what
-//! passes. The test `conformance`, which does the work, otherwise holds the book to that.
+//! passes. The test program `conformance`, which does the work, otherwise holds the book to that.
 
 use anyhow::Result;
 

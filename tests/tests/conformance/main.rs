@@ -3,6 +3,8 @@
 //!
 //! What always holds: through the chain no scenario fails that a server passes direct, a component fails
 //! none for which it has what is tested, and the table in the book says how many pass. `cargo xtask conformance` writes the table.
+//!
+//! This is a program of its own since in places the suite waits for a second and no longer: no other tests may run beside it.
 
 mod runs;
 mod suite;

@@ -1,5 +1,5 @@
 //! `cargo xtask languages`: builds what `acp-chain new` begins with in each language, measures it, and writes the
-//! table of languages into the book. The test `languages` holds that each has a row and a page.
+//! table of languages into the book. The tests in `checkout/languages` hold that each has a row and a page.
 //!
 //! Times are those of this machine, on the wall clock; what they are compared with is Rust's, of the same run.
 
@@ -30,7 +30,7 @@ const NAME: &str = "measured";
 struct Known {
     language: &'static str,
     page: &'static str,
-    /// Whether the author reads file and line of what fails; the tests `author` hold it to that.
+    /// Whether the author reads file and line of what fails; the tests in `authoring/author` hold it to that.
     says_where: &'static str,
 }
 

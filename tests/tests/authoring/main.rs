@@ -1,0 +1,10 @@
+//! What authors of proxies rely on: templates, toolchains, transcripts, and proxies in every language.
+
+mod author;
+mod dev;
+mod examples;
+mod javascript;
+mod proxy_conformance;
+mod released;
+mod shout;
+mod transcripts;

@@ -1,0 +1,197 @@
+//! The host's modules use only what stands above them in the layout of `CONTRIBUTING.md`, its crates only what stands
+//! below them there, and files of the router only what stands below them in its first lines.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The modules of the host, in the order of the layout.
+fn modules() -> Vec<String> {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let lines = text.lines().skip_while(|line| !line.starts_with("host/ "));
+    let lines = lines.skip(1).map_while(|line| line.strip_prefix("  src/"));
+    lines
+        .filter_map(|line| line.split(['/', '.', ' ']).next())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_module_is_in_the_layout() {
+    let known = modules();
+    for entry in fs::read_dir(root().join("host/src")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let is_root = ["lib", "main"].contains(&&*name);
+        assert!(
+            is_root || known.contains(&name),
+            "{name} is not in CONTRIBUTING.md"
+        );
+    }
+}
+
+#[test]
+fn modules_use_only_what_stands_above_them() {
+    let known = modules();
+    for (at, module) in known.iter().enumerate() {
+        let mut files = vec![root().join("host/src").join(module).with_extension("rs")];
+        files.retain(|file| file.exists());
+        let folder = root().join("host/src").join(module);
+        if folder.exists() {
+            sources(&folder, &mut files);
+        }
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            // What tests use beside is their own business.
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            for (used, name) in known.iter().enumerate() {
+                let uses = code.contains(&format!("crate::{name}::"));
+                let may = used <= at || file.ends_with("tests.rs");
+                assert!(
+                    !uses || may,
+                    "{} uses {name}, which stands below {module}",
+                    file.display()
+                );
+            }
+        }
+    }
+}
+
+/// The folders of the crates that the host is made of, in the order of the layout.
+fn crates() -> Vec<String> {
+    let text = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap();
+    let lines = text.lines().skip_while(|line| !line.starts_with("host/…"));
+    let lines = lines.skip(1).map_while(|line| line.strip_prefix("  "));
+    // What is further to the right goes on about the one above.
+    let lines = lines.filter(|line| !line.starts_with(' '));
+    lines
+        .map(|line| line.split_once('/').expect(line).0.to_owned())
+        .collect()
+}
+
+#[test]
+fn every_crate_is_in_the_layout() {
+    let entries = fs::read_dir(root().join("host")).unwrap();
+    let folders = entries.map(|entry| entry.unwrap().path());
+    let crates = folders.filter(|folder| folder.join("Cargo.toml").exists());
+    let found: BTreeSet<_> = crates
+        .map(|folder| folder.file_name().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    let known: BTreeSet<_> = self::crates().into_iter().collect();
+    assert_eq!(found, known, "in `host`, and in CONTRIBUTING.md");
+}
+
+/// The names of what a package is built with, on any system; those of its tests alone are not among them.
+fn dependencies(package: &Table) -> Vec<String> {
+    let systems = package.get("target").and_then(|target| target.as_table());
+    let of_systems = systems.into_iter().flat_map(Table::values);
+    let tables = [package].into_iter();
+    let tables = tables.chain(of_systems.filter_map(|system| system.as_table()));
+    let kinds = ["dependencies", "build-dependencies"];
+    let tables = tables.flat_map(|table| kinds.map(|kind| table.get(kind)));
+    let tables = tables.flatten().filter_map(|table| table.as_table());
+    tables.flat_map(Table::keys).cloned().collect()
+}
+
+#[test]
+fn crates_use_only_those_that_stand_below_them() {
+    let known = crates();
+    let mut count = 0;
+    for (at, name) in known.iter().enumerate() {
+        let file = root().join("host").join(name).join("Cargo.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        for used in dependencies(&text.parse().unwrap()) {
+            let Some(other) = used.strip_prefix("acp-chain") else {
+                continue;
+            };
+            let other = other.trim_start_matches('-');
+            // What is not in the list, such as the host itself, is above all.
+            let stands = known.iter().position(|one| one == other);
+            assert!(
+                stands.is_some_and(|stands| stands > at),
+                "{} uses {used}, which does not stand below {name}",
+                file.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count > known.len(), "they use each other");
+}
+
+/// The files of the router, in the order of its first lines; a folder is one of them.
+fn parts_of_router(folder: &Path) -> Vec<String> {
+    let text = fs::read_to_string(folder.join("mod.rs")).unwrap();
+    let list = text.split("```text").nth(1).unwrap();
+    let list = list.split("```").next().unwrap().lines();
+    let names = list.filter_map(|line| line.strip_prefix("//! ")?.split(' ').next());
+    names.map(str::to_owned).collect()
+}
+
+/// The names that stand directly behind this path in a file.
+fn behind<'a>(code: &'a str, path: &str) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    for rest in code.split(path).skip(1) {
+        let list = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap(),
+            None => rest.split([';', ' ', '(', '{']).next().unwrap(),
+        };
+        let paths = list.split(',').map(str::trim);
+        names.extend(paths.map(|path| path.split("::").next().unwrap()));
+    }
+    names
+}
+
+#[test]
+fn files_of_the_router_use_only_what_stands_below_them() {
+    let folder = root().join("host/conductor/src/router");
+    let parts = parts_of_router(&folder);
+    let mut files = Vec::new();
+    sources(&folder, &mut files);
+    let mut count = 0;
+    for file in files {
+        let path = file.strip_prefix(&folder).unwrap();
+        let name = path.iter().next().unwrap().to_str().unwrap();
+        let name = name.trim_end_matches(".rs");
+        if ["mod", "tests"].contains(&name) {
+            continue;
+        }
+        let at = parts.iter().position(|part| part == name);
+        let at = at.unwrap_or_else(|| panic!("{name} is not in the router's first lines"));
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let mut used = behind(code, "router::");
+        // In a folder's own files, that is the folder.
+        if path.iter().count() == 1 || path.ends_with("mod.rs") {
+            used.extend(behind(code, "super::"));
+        }
+        for other in used {
+            let Some(stands) = parts.iter().position(|part| part == other) else {
+                continue;
+            };
+            count += 1;
+            assert!(
+                stands >= at,
+                "{} uses {other}, which stands above {name}",
+                file.display()
+            );
+        }
+    }
+    assert!(count > parts.len(), "they use each other");
+}

@@ -1,0 +1,160 @@
+//! Agents that do not start, do not answer, or want something.
+
+use std::fs;
+
+use acp_chain_tests::host;
+use acp_chain_tests::process::gone;
+use acp_chain_tests::transcript::Transcript;
+use serde_json::json;
+
+use crate::doctor::user::{AGENT, User};
+
+#[test]
+fn an_agent_that_is_not_there_is_named() {
+    let found = User::new().doctor(&["--", "/no/such/agent"]);
+    let remedy = found.only("agent", "the agent command `/no/such/agent` was not found");
+    assert!(
+        remedy.contains("install it, or give its full path"),
+        "{remedy}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_that_hangs_is_ended_with_all_that_it_started() {
+    let user = User::new();
+    let child = user.path("child");
+    let agent = [
+        AGENT,
+        "--never",
+        "initialize",
+        "--survive-eof",
+        "--child",
+        child.to_str().unwrap(),
+    ];
+    let found = user.doctor(&[&["--timeout", "1", "--"], &agent[..]].concat());
+    let remedy = found.only(
+        "agent",
+        "did not answer `initialize` within 1 s, and was ended",
+    );
+    assert!(
+        remedy.contains("`--timeout SECONDS` waits longer"),
+        "{remedy}"
+    );
+    let child: u32 = fs::read_to_string(child).unwrap().parse().unwrap();
+    gone(&Transcript::new(), child).await.unwrap();
+}
+
+#[test]
+fn what_an_agent_says_when_it_fails_is_shown_and_cannot_steer_a_terminal() {
+    let user = User::new();
+    let script = "printf 'one\\nbroken \\033[2J here\\n' >&2; exit 3";
+    let found = user.doctor(&["--", "sh", "-c", script]);
+    let remedy = found.only(
+        "agent",
+        "exited with code 3 before it answered `initialize`",
+    );
+    assert!(
+        remedy.starts_with("run it by hand, and fix what it reports: sh -c "),
+        "{remedy}"
+    );
+    let unwell = found.unwell();
+    assert_eq!(unwell[0]["lines"], json!(["one", "broken \\u{1b}[2J here"]));
+    let output = user.output(&["doctor", "--", "sh", "-c", script]);
+    assert!(!output.stdout.contains(&0x1b), "{output:?}");
+}
+
+#[test]
+fn a_node_that_is_too_old_for_the_agents_package_is_named() {
+    let user = User::new();
+    let executable = |path: &str, text: &str| {
+        let path = user.write(path, "");
+        host::executable(&path, text).unwrap();
+        path
+    };
+    let old = "#!/bin/sh\n[ \"$1\" = --version ] && echo v16.20.2 && exit\necho 'SyntaxError: using' >&2\nexit 1\n";
+    let node = executable("bin/node", old);
+    let agent = executable("lib/agent/dist/cli.js", "#!/usr/bin/env node\nusing;\n");
+    user.write("lib/agent/package.json", r#"{"engines": {"node": ">=20"}}"#);
+    let path = format!(
+        "{}:{}",
+        node.parent().unwrap().display(),
+        std::env::var("PATH").unwrap()
+    );
+    let mut command = user.command(&["doctor", "--json", "--", agent.to_str().unwrap()]);
+    let found = crate::doctor::user::report(&command.env("PATH", path).output().unwrap());
+    let remedy = found.among(
+        "agent",
+        "is run by `node` 16.20.2, and its package asks for Node >=20",
+    );
+    assert_eq!(remedy, "install Node >=20, and put it first in PATH");
+    found.among(
+        "agent",
+        "exited with code 1 before it answered `initialize`",
+    );
+
+    let agent = executable("agent", "#!/usr/bin/env no-such-runtime\n");
+    let found = user.doctor(&["--", agent.to_str().unwrap()]);
+    let remedy = found.among("agent", "is run by `no-such-runtime`, which was not found");
+    assert!(
+        remedy.starts_with("install `no-such-runtime`, or let PATH name"),
+        "{remedy}"
+    );
+}
+
+#[test]
+fn an_agent_that_may_want_a_login_is_told_with_the_command() {
+    let found = User::new().doctor(&["--", AGENT, "--login"]);
+    assert_eq!(found.code, Some(0));
+    let unwell = found.unwell();
+    assert!(
+        unwell[0]["says"]
+            .as_str()
+            .unwrap()
+            .ends_with("in one of these ways: Log in")
+    );
+    let command = format!("{AGENT} --login --sign-in");
+    assert_eq!(unwell[0]["remedy"], json!({ "command": command }));
+}
+
+#[test]
+fn noise_on_standard_output_is_told() {
+    let found = User::new().doctor(&["--", AGENT, "--garbage"]);
+    let unwell = found.unwell();
+    assert_eq!((found.code, unwell.len()), (Some(0), 1));
+    assert!(
+        unwell[0]["says"]
+            .as_str()
+            .unwrap()
+            .contains("something other than messages"),
+        "{found:#?}"
+    );
+}
+
+#[test]
+fn an_agent_that_is_installed_is_asked_and_a_broken_one_is_named() {
+    let user = User::new();
+    let agent = user.path("agent");
+    host::executable(&agent, fs::read(AGENT).unwrap()).unwrap();
+    let agent = agent.to_str().unwrap();
+    user.does(&["agent", "add", "mine", "--", agent, "--login"]);
+    let asked = |found: &crate::doctor::user::Report| {
+        let about = |finding: &&serde_json::Value| {
+            let says = finding["says"].as_str().unwrap();
+            finding["area"] == "agent" && says.contains(agent)
+        };
+        found.findings.iter().any(|finding| about(&finding))
+    };
+    assert!(asked(&user.doctor(&[])), "among all that are known");
+    assert!(asked(&user.doctor(&["mine"])), "by its name");
+
+    fs::remove_file(agent).unwrap();
+    let remedy = user.doctor(&[]).only("agent", "the agent `mine` is broken");
+    assert_eq!(remedy, "acp-chain agent remove mine");
+    user.follows(&remedy);
+    assert_eq!(user.doctor(&[]).code, Some(0));
+
+    let remedy = user
+        .doctor(&["mine"])
+        .only("agent", "no agent `mine` is installed");
+    assert_eq!(remedy, "acp-chain agent list");
+}

@@ -1,0 +1,17 @@
+//! The program as its users have it: its commands, and the files that they read and write. Rooms may need what
+//! `cargo xtask peers` fetches.
+
+mod agents;
+mod carried;
+mod command_line;
+mod dist;
+mod doctor;
+mod inspect;
+mod install;
+mod live;
+mod manifest;
+mod otel;
+mod project;
+mod setup;
+mod trace;
+mod try_turn;

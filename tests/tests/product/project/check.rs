@@ -1,0 +1,91 @@
+//! `acp-chain check` without a manifest says what would run in a folder, and why.
+
+use std::fs;
+
+use crate::project::world::World;
+
+fn checked(world: &World) -> String {
+    let said = world.do_run(&["check"]);
+    let said = said.replace(world.root.to_str().unwrap(), "ROOT");
+    said.replace(world.home().to_str().unwrap(), "HOME")
+}
+
+#[test]
+fn where_there_is_no_project_it_says_where_the_way_ended() {
+    let world = World::new();
+    let said = checked(&world);
+    assert!(said.starts_with(
+        "config.toml  HOME/.config/acp-chain/config.toml is not there\n\
+         project      none: the repository ROOT has no acp-chain.toml at its root, and is not part of another \
+         project\n\nclient\n  │\nagent  named on the command line\n"
+    ), "{said}");
+}
+
+#[test]
+fn a_project_is_told_file_by_file_with_what_would_run() {
+    let world = World::shouting();
+    let files = "project      ROOT, the nearest folder upwards with acp-chain.toml\n\
+                 manifest     ROOT/acp-chain.toml\n\
+                 lock         ROOT/acp-chain.lock is not there\n";
+    let said = checked(&world);
+    assert!(said.contains(&format!("{files}trust        none: its proxies do not run; `acp-chain trust ROOT` shows them, and asks you\n")), "{said}");
+    assert!(!said.contains("shout"), "{said}");
+    world.is_untouched();
+    let settings = world.home().join(".config/acp-chain");
+    fs::create_dir_all(&settings).unwrap();
+    let own = world.home().join("own.wasm");
+    fs::copy(world.path("tools/shout.wasm"), &own).unwrap();
+    let own = format!("[[proxy]]\nid = \"own\"\npath = '{}'\n", own.display());
+    fs::write(settings.join("config.toml"), own).unwrap();
+    world.trust();
+    let said = checked(&world);
+    assert!(
+        said.contains("config.toml: 1 proxy of your own\n"),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!("{files}trust        since 2")),
+        "{said}"
+    );
+    let place = |text: &str| {
+        said.find(text)
+            .unwrap_or_else(|| panic!("{said}\nlacks\n{text}"))
+    };
+    assert!(place("\nown  ") < place("the project's proxies"), "{said}");
+    assert!(
+        place("the project's proxies") < place("\nshout  ROOT/tools/shout.wasm"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_project_that_is_wrong_is_an_error_with_its_place() {
+    let world = World::shouting();
+    world.manifest("[[proxy]]\nid = \"it\"\ncommand = \"sh\"\n");
+    let error = world.fail(&["check"]);
+    assert!(
+        error.contains("/acp-chain.toml:3:1: a project starts no programs"),
+        "{error}"
+    );
+}
+
+#[test]
+fn once_they_are_started_guards_of_the_user_are_shown_where_they_stand() {
+    let world = World::shouting();
+    let settings = world.home().join(".config/acp-chain");
+    fs::create_dir_all(&settings).unwrap();
+    let own = ["pass", "permissions"].map(|name| {
+        let path = acp_chain_tests::host::component(name);
+        format!("[[proxy]]\nid = \"{name}\"\npath = '{}'\n", path.display())
+    });
+    fs::write(settings.join("config.toml"), own.concat()).unwrap();
+    world.trust();
+    let said = world.do_run(&["check", "--start"]);
+    let place = |text: &str| {
+        said.find(text)
+            .unwrap_or_else(|| panic!("{said}\nlacks\n{text}"))
+    };
+    assert!(place("\npass  ") < place("\nshout  "), "{said}");
+    assert!(place("\nshout  ") < place("\npermissions  "), "{said}");
+    assert!(place("\npermissions  ") < place("\nagent  "), "{said}");
+}

@@ -1,0 +1,9 @@
+//! What a proxy can reach and do, and what an attack by one comes to. Each room needs only components in Rust.
+
+mod directories;
+mod guards;
+mod hostile;
+mod lines;
+mod powers;
+mod rights;
+mod sandbox;

@@ -1,0 +1,114 @@
+//! The client leaves, or we are told to stop, while something is open.
+
+use std::fs;
+
+use acp_chain_tests::client::prompt;
+use acp_chain_tests::{envelope, host};
+use rustix::process::Signal;
+
+use crate::agent_process::{AGENT, client};
+#[tokio::test]
+async fn a_client_that_closes_its_side_in_a_turn_still_gets_all_of_it() {
+    for proxies in [0, 3] {
+        let (mut client, _folder) = host::through(proxies, [AGENT]).unwrap();
+        client.initialize().await;
+        let id = client.prompt("stream 2000");
+        let exit = client.finish().await.unwrap();
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        assert_eq!(exit.rest.len(), 2001);
+        assert!(exit.rest[2000].answers(&id) && exit.rest[2000].result.is_some());
+    }
+}
+
+#[tokio::test]
+async fn even_initialize_is_answered_when_the_client_closes_its_side_behind_it() {
+    for proxies in [0, 3] {
+        let (mut client, _folder) = host::through(proxies, [AGENT]).unwrap();
+        client.wire.ask("initialize", "{}");
+        client.wire.ask("session/new", "{}");
+        let exit = client.finish().await.unwrap();
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        let answers: Vec<_> = exit
+            .rest
+            .iter()
+            .map(|message| message.result.is_some())
+            .collect();
+        assert_eq!(answers, [true, true]);
+    }
+}
+
+#[tokio::test]
+async fn what_the_client_said_last_reaches_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    let received = folder.path().join("received");
+    let manifest = host::passes(folder.path(), 3).unwrap();
+    let mut client = client(host::run(
+        Some(&manifest),
+        host::recorded(&received, [AGENT]),
+    ));
+    client.initialize().await;
+    for number in 0..1000 {
+        client.wire.notify("vendor/last", &number.to_string());
+    }
+    let exit = client.finish().await.unwrap();
+    assert!(exit.status.success(), "{exit:?}");
+    let received = fs::read_to_string(&received).unwrap();
+    let expected = |number| envelope::notification("vendor/last", &format!("{number}"));
+    let expected: Vec<_> = (0..1000).map(expected).collect();
+    assert_eq!(received.lines().skip(1).collect::<Vec<_>>(), expected);
+}
+
+#[tokio::test]
+async fn what_the_agent_asked_a_client_that_leaves_is_answered_with_an_error() {
+    for proxies in [0, 3] {
+        let (mut client, _folder) = host::through(proxies, [AGENT]).unwrap();
+        client.initialize().await;
+        let turns = [client.prompt("read /x"), client.prompt("ask vendor/any")];
+        for _ in turns {
+            assert!(client.wire.receive().await.unwrap().is_request());
+        }
+        let transcript = client.wire.transcript().clone();
+        let exit = client.finish().await.unwrap();
+        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        transcript.assert(&format!(
+            r#"
+            client → {{…"params":{}}}
+            client → {{…"params":{}}}
+            client ← {{…"method":"fs/read_text_file"…}}
+            client ← {{…"method":"vendor/any"…}}
+            client ← {{…"text":"error {{\"code\":-32800,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
+            client ← {{"jsonrpc":"2.0","id":2,"result":{{"stopReason":"end_turn"}}}}
+            client ← {{…"text":"error {{\"code\":-32800,\"message\":\"acp-chain: the client has closed its side\"}}"…}}
+            client ← {{"jsonrpc":"2.0","id":3,"result":{{"stopReason":"end_turn"}}}}
+            "#,
+            prompt("s", "read /x"),
+            prompt("s", "ask vendor/any"),
+        ));
+    }
+}
+
+/// What is left open when it ends is answered all the same.
+const UNANSWERED: &str =
+    r#"{"code":-32800,"message":"acp-chain: the connection ended before there was an answer"}"#;
+
+#[tokio::test]
+async fn a_turn_that_does_not_end_does_not_keep_a_client_that_has_closed_its_side() {
+    let (mut client, _folder) = host::through(1, [AGENT]).unwrap();
+    client.initialize().await;
+    let id = client.prompt("never");
+    let exit = client.finish().await.unwrap();
+    assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+    assert_eq!(exit.rest[0].line, envelope::error(&id, UNANSWERED));
+}
+
+#[tokio::test]
+async fn a_turn_that_is_open_when_the_program_is_told_to_stop_is_answered() {
+    let (mut client, _folder) = host::through(1, [AGENT]).unwrap();
+    client.initialize().await;
+    let id = client.prompt("echo begun\nnever");
+    client.wire.receive().await.unwrap();
+    client.signal(Signal::TERM).unwrap();
+    let answer = client.wire.response(&id).await;
+    assert_eq!(answer.line, envelope::error(&id, UNANSWERED));
+    assert!(client.exited().await.unwrap().success());
+}

@@ -1,0 +1,42 @@
+//! Ends that take their time: memory does not grow, the other direction is not held up, and nothing
+//! is lost or out of order when the end comes to it.
+//!
+//! Nobody waits for time. An end is slow in that it reads 1 kB, and no more before something has
+//! crossed the other way.
+
+mod agent;
+mod client;
+mod sessions;
+
+use acp_chain_tests::chain::entry;
+
+/// A test of this with each of the [`manifests`].
+macro_rules! with_every_chain {
+    ($test:ident) => {
+        with_every_chain!($test: without_a_proxy 0, behind_a_component 1, behind_a_native_proxy 2,
+            behind_proxies_of_both_sorts 3);
+    };
+    ($test:ident: $($name:ident $which:literal),+) => {
+        $(#[tokio::test]
+        async fn $name() {
+            $test(&crate::slow::manifests()[$which]).await;
+        })+
+    };
+}
+use with_every_chain;
+
+const NATIVE: &str = env!("CARGO_BIN_EXE_native-proxy");
+
+/// How often the slow end reads.
+const READS: usize = 300;
+
+/// The most memory that the host may ever have had, in bytes.
+const MEMORY: u64 = 64 << 20;
+
+/// Chains of no proxy, of a component, of a native proxy, and of all.
+fn manifests() -> [String; 4] {
+    let component = entry("component", "pass", "");
+    let native = |id| format!("[[proxy]]\nid = '{id}'\ncommand = '{NATIVE}'\n");
+    let all = native("before") + &component + &native("behind");
+    [String::new(), component, native("native"), all]
+}
