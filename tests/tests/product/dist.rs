@@ -26,7 +26,7 @@ static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     let mut bundle = Command::new(&stripped);
     bundle.arg("bundle").args(CARRIED.map(component));
     done(bundle.arg("--output").arg(&bundled));
-    let mut dist = Command::new(program().with_file_name("xtask"));
+    let mut dist = Command::new(program().with_file_name("xtask-make"));
     dist.args(["dist", "--from"]).arg(&bundled);
     done(dist.arg("--out").arg(folder.join("packages")));
     folder.join("packages")
@@ -182,7 +182,7 @@ fn what_is_no_program_is_not_packed_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.txt");
     fs::write(&text, "no program").unwrap();
-    let mut dist = Command::new(program().with_file_name("xtask"));
+    let mut dist = Command::new(program().with_file_name("xtask-make"));
     dist.args(["dist", "--from"])
         .arg(&text)
         .arg("--out")
