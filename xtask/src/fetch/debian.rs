@@ -28,13 +28,13 @@ pub fn install(
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder)?;
         let download = || {
-            let mut download = Command::new("apt-get");
+            let mut download = apt_get();
             download.arg("download").args(packages);
             step.run(download.current_dir(&folder))
         };
         // It takes no rights, but lists of packages, which a new machine has not: to get them does.
         if download().is_err() {
-            step.run(Command::new("apt-get").arg("update"))
+            step.run(apt_get().arg("update"))
                 .context("the lists of packages are missing, and only root gets them")?;
             download()?;
         }
@@ -67,14 +67,14 @@ pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
     }
     progress.step(program, |step| {
         let install = || {
-            let mut install = Command::new("apt-get");
+            let mut install = apt_get();
             install.args(["install", "--yes", "--no-install-recommends", program]);
             step.run(&mut install)
         };
         if install().is_ok() {
             return Ok(());
         }
-        step.run(Command::new("apt-get").arg("update"))?;
+        step.run(apt_get().arg("update"))?;
         install()
     })
     .with_context(|| {
@@ -84,6 +84,15 @@ pub fn installed(progress: &Progress, program: &str) -> Result<PathBuf> {
         )
     })?;
     in_path(program).with_context(|| format!("{program} was installed, but is not in PATH"))
+}
+
+/// It gives up a server that stalls, which it would not for minutes.
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    for option in ["http::Timeout=30", "https::Timeout=30", "Retries=2"] {
+        command.args(["-o", &format!("Acquire::{option}")]);
+    }
+    command
 }
 
 fn in_path(program: &str) -> Option<PathBuf> {

@@ -34,6 +34,8 @@ pub fn install(
             step.run(
                 Command::new("npm")
                     .args(["install", "--no-audit", "--no-fund"])
+                    // A registry that stalls is given up, in place of five minutes for each try.
+                    .args(["--fetch-timeout=60000", "--fetch-retries=2"])
                     .current_dir(into),
             )
         })?;
