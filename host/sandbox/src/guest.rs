@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use wasmtime_wasi::{WasiCtx, WasiCtxBuilder};
 
 use super::journal::Journal;
+use super::meter::Meter;
 use super::{Component, Directories, Engine, Gauge, Instance};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Grant, MessageId, Source, Starting};
@@ -74,9 +75,10 @@ impl Guest {
     }
 
     /// Everything that WASI grants: only these directories, and the journal for output.
-    pub(super) fn wasi(&self, journal: &Journal) -> WasiCtx {
+    pub(super) fn wasi(&self, journal: &Journal, meter: &Arc<Meter>) -> WasiCtx {
         let mut wasi = WasiCtxBuilder::new();
-        wasi.stdout(journal.stdout()).stderr(journal.stderr());
+        wasi.stdout(journal.stdout(meter.clone()));
+        wasi.stderr(journal.stderr(meter.clone()));
         wasi.allow_tcp(false)
             .allow_udp(false)
             .allow_ip_name_lookup(false);

@@ -1,22 +1,20 @@
 //! A running component: one store, called for one message at a time.
 
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use futures_util::future::poll_immediate;
-use wasmtime::{Store, Trap, UpdateDeadline};
+use wasmtime::{Store, UpdateDeadline};
 use wasmtime_wasi::ResourceTable;
 
 use super::bindings::Proxy;
 use super::bindings::acp_chain::proxy::types as wit;
 use super::journal::Journal;
+use super::meter::{Meter, Work};
+use super::metered::within;
 use super::offers::{self, Interfaces};
-use super::post_mortem::TooLong;
 use super::state::State;
 use super::usage::Usage;
 use super::{Component, Engine, Guest, convert, post_mortem};
-use acp_chain_channel::limits::{HANDLES, Limits, Quantity};
+use acp_chain_channel::limits::HANDLES;
 use acp_chain_channel::{
     Action, Call, ChannelError, Decision, Delivery, Event, Failure, Ledger, MessageId, Offer,
     Outcome, Part, PatternError, Registration, Reply, Started, Tally,
@@ -33,7 +31,7 @@ pub struct Instance {
     store: Store<State>,
     proxy: Proxy,
     interfaces: Interfaces,
-    limits: Arc<Limits>,
+    meter: Arc<Meter>,
 }
 
 impl Instance {
@@ -45,6 +43,7 @@ impl Instance {
     ) -> Result<Started, Failure> {
         let limits = guest.limits.clone();
         let journal = Journal::new(guest.name.clone(), limits.log, guest.gauge.logged());
+        let meter = Arc::new(Meter::new(limits.clone()));
         let mut table = ResourceTable::new();
         table.set_max_capacity(HANDLES);
         let state = State {
@@ -55,26 +54,26 @@ impl Instance {
                 guest.gauge.clone(),
                 guest.engine.total.clone(),
             ),
-            wasi: guest.wasi(&journal),
+            wasi: guest.wasi(&journal, &meter),
             journal,
             lines: guest.component.lines.clone(),
             tally: Tally::default(),
             told: Tally::default(),
-            deadline: Instant::now(),
+            meter: meter.clone(),
             table,
         };
         let mut store = Store::new(&guest.engine.wasmtime, state);
         store.limiter(|state| &mut state.usage);
         store.set_hostcall_fuel(limits.call_bytes);
-        store.epoch_deadline_callback(|store| match Instant::now() < store.data().deadline {
-            true => Ok(UpdateDeadline::Yield(1)),
-            false => Ok(UpdateDeadline::Interrupt),
+        store.epoch_deadline_callback(|store| {
+            store.data().meter.tick()?;
+            Ok(UpdateDeadline::Yield(1))
         });
         let started = {
             let _running = guest.engine.epoch.run();
             let (component, config) = (&guest.component, &*guest.settings());
             let init = async |store: &mut Store<State>| init(store, component, config, saved).await;
-            in_time(&mut store, &limits.init_time, init).await
+            within(&mut store, &meter, Work::Start, init).await
         };
         let (proxy, interfaces, registration) = match started {
             Ok(Ok(started)) => started,
@@ -100,7 +99,7 @@ impl Instance {
             store,
             proxy,
             interfaces,
-            limits,
+            meter,
         };
         Ok(Started {
             part: Box::new(instance),
@@ -133,7 +132,7 @@ impl Instance {
                     let handler = proxy.acp_chain_proxy_handler();
                     handler.call_on_cancel(store, *id).await
                 };
-                let told = in_time(&mut self.store, &self.limits.time, cancel).await;
+                let told = within(&mut self.store, &self.meter, Work::Message, cancel).await;
                 self.heard(told, |state, reason| state.refuse_held(*id, &reason))
             }
             Event::List(offer, session) => self.list(*offer, session.as_deref()).await,
@@ -182,13 +181,13 @@ impl Instance {
                 }
             }
         };
-        in_time(&mut self.store, &self.limits.time, deliver).await
+        within(&mut self.store, &self.meter, Work::Message, deliver).await
     }
 
     async fn list(&mut self, offer: Offer, session: Option<&str>) -> Outcome {
         let interfaces = &self.interfaces;
         let list = async |store: &mut Store<State>| interfaces.list(store, offer, session).await;
-        let listed = in_time(&mut self.store, &self.limits.time, list).await;
+        let listed = within(&mut self.store, &self.meter, Work::Message, list).await;
         let state = self.store.data_mut();
         let catalog = match listed {
             Ok(Ok(catalog)) => catalog,
@@ -210,7 +209,7 @@ impl Instance {
         ledger.hand_in_call(call.id, &call.method, offers::shown(call), meta);
         let interfaces = &self.interfaces;
         let make = async |store: &mut Store<State>| interfaces.call(store, call).await;
-        let called = in_time(&mut self.store, &self.limits.time, make).await;
+        let called = within(&mut self.store, &self.meter, Work::Message, make).await;
         self.judge(call.id, called)
     }
 
@@ -295,37 +294,6 @@ async fn init(
     let handler = proxy.acp_chain_proxy_handler();
     let registration = handler.call_init(store, config, saved.as_deref()).await?;
     Ok(registration.map(|registration| (proxy, interfaces, registration)))
-}
-
-/// Runs a call into the guest with a time limit, whether it computes, which the epoch interrupts, or waits for the
-/// host. The time is borrowed to keep the future small, see below.
-async fn in_time<T>(
-    store: &mut Store<State>,
-    time: &Duration,
-    call: impl AsyncFnOnce(&mut Store<State>) -> wasmtime::Result<T>,
-) -> wasmtime::Result<T> {
-    store.set_epoch_deadline(1);
-    store.data_mut().deadline = Instant::now() + *time;
-    let mut call = pin!(call(store));
-    // Most calls finish at once, and need no timer.
-    let done = match poll_immediate(&mut call).await {
-        Some(done) => Ok(done),
-        // Boxed separately: the future of every call then has at most 1032 bytes, the limit of glibc's fast lists.
-        None => Box::pin(tokio::time::timeout(*time, call)).await,
-    };
-    match done {
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(error)) if error.downcast_ref() != Some(&Trap::Interrupt) => Err(error),
-        late => {
-            let time = Quantity::Time.show(u64::try_from(time.as_millis()).unwrap_or(u64::MAX));
-            let told = format!("it took longer than {time}");
-            // The place of the interruption says what it was busy with.
-            Err(match late {
-                Ok(Err(error)) => error.context(TooLong(told)),
-                _ => wasmtime::Error::new(TooLong(told)),
-            })
-        }
-    }
 }
 
 /// A guest that declines to start.

@@ -2,16 +2,17 @@
 //! goes to the log, up to a limit, and its last lines into the report of a failure.
 
 use std::collections::VecDeque;
-use std::io;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use tokio::io::AsyncWrite;
 use tracing::Level;
+use wasmtime_wasi::async_trait;
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 
+use super::meter::Meter;
 use acp_chain_rpc::untrusted::quote;
 
 /// How many of the last lines are kept for the report of a failure: a panic, and its stack.
@@ -59,20 +60,21 @@ impl Journal {
         }
     }
 
-    /// Standard output.
-    pub fn stdout(&self) -> Stream {
-        self.stream(0)
+    /// Standard output, which counts as calls to the host.
+    pub fn stdout(&self, meter: Arc<Meter>) -> Stream {
+        self.stream(0, meter)
     }
 
-    /// Standard error.
-    pub fn stderr(&self) -> Stream {
-        self.stream(1)
+    /// Standard error, likewise.
+    pub fn stderr(&self, meter: Arc<Meter>) -> Stream {
+        self.stream(1, meter)
     }
 
-    fn stream(&self, number: usize) -> Stream {
+    fn stream(&self, number: usize, meter: Arc<Meter>) -> Stream {
         Stream {
             journal: self.clone(),
             number,
+            meter,
         }
     }
 
@@ -100,6 +102,20 @@ impl Journal {
             }
             (mark, rest) = ("| ", behind);
         }
+    }
+
+    /// Records bytes on standard output or error, by line.
+    fn print(&self, stream: usize, bytes: &[u8]) {
+        let mut part = std::mem::take(&mut self.lock().parts[stream]);
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            part.extend_from_slice(piece);
+            if piece.ends_with(b"\n") || part.len() > PART {
+                let line = String::from_utf8_lossy(&part);
+                self.note_line(Level::INFO, "", line.trim_end_matches(['\n', '\r']));
+                part.clear();
+            }
+        }
+        self.lock().parts[stream] = part;
     }
 
     fn note_line(&self, level: Level, mark: &str, text: &str) {
@@ -156,6 +172,7 @@ fn last_lines(text: &str) -> &str {
 pub struct Stream {
     journal: Journal,
     number: usize,
+    meter: Arc<Meter>,
 }
 
 impl IsTerminal for Stream {
@@ -165,38 +182,43 @@ impl IsTerminal for Stream {
 }
 
 impl StdoutStream for Stream {
-    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
         Box::new(self.clone())
+    }
+
+    fn async_stream(&self) -> Box<dyn AsyncWrite + Send + Sync> {
+        // Only version 0.2 of WASI is linked.
+        Box::new(tokio::io::sink())
     }
 }
 
-impl AsyncWrite for Stream {
-    fn poll_write(self: Pin<&mut Self>, _: &mut Context, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let mut part = std::mem::take(&mut self.journal.lock().parts[self.number]);
-        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
-            part.extend_from_slice(piece);
-            if piece.ends_with(b"\n") || part.len() > PART {
-                let line = String::from_utf8_lossy(&part);
-                self.journal
-                    .note_line(Level::INFO, "", line.trim_end_matches(['\n', '\r']));
-                part.clear();
-            }
-        }
-        self.journal.lock().parts[self.number] = part;
-        Poll::Ready(Ok(bytes.len()))
+/// Output is recorded at once: a component never waits for it, and none of it is missing in a report.
+#[async_trait]
+impl Pollable for Stream {
+    async fn ready(&mut self) {}
+}
+
+impl OutputStream for Stream {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        let counted = self.meter.count_call();
+        counted.map_err(|exceeded| StreamError::Trap(exceeded.into()))?;
+        self.journal.print(self.number, &bytes);
+        Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(()))
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(PART)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use acp_chain_channel::limits::Limits;
+
     use super::*;
 
     #[test]
@@ -231,19 +253,16 @@ mod tests {
     #[test]
     fn what_comes_in_pieces_is_gathered_by_line() {
         let journal = Journal::new("p".into(), usize::MAX, Arc::default());
-        let streams = [journal.stdout(), journal.stderr()];
-        let mut streams = streams.map(|stream| Box::into_pin(stream.async_stream()));
-        let context = &mut Context::from_waker(std::task::Waker::noop());
+        let meter = Arc::new(Meter::new(Arc::default()));
+        let streams = [journal.stdout(meter.clone()), journal.stderr(meter)];
+        let mut streams = streams.map(|stream| stream.p2_stream());
         for (stream, text) in [
             (0, "Error: no"),
             (1, "beside\r\n"),
             (0, " rules\n\n  at f\nand"),
             (0, " the end"),
         ] {
-            let written = streams[stream]
-                .as_mut()
-                .poll_write(context, text.as_bytes());
-            assert!(written.is_ready());
+            streams[stream].write(text.into()).expect("room");
         }
         let said = ["beside", "Error: no rules", "", "  at f", "and the end"];
         assert_eq!(journal.take_last(), said);
@@ -254,12 +273,29 @@ mod tests {
     #[test]
     fn a_stream_that_is_opened_again_and_again_keeps_no_more_than_one_line() {
         let journal = Journal::new("p".into(), usize::MAX, Arc::default());
-        let context = &mut Context::from_waker(std::task::Waker::noop());
+        let meter = Arc::new(Meter::new(Arc::default()));
         for _ in 0..10 * PART {
-            let mut stream = Box::into_pin(journal.stdout().async_stream());
-            assert!(stream.as_mut().poll_write(context, b"ab").is_ready());
+            let mut stream = journal.stdout(meter.clone()).p2_stream();
+            stream.write("ab".into()).expect("room");
         }
         let kept: usize = journal.lock().parts.iter().map(Vec::len).sum();
         assert!(kept <= PART, "{kept}");
+    }
+
+    #[test]
+    fn writing_on_and_on_is_a_trap() {
+        let limits = Limits {
+            calls: 2,
+            ..Limits::default()
+        };
+        let meter = Arc::new(Meter::new(limits.into()));
+        let journal = Journal::new("p".into(), usize::MAX, Arc::default());
+        let streams = [journal.stdout(meter.clone()), journal.stderr(meter)];
+        let [mut stdout, mut stderr] = streams.map(|stream| stream.p2_stream());
+        stdout.write("one\n".into()).expect("a first call");
+        stderr.write("two\n".into()).expect("a second call");
+        let one_too_many = stdout.write("three\n".into());
+        assert!(matches!(one_too_many, Err(StreamError::Trap(_))));
+        assert_eq!(journal.take_last(), ["one", "two"]);
     }
 }

@@ -15,6 +15,8 @@ mod bindings {
         path: "wit",
         world: "proxy",
         ownership: Borrowing { duplicate_if_necessary: true },
+        // A call may be one too many.
+        imports: { default: trappable },
         exports: { default: async },
     });
 }
@@ -29,6 +31,8 @@ mod guest;
 mod instance;
 mod journal;
 mod lines;
+mod meter;
+mod metered;
 mod offers;
 mod post_mortem;
 mod state;

@@ -16,17 +16,9 @@ const NAME: usize = 200;
 /// How many bytes of a line's place are shown.
 const PLACE: usize = 400;
 
-/// A guest was stopped because it took too long.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct TooLong(pub String);
-
 /// The details of a guest's end. Writing to a string does not fail.
 pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
-    let reason = match error.downcast_ref() {
-        Some(TooLong(told)) => told.clone(),
-        None => error.root_cause().to_string(),
-    };
+    let reason = error.root_cause().to_string();
     let said = state.journal.take_last();
     let mut details = String::new();
     if let Some(cause) = cause(&said) {

@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::sync::Arc;
-use std::time::Instant;
 
 use tracing::Level;
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
@@ -11,6 +10,7 @@ use super::bindings::acp_chain::proxy::{channel as wit_channel, types as wit};
 use super::convert;
 use super::journal::Journal;
 use super::lines::Lines;
+use super::meter::Meter;
 use super::usage::Usage;
 use acp_chain_channel::{Change, ChannelError, Ledger, MessageId, Offer, Progress, Tally};
 use acp_chain_rpc::untrusted::quote;
@@ -26,8 +26,7 @@ pub struct State {
     pub(super) tally: Tally,
     /// The counts already reported.
     pub(super) told: Tally,
-    /// The deadline of the current call.
-    pub(super) deadline: Instant,
+    pub(super) meter: Arc<Meter>,
     pub(super) wasi: WasiCtx,
     pub(super) table: ResourceTable,
 }
@@ -57,23 +56,23 @@ impl State {
         }
     }
 
-    fn changed(&mut self, call: &str, change: Change) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.changed(change);
-        self.counted(call, done)
-    }
-
-    /// The outcome of a call for the component; a failure is counted.
-    fn counted<T>(
+    /// A call of the channel: it is counted, and so is its failure.
+    fn called<T>(
         &mut self,
         call: &str,
-        done: Result<T, ChannelError>,
-    ) -> Result<T, wit_channel::ChannelError> {
-        done.map_err(|error| {
+        make: impl FnOnce(&mut Ledger) -> Result<T, ChannelError>,
+    ) -> Called<T> {
+        self.meter.count_call()?;
+        let done = make(&mut self.ledger);
+        Ok(done.map_err(|error| {
             self.count(format_args!("its `{call}`"), &error);
             error.into()
-        })
+        }))
     }
 }
+
+/// The outcome of a call for the component, unless that was one too many.
+type Called<T> = wasmtime::Result<Result<T, wit_channel::ChannelError>>;
 
 impl WasiView for State {
     fn ctx(&mut self) -> WasiCtxView<'_> {
@@ -87,58 +86,41 @@ impl WasiView for State {
 impl wit::Host for State {}
 
 impl wit_channel::Host for State {
-    fn request(
-        &mut self,
-        to: wit::Peer,
-        method: String,
-        params: String,
-    ) -> Result<MessageId, wit_channel::ChannelError> {
-        let done = self.ledger.request(to.into(), &method, &params);
-        self.counted("request", done)
+    fn request(&mut self, to: wit::Peer, method: String, params: String) -> Called<MessageId> {
+        self.called("request", |ledger| {
+            ledger.request(to.into(), &method, &params)
+        })
     }
 
-    fn notify(
-        &mut self,
-        to: wit::Peer,
-        method: String,
-        params: String,
-    ) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.notify(to.into(), &method, &params);
-        self.counted("notify", done)
+    fn notify(&mut self, to: wit::Peer, method: String, params: String) -> Called<()> {
+        self.called("notify", |ledger| {
+            ledger.notify(to.into(), &method, &params)
+        })
     }
 
-    fn settle(
-        &mut self,
-        id: MessageId,
-        action: wit::Action,
-    ) -> Result<(), wit_channel::ChannelError> {
-        let done = convert::decision(action).and_then(|wanted| self.ledger.settle(id, wanted));
-        self.counted("settle", done)
+    fn settle(&mut self, id: MessageId, action: wit::Action) -> Called<()> {
+        self.called("settle", |ledger| {
+            ledger.settle(id, convert::decision(action)?)
+        })
     }
 
-    fn fail(&mut self, id: MessageId, reason: String) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.fail(id, &reason);
-        self.counted("fail", done)
+    fn fail(&mut self, id: MessageId, reason: String) -> Called<()> {
+        self.called("fail", |ledger| ledger.fail(id, &reason))
     }
 
-    fn cancel(&mut self, id: MessageId) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.cancel(id);
-        self.counted("cancel", done)
+    fn cancel(&mut self, id: MessageId) -> Called<()> {
+        self.called("cancel", |ledger| ledger.cancel(id))
     }
 
-    fn read(
-        &mut self,
-        id: MessageId,
-        pointer: String,
-    ) -> Result<Option<String>, wit_channel::ChannelError> {
-        let done = self.ledger.read(id, &pointer);
-        let done = done.map(|part| part.map(str::to_owned));
-        self.counted("read", done)
+    fn read(&mut self, id: MessageId, pointer: String) -> Called<Option<String>> {
+        self.called("read", |ledger| {
+            let part = ledger.read(id, &pointer)?;
+            Ok(part.map(str::to_owned))
+        })
     }
 
-    fn save(&mut self, state: String) -> Result<(), wit_channel::ChannelError> {
-        let done = self.ledger.save(state);
-        self.counted("save", done)
+    fn save(&mut self, state: String) -> Called<()> {
+        self.called("save", |ledger| ledger.save(state))
     }
 
     fn report_progress(
@@ -147,52 +129,50 @@ impl wit_channel::Host for State {
         progress: f64,
         total: Option<f64>,
         message: Option<String>,
-    ) -> Result<(), wit_channel::ChannelError> {
+    ) -> Called<()> {
         let progress = Progress {
             progress,
             total,
             message,
         };
-        let done = self.ledger.progress(call, progress);
-        self.counted("report-progress", done)
+        self.called("report-progress", |ledger| ledger.progress(call, progress))
     }
 
-    fn call_meta(&mut self, call: MessageId) -> Result<String, wit_channel::ChannelError> {
-        let done = self.ledger.meta(call).map(str::to_owned);
-        self.counted("call-meta", done)
+    fn call_meta(&mut self, call: MessageId) -> Called<String> {
+        self.called("call-meta", |ledger| ledger.meta(call).map(str::to_owned))
     }
 
-    fn ask_caller(
-        &mut self,
-        call: MessageId,
-        method: String,
-        params: String,
-    ) -> Result<MessageId, wit_channel::ChannelError> {
-        let done = self.ledger.ask(call, &method, &params);
-        self.counted("ask-caller", done)
+    fn ask_caller(&mut self, call: MessageId, method: String, params: String) -> Called<MessageId> {
+        self.called("ask-caller", |ledger| ledger.ask(call, &method, &params))
     }
 
-    fn tools_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
-        self.changed("tools-changed", Change::List(Offer::Tools))
+    fn tools_changed(&mut self) -> Called<()> {
+        let change = Change::List(Offer::Tools);
+        self.called("tools-changed", |ledger| ledger.changed(change))
     }
 
-    fn resources_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
-        self.changed("resources-changed", Change::List(Offer::Resources))
+    fn resources_changed(&mut self) -> Called<()> {
+        let change = Change::List(Offer::Resources);
+        self.called("resources-changed", |ledger| ledger.changed(change))
     }
 
-    fn prompts_changed(&mut self) -> Result<(), wit_channel::ChannelError> {
-        self.changed("prompts-changed", Change::List(Offer::Prompts))
+    fn prompts_changed(&mut self) -> Called<()> {
+        let change = Change::List(Offer::Prompts);
+        self.called("prompts-changed", |ledger| ledger.changed(change))
     }
 
-    fn resource_changed(&mut self, uri: String) -> Result<(), wit_channel::ChannelError> {
-        self.changed("resource-changed", Change::Resource(uri))
+    fn resource_changed(&mut self, uri: String) -> Called<()> {
+        let change = Change::Resource(uri);
+        self.called("resource-changed", |ledger| ledger.changed(change))
     }
 
-    fn proxy_id(&mut self) -> String {
-        self.name.to_string()
+    fn proxy_id(&mut self) -> wasmtime::Result<String> {
+        self.meter.count_call()?;
+        Ok(self.name.to_string())
     }
 
-    fn log(&mut self, level: wit_channel::Level, text: String) {
+    fn log(&mut self, level: wit_channel::Level, text: String) -> wasmtime::Result<()> {
+        self.meter.count_call()?;
         let level = match level {
             wit_channel::Level::Trace => Level::TRACE,
             wit_channel::Level::Debug => Level::DEBUG,
@@ -201,5 +181,6 @@ impl wit_channel::Host for State {
             wit_channel::Level::Error => Level::ERROR,
         };
         self.journal.note(level, &text);
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 //! simulated ends.
 //!
 //! Invariants:
-//! - It ends. A call of the component ends at its limit `time`, a check after [`PATIENCE`], and nothing more is played
+//! - It ends. A call of the component ends at its limits `time` and `wait`, a check after [`PATIENCE`], and nothing more is played
 //!   once the component broke.
 //! - The same seed plays the same messages. Time is simulated, as in a [transcript](crate::transcript).
 //! - A finding has a remedy.

@@ -15,6 +15,7 @@
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
 //! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
 //! | `process` | what this process uses, and groups of others; giving way to others | `/proc`, on Linux | not asked |
+//! | `thread` | what a thread uses | its clock | its times |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
 //! | `handover` | handing streams to another process of ours | descriptors over a socket | not done |
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
@@ -46,5 +47,5 @@ pub use self::here::stdio;
 pub use self::here::supervisor::{Startable, Supervisor};
 pub use self::here::{
     descriptors, directory, files, handover, local, memory, mounts, process, rights, stop,
-    supervisor, terminal, tree,
+    supervisor, terminal, thread, tree,
 };

@@ -97,6 +97,7 @@ async fn start(component: &Component, time: Duration) -> Result<Box<dyn Part>, S
         table_elements: 1000,
         time,
         init_time: time,
+        wait: time,
         ..Limits::default()
     };
     let guest = Guest {

@@ -43,7 +43,8 @@ async fn broken_by(method: &str, limits: Limits) -> String {
 async fn a_proxy_that_is_busy_for_ever_is_stopped() {
     let error = broken_by("test/spin", limits()).await;
     assert!(
-        error.contains("`pass-1` failed on test/spin: it took longer than 2s"),
+        error
+            .contains("`pass-1` failed on test/spin: it computed longer than 2s, its limit `time`"),
         "{error}"
     );
 }

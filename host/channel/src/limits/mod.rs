@@ -115,10 +115,15 @@ limits! {
     "subscriptions" subscriptions: usize as Count = 256, up to 4096;
         "its subscriptions", past it "it does not start".
     "time" time: Duration as Time = Duration::from_secs(2), up to Duration::from_mins(1);
-        "time for one message, computing or waiting; every 10 ms it gives way to everybody else",
+        "how long it may compute for one message, in processor time; every 10 ms it gives way to everybody else",
         past it "it breaks".
     "init-time" init_time: Duration as Time = Duration::from_secs(10), up to Duration::from_mins(2);
-        "time for its start", past it "it does not start".
+        "how long it may compute for its start, likewise", past it "it does not start".
+    "wait" wait: Duration as Time = Duration::from_secs(30), up to Duration::from_mins(10);
+        "how long it may wait for clocks and files, in all for one message or for its start", past it "it breaks".
+    "calls" calls: usize as Count = 1_000_000, up to 100_000_000;
+        "its calls to the channel, and writes to standard output and error, for one message or for its start",
+        past it "it breaks".
     "hold-time" hold_time: Duration as Time = Duration::from_mins(10), up to Duration::from_hours(24);
         "time for which it may hold a message",
         past it "the message is taken from it, and settled as if the proxy had failed on it".

@@ -13,4 +13,5 @@ pub mod stdio;
 pub mod stop;
 pub mod supervisor;
 pub mod terminal;
+pub mod thread;
 pub mod tree;

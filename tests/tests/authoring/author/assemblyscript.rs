@@ -109,7 +109,7 @@ async fn a_loop_and_memory_that_is_used_up_are_told_with_their_place() {
             "loop",
             "limits.time = '200 ms'",
             [
-                "it took longer than 200ms",
+                "it computed longer than 200ms",
                 "assembly/proxy/onRequest at assembly/proxy.ts:",
             ],
         ),

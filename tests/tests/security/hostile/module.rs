@@ -14,6 +14,8 @@ use wit_parser::Resolve;
 pub struct Module {
     /// Pages of its memory, at the start and at most.
     pub pages: u32,
+    /// What it imports beside the channel: of [`WASI`].
+    pub imports: &'static str,
     /// More of what a module has: tables, globals, functions, a start.
     pub fields: &'static str,
     /// What it does in `init`; may leave the address of a result.
@@ -29,9 +31,56 @@ pub struct Module {
     pub crowd: Option<(&'static str, u32)>,
 }
 
+/// The world of all modules: a proxy's, and the little of WASI that some of them use.
+const WASI: &str = "
+package test:hostile;
+
+world hostile {
+  include acp-chain:proxy/proxy@0.1.0;
+  import wasi:cli/stdout@0.2.0;
+  import wasi:clocks/monotonic-clock@0.2.0;
+}
+
+package wasi:io@0.2.0 {
+  interface error {
+    resource error;
+  }
+  interface poll {
+    resource pollable {
+      block: func();
+    }
+  }
+  interface streams {
+    use error.{error};
+    variant stream-error {
+      last-operation-failed(error),
+      closed,
+    }
+    resource output-stream {
+      blocking-write-and-flush: func(contents: list<u8>) -> result<_, stream-error>;
+    }
+  }
+}
+
+package wasi:clocks@0.2.0 {
+  interface monotonic-clock {
+    use wasi:io/poll@0.2.0.{pollable};
+    subscribe-duration: func(when: u64) -> pollable;
+  }
+}
+
+package wasi:cli@0.2.0 {
+  interface stdout {
+    use wasi:io/streams@0.2.0.{output-stream};
+    get-stdout: func() -> output-stream;
+  }
+}
+";
+
 /// The one that only forwards.
 pub const PLAIN: Module = Module {
     pages: 32,
+    imports: "",
     fields: "",
     init: "",
     attack: "i32.const 0",
@@ -46,8 +95,9 @@ impl Module {
         let mut module = wat::parse_str(self.text()).expect("a module");
         let mut resolve = Resolve::default();
         let wit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit");
-        let (package, _) = resolve.push_dir(wit).expect("the interface");
-        let world = resolve.select_world(&[package], Some("proxy"));
+        resolve.push_dir(wit).expect("the interface");
+        let package = resolve.push_str("wasi.wit", WASI).expect("WASI");
+        let world = resolve.select_world(&[package], Some("hostile"));
         let world = world.expect("the world");
         embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
             .expect("metadata");
@@ -63,6 +113,7 @@ impl Module {
     fn text(&self) -> String {
         let Self {
             pages,
+            imports,
             fields,
             init,
             attack,
@@ -79,6 +130,7 @@ impl Module {
   (import "acp-chain:proxy/channel@0.1.0" "notify"
     (func $notify (param i32 i32 i32 i32 i32 i32)))
   (import "acp-chain:proxy/channel@0.1.0" "save" (func $save (param i32 i32 i32)))
+  {imports}
   (memory (export "memory") {pages} {pages})
   (data (i32.const 128) "\00\00\00\00\00\04\00\00\01\00\00\00\01")
   (data (i32.const 1024) "\40\04\00\00\01\00\00\00\00\07\01")

@@ -2,9 +2,14 @@
 
 use hostile::Mode;
 
+use crate::hostile::module::{Module, PLAIN};
 use crate::hostile::row::{Answer, Fate, PROMPT, Row, Step, withstands};
 
 const SHORT: &str = "time = '500 ms'";
+
+const SHORT_WAIT: &str = "wait = '500 ms'";
+
+const FEW_CALLS: &str = "calls = 1000";
 
 withstands! {
     it_computes_for_ever_over_a_request: Row::guest(Mode::Spin)
@@ -38,4 +43,65 @@ withstands! {
         .limits(SHORT)
         .fate(Fate::Breaks)
         .report(&["longer than 500", "hostile::time::call_for_ever"]);
+
+    it_calls_the_host_more_often_than_it_may: Row::guest(Mode::CallForEver)
+        .limits(FEW_CALLS)
+        .fate(Fate::Breaks)
+        .report(&["more than 1000 times, its limit `calls`", "hostile::time::call_for_ever"]);
+
+    it_writes_to_standard_output_for_ever: Row::module(&WRITES)
+        .limits(FEW_CALLS)
+        .fate(Fate::Breaks)
+        .report(&["more than 1000 times, its limit `calls`", "attack"]);
+
+    it_waits_for_ever: Row::module(&WAITS)
+        .limits(SHORT_WAIT)
+        .fate(Fate::Breaks)
+        .report(&["it waited longer than 500ms, its limit `wait`"]);
+
+    it_waits_a_little_again_and_again: Row::module(&WAITS_AGAIN)
+        .limits(SHORT_WAIT)
+        .fate(Fate::Breaks)
+        .report(&["it waited longer than 500ms, its limit `wait`"]);
 }
+
+const WRITES: Module = Module {
+    imports: r#"
+  (import "wasi:cli/stdout@0.2.0" "get-stdout" (func $stdout (result i32)))
+  (import "wasi:io/streams@0.2.0" "[method]output-stream.blocking-write-and-flush"
+    (func $write (param i32 i32 i32 i32)))"#,
+    attack: "(local $stdout i32)
+        (local.set $stdout (call $stdout))
+        (loop $again
+            (call $write (local.get $stdout) (i32.const 1088) (i32.const 1) (i32.const 256))
+            (br $again))
+        unreachable",
+    ..PLAIN
+};
+
+const CLOCK: &str = r#"
+  (import "wasi:clocks/monotonic-clock@0.2.0" "subscribe-duration"
+    (func $timer (param i64) (result i32)))
+  (import "wasi:io/poll@0.2.0" "[method]pollable.block" (func $block (param i32)))
+  (import "wasi:io/poll@0.2.0" "[resource-drop]pollable" (func $drop (param i32)))"#;
+
+/// For as long as a number of nanoseconds can say.
+const WAITS: Module = Module {
+    imports: CLOCK,
+    attack: "(call $block (call $timer (i64.const -1)))
+        i32.const 0",
+    ..PLAIN
+};
+
+/// For 5 ms each time.
+const WAITS_AGAIN: Module = Module {
+    imports: CLOCK,
+    attack: "(local $timer i32)
+        (loop $again
+            (local.set $timer (call $timer (i64.const 5000000)))
+            (call $block (local.get $timer))
+            (call $drop (local.get $timer))
+            (br $again))
+        unreachable",
+    ..PLAIN
+};

@@ -13,7 +13,7 @@ async fn what_it_had_is_refused_by_its_name_and_it_serves_the_next_message() {
             "test/panic",
             "wasm trap: wasm `unreachable` instruction executed",
         ),
-        ("test/spin", "it took longer than 2s"),
+        ("test/spin", "it computed longer than 2s, its limit `time`"),
         ("test/grow", "it needs more than 64 MiB of memory"),
     ] {
         let mut chain = chain(RESTART).await;

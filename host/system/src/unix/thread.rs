@@ -1,0 +1,29 @@
+//! What a thread uses.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// The processor time of the current thread.
+#[must_use]
+pub fn processor_time() -> Duration {
+    // It is never negative.
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_a_time_of_its_own() {
+        const TIME: Duration = Duration::from_millis(50);
+        let end = processor_time() + TIME;
+        let other = std::thread::spawn(|| {
+            let end = processor_time() + TIME;
+            while processor_time() < end {}
+        });
+        other.join().expect("a thread");
+        assert!(processor_time() < end);
+    }
+}
