@@ -36,7 +36,7 @@ fn component(mut module: Vec<u8>) -> Vec<u8> {
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8).unwrap();
     ComponentEncoder::default()
         .module(&module)
-        .and_then(ComponentEncoder::encode)
+        .and_then(|mut encoder| encoder.encode())
         .unwrap()
 }
 

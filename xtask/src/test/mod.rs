@@ -17,7 +17,7 @@ use crate::peers;
 use times::Times;
 
 /// How many tests run at once for each core: most of them wait for processes.
-const THREADS_PER_CORE: usize = 3;
+const THREADS_PER_CORE: usize = 4;
 
 /// The variable by which the tests of one program are told how many run at once.
 const THREADS: &str = "RUST_TEST_THREADS";

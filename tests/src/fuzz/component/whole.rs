@@ -27,7 +27,7 @@ pub fn whole() -> Vec<u8> {
         .expect("it takes the world");
     ComponentEncoder::default()
         .module(&module)
-        .and_then(ComponentEncoder::encode)
+        .and_then(|mut encoder| encoder.encode())
         .expect("it fits the world")
 }
 

@@ -9,12 +9,10 @@ const HELD_SHORTLY: &str = "hold-time = '300 ms'";
 
 withstands! {
     it_floods_the_log: Row::guest(Mode::Log)
-        .config("count = 10_000\nsize = 1000")
-        .limits(SLOW);
+        .config("count = 10_000\nsize = 1000");
 
     it_floods_the_log_with_empty_lines: Row::guest(Mode::Log)
-        .config("count = 100_000")
-        .limits(SLOW);
+        .config("count = 100_000");
 
     it_asks_and_takes_no_notice_of_answers: Row::guest(Mode::Ask)
         .config("count = 100_000")

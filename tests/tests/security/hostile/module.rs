@@ -101,8 +101,8 @@ impl Module {
         let world = world.expect("the world");
         embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8)
             .expect("metadata");
-        let mut encoder = ComponentEncoder::default();
-        encoder.module(&module).expect("a module with its world");
+        let encoder = ComponentEncoder::default().module(&module);
+        let mut encoder = encoder.expect("a module with its world");
         let mut component = encoder.encode().expect("a component");
         if let Some((text, count)) = self.crowd {
             add_instances(&mut component, text, count);
