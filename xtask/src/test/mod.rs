@@ -114,7 +114,7 @@ fn test_typed(workspace: &Workspace, progress: &Progress) -> Result<()> {
 fn build_workspace(workspace: &Workspace, progress: &Progress) -> Result<()> {
     progress.step("workspace and its tests", |step| {
         let mut build = cargo();
-        build.args(["test", "--workspace", "--no-run"]);
+        build.args(["build", "--workspace", "--all-targets"]);
         step.run(build.current_dir(workspace.path("")))
     })
 }
