@@ -16,8 +16,9 @@ use crate::make::{self, Beside};
 use crate::peers;
 use times::Times;
 
-/// How many tests run at once for each core: most of them wait for processes.
-const THREADS_PER_CORE: usize = 4;
+/// How many tests of a program run at once for each core. Those with other programs mostly wait for them.
+const BY_THEMSELVES: usize = 1;
+const WITH_PROGRAMS: usize = 2;
 
 /// The variable by which the tests of one program are told how many run at once.
 const THREADS: &str = "RUST_TEST_THREADS";
@@ -46,24 +47,41 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
         ["reproducible", "redact"],
     )?;
     let mut times = Times::new(progress.times());
-    let outcome = match args {
+    let mut test = |per_core, args: &[&str]| cargo_test(workspace, &mut times, per_core, args);
+    let outcome = if args.is_empty() {
         // The examples in the documentation first: most crates have none, and the last lines of the
         // output are to tell of tests.
-        [] => match cargo_test(workspace, &mut times, &["--doc".to_owned()])? {
-            ExitCode::SUCCESS => cargo_test(workspace, &mut times, &["--tests".to_owned()])?,
-            failed => failed,
-        },
-        args => cargo_test(workspace, &mut times, args)?,
+        let parts: [(_, &[&str]); 3] = [
+            (BY_THEMSELVES, &["--doc"]),
+            (BY_THEMSELVES, &["--lib", "--bins"]),
+            (WITH_PROGRAMS, &["--test", "*"]),
+        ];
+        let mut outcome = ExitCode::SUCCESS;
+        for (per_core, args) in parts {
+            outcome = test(per_core, args)?;
+            if outcome != ExitCode::SUCCESS {
+                break;
+            }
+        }
+        outcome
+    } else {
+        let args: Vec<_> = args.iter().map(String::as_str).collect();
+        test(WITH_PROGRAMS, &args)?
     };
     eprint!("{times}");
     Ok(outcome)
 }
 
 /// Passes on what it prints, and takes down the times.
-fn cargo_test(workspace: &Workspace, times: &mut Times, args: &[String]) -> Result<ExitCode> {
+fn cargo_test(
+    workspace: &Workspace,
+    times: &mut Times,
+    per_core: usize,
+    args: &[&str],
+) -> Result<ExitCode> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let threads = env::var(THREADS).ok().and_then(|set| set.parse().ok());
-    let threads = threads.unwrap_or(cores * THREADS_PER_CORE);
+    let threads = threads.unwrap_or(cores * per_core);
     let (output, input) = pipe()?;
     let mut test = cargo();
     test.args(["test", "--workspace"]).args(args);
