@@ -38,6 +38,18 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    #[command(flatten)]
+    InCheckout(InCheckout),
+    /// The agent of the demo, on standard input and output.
+    #[command(hide = true)]
+    DemoAgent {
+        /// Where to write down what comes in.
+        received: PathBuf,
+    },
+}
+
+#[derive(Subcommand)]
+enum InCheckout {
     /// Build the proxies, ours and the examples in all languages, into `target/components`.
     Guests {
         /// The components to build, by name; all of them by default.
@@ -64,12 +76,6 @@ enum Command {
     Peers,
     /// Show one turn through the real host: what each proxy makes of each message.
     Demo,
-    /// The agent of the demo, on standard input and output.
-    #[command(hide = true)]
-    DemoAgent {
-        /// Where to write down what comes in.
-        received: PathBuf,
-    },
     /// Drive a chain with a proxy that crashes now and then, and see that nothing grows or is lost.
     Soak {
         /// For how long.
@@ -115,43 +121,41 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    run(Cli::parse().command).unwrap_or_else(|error| {
+    let outcome = match Cli::parse().command {
+        Command::InCheckout(command) => run(command),
+        Command::DemoAgent { received } => demo::agent::run(&received).map(|()| ExitCode::SUCCESS),
+    };
+    outcome.unwrap_or_else(|error| {
         eprintln!("Error: {error:#}");
         ExitCode::FAILURE
     })
 }
 
-fn run(command: Command) -> Result<ExitCode> {
-    // The one command that is started by a chain, in no checkout.
-    if let Command::DemoAgent { received } = &command {
-        demo::agent::run(received)?;
-        return Ok(ExitCode::SUCCESS);
-    }
+fn run(command: InCheckout) -> Result<ExitCode> {
     let workspace = &Workspace::find()?;
     match command {
-        Command::Guests { names } => make(workspace, "guests", &names)?,
-        Command::Install { root } => install::run(workspace, root)?,
-        Command::Dist { options } => make(workspace, "dist", &options)?,
-        Command::Peers => peers::fetch(workspace)?,
-        Command::Demo => return demo::run(workspace),
-        Command::DemoAgent { .. } => {}
-        Command::Soak { minutes } => return soak::run(workspace, minutes),
-        Command::Portable => portable::check(workspace)?,
-        Command::Newest => newest::check(workspace)?,
-        Command::ReleaseCheck => release::check(workspace)?,
-        Command::Languages => make(workspace, "languages", &[])?,
-        Command::Book => return book::write(workspace),
-        Command::Tutorial => return book::walk(workspace),
-        Command::Conformance => conformance::run(workspace)?,
-        Command::Rules => make(workspace, "rules", &[])?,
-        Command::Types => return book::write_types(workspace),
-        Command::Secrets => {
+        InCheckout::Guests { names } => make(workspace, "guests", &names)?,
+        InCheckout::Install { root } => install::run(workspace, root)?,
+        InCheckout::Dist { options } => make(workspace, "dist", &options)?,
+        InCheckout::Peers => peers::fetch(workspace)?,
+        InCheckout::Demo => return demo::run(workspace),
+        InCheckout::Soak { minutes } => return soak::run(workspace, minutes),
+        InCheckout::Portable => portable::check(workspace)?,
+        InCheckout::Newest => newest::check(workspace)?,
+        InCheckout::ReleaseCheck => release::check(workspace)?,
+        InCheckout::Languages => make(workspace, "languages", &[])?,
+        InCheckout::Book => return book::write(workspace),
+        InCheckout::Tutorial => return book::walk(workspace),
+        InCheckout::Conformance => conformance::run(workspace)?,
+        InCheckout::Rules => make(workspace, "rules", &[])?,
+        InCheckout::Types => return book::write_types(workspace),
+        InCheckout::Secrets => {
             peers::fetch(workspace)?;
             make(workspace, "secrets", &[])?;
         }
-        Command::Reproducible { names } => make(workspace, "reproducible", &names)?,
-        Command::Bench(options) => return bench::run(workspace, &options),
-        Command::Test { args } => return test::run(workspace, &args),
+        InCheckout::Reproducible { names } => make(workspace, "reproducible", &names)?,
+        InCheckout::Bench(options) => return bench::run(workspace, &options),
+        InCheckout::Test { args } => return test::run(workspace, &args),
     }
     Ok(ExitCode::SUCCESS)
 }

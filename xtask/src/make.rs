@@ -54,10 +54,8 @@ pub fn run<'a>(
         step.run(build.current_dir(workspace.path("")))
     })?;
     let mut make = Command::new(workspace.target(beside.profile()).join("xtask-make"));
-    // What toolchains compile for every project, such as a standard library, is there for the tests, too.
-    let compiled = |toolchain: &str| workspace.target("test-toolchains").join(toolchain);
-    make.env("ZIG_GLOBAL_CACHE_DIR", compiled("zig"))
-        .env("GOCACHE", compiled("go"));
+    make.env("ZIG_GLOBAL_CACHE_DIR", workspace.compiled("zig"))
+        .env("GOCACHE", workspace.compiled("go"));
     progress.follow(make.args(args).current_dir(workspace.path("")))
 }
 

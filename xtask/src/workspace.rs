@@ -75,6 +75,11 @@ impl Workspace {
         self.target.join(path)
     }
 
+    /// Where a toolchain keeps what it compiles for every project, such as a standard library. The tests look there, too.
+    pub fn compiled(&self, toolchain: &str) -> PathBuf {
+        self.target("test-toolchains").join(toolchain)
+    }
+
     /// How a path in the target folder is called there.
     pub fn name_in_target(&self, path: &Path) -> String {
         let name = path.strip_prefix(&self.target).unwrap_or(path);

@@ -27,7 +27,7 @@ pub fn install(workspace: &Workspace, progress: &Progress) -> Result<Zig> {
     let programs = python::install(workspace, progress, &requirements(workspace), &toolchain)?;
     Ok(Zig {
         python: programs.join("python"),
-        cache: workspace.target("test-toolchains/zig"),
+        cache: workspace.compiled("zig"),
     })
 }
 

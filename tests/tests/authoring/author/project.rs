@@ -108,6 +108,8 @@ impl Project {
         command
             .env("PATH", &self.path)
             .env("XDG_DATA_HOME", self.world.path().join("data"))
+            // What one command compiled, the next one and the chain of the test find.
+            .env("XDG_CACHE_HOME", host::cache())
             .env("CARGO_TARGET_DIR", host::compiled("rust"))
             .env("CARGO_NET_OFFLINE", "true")
             // Of projects that are gone with their folder, nothing is built again.
