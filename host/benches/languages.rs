@@ -4,6 +4,7 @@
 #![allow(missing_docs, reason = "a program of the developers'")]
 
 #[allow(dead_code, reason = "other benches use the rest")]
+#[path = "../conductor/benches/stage/mod.rs"]
 mod stage;
 
 use std::env;

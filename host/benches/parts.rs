@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, reason = "a program of the developers'")]
 
+#[path = "../conductor/benches/stage/mod.rs"]
 mod stage;
 
 use std::env;

@@ -60,7 +60,7 @@ const CONDUCTOR: (&str, &str) = ("agent-client-protocol-conductor", "5.0.0");
 /// What shows its traces.
 const VIEWER: (&str, &str) = ("agent-client-protocol-trace-viewer", "5.0.0");
 
-/// Programs in Rust, and their versions; the others are pinned by lock files in `tests/peers`.
+/// Programs in Rust, and their versions; the others are pinned by the lock file in `tests/peers`.
 const CRATES: [(&str, &str); 3] = [("elizacp", "12.0.0"), CONDUCTOR, ("sacp-tee", "10.0.1")];
 
 /// Fetches all peers.
@@ -114,11 +114,11 @@ pub struct Servers {
 }
 
 pub fn fetch_servers(workspace: &Workspace, progress: &Progress) -> Result<Servers> {
-    let lock = fs::read_to_string(workspace.path("tests/peers/remote-server/Cargo.lock"))?;
+    let lock = fs::read_to_string(workspace.path("tests/peers/Cargo.lock"))?;
     let version = lock
         .split_once("name = \"agent-client-protocol-http\"\nversion = \"")
         .and_then(|(_, rest)| rest.split_once('"'))
-        .context("the reference crate is not in the lock file of remote-server")?;
+        .context("the reference crate is not in the lock file of the peers")?;
     let h2load = workspace.target("peers/bin/h2load");
     fs::create_dir_all(workspace.target("peers/bin"))?;
     let packages = ["nghttp2-client", "libev4", "libjemalloc2", "libnghttp2-14"];
@@ -158,12 +158,13 @@ fn from_checkout(
     build: Build,
     name: &str,
 ) -> Result<PathBuf> {
-    let folder = workspace.path("tests/peers").join(name);
+    let all = workspace.path("tests/peers");
+    let folder = all.join(name);
     let path = folder
         .to_str()
         .context("the checkout's path is not UTF-8")?;
     let args = ["--path", path];
-    let sources: [&Path; 2] = [&folder.join("Cargo.lock"), &folder.join("src")];
+    let sources: [&Path; 2] = [&all.join("Cargo.lock"), &folder.join("src")];
     crates::install(workspace, progress, build, name, &args, &sources)
 }
 

@@ -7,11 +7,11 @@ mod stage;
 
 use std::{env, io};
 
-use acp_chain::channel::Peer;
-use acp_chain::limits::LINE;
-use acp_chain::rpc::{self, Message};
-use acp_chain::trace::{Beginning, Recorder, Role, Trace};
-use acp_chain::transport::LineReader;
+use acp_chain_channel::Peer;
+use acp_chain_channel::limits::LINE;
+use acp_chain_conductor::trace::{Beginning, Recorder, Role, Trace};
+use acp_chain_rpc::transport::LineReader;
+use acp_chain_rpc::{self as rpc, Message};
 use acp_chain_trace::{Line, Sink};
 use bytes::{Buf, Bytes};
 use stage::Stage;

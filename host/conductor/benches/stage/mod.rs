@@ -5,16 +5,16 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use acp_chain::chain::{Proxy, Router, Terms};
-use acp_chain::channel::{
+use acp_chain_channel::limits::Limits;
+use acp_chain_channel::{
     Call, Decision, Event, Failure, FailurePolicy, Grant, Kinds, Ledger, MessageId, Offers,
     Outcome, Part, Pattern, Peer, Registration, Reply, Source, Started, Starting, Subscription,
     Tally,
 };
-use acp_chain::limits::Limits;
-use acp_chain::rpc::Message;
-use acp_chain::trace::Recorder;
-use acp_chain::transport::Outbox;
+use acp_chain_conductor::trace::Recorder;
+use acp_chain_conductor::{Proxy, Router, Terms};
+use acp_chain_rpc::Message;
+use acp_chain_rpc::transport::Outbox;
 use bytes::Buf;
 use tokio::time::Instant;
 
