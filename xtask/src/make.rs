@@ -1,10 +1,12 @@
 //! Starts `xtask-make`, which compiles components and packs programs. It is built first, together with the rest of the
 //! workspace or with the program, whichever comes next: then they share their dependencies.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::Result;
+use xtask::fetch::target;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
@@ -66,6 +68,7 @@ pub fn components(
     beside: Beside,
     names: &[&str],
 ) -> Result<Vec<PathBuf>> {
+    add_targets(workspace, progress, names)?;
     let args = ["guests"].into_iter().chain(names.iter().copied());
     run(workspace, progress, beside, args)?;
     let folder = workspace.target("components");
@@ -73,4 +76,16 @@ pub fn components(
         .iter()
         .map(|name| folder.join(name).with_extension("wasm"));
     Ok(files.collect())
+}
+
+/// Installs what the proxies in Rust are compiled for. A machine on which that fails is to say so before it has compiled for
+/// minutes.
+fn add_targets(workspace: &Workspace, progress: &Progress, names: &[&str]) -> Result<()> {
+    let guests = workspace.guest_crates().into_iter();
+    let guests = guests.filter(|guest| names.is_empty() || names.contains(&&*guest.package));
+    let targets: BTreeSet<_> = guests.map(|guest| guest.target).collect();
+    progress.step("targets of the proxies in Rust", |step| {
+        let mut targets = targets.iter();
+        targets.try_for_each(|triple| target::add(progress, step, triple))
+    })
 }
