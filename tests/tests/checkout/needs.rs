@@ -10,7 +10,9 @@ fn all_that_is_missing_is_named_at_once() {
     let xtask = program().with_file_name("xtask");
     let mut test = Command::new(xtask);
     // With cargo, and nothing else.
-    test.arg("test").env("PATH", "/nonexistent").env("CARGO", env!("CARGO"));
+    test.arg("test")
+        .env("PATH", "/nonexistent")
+        .env("CARGO", env!("CARGO"));
     test.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     let output = test.output().unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
