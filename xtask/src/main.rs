@@ -134,7 +134,10 @@ fn main() -> ExitCode {
 fn run(command: InCheckout) -> Result<ExitCode> {
     let workspace = &Workspace::find()?;
     match command {
-        InCheckout::Guests { names } => make(workspace, "guests", &names)?,
+        InCheckout::Guests { names } => {
+            let names: Vec<_> = names.iter().map(String::as_str).collect();
+            make::components(workspace, &Progress::new(workspace), Beside::Tests, &names)?;
+        }
         InCheckout::Install { root } => install::run(workspace, root)?,
         InCheckout::Dist { options } => make(workspace, "dist", &options)?,
         InCheckout::Peers => peers::fetch(workspace)?,

@@ -164,7 +164,12 @@ fn from_checkout(
         .to_str()
         .context("the checkout's path is not UTF-8")?;
     let args = ["--path", path];
-    let sources: [&Path; 2] = [&all.join("Cargo.lock"), &folder.join("src")];
+    // All take the features that the manifest of the workspace names.
+    let sources: [&Path; 3] = [
+        &all.join("Cargo.lock"),
+        &all.join("Cargo.toml"),
+        &folder.join("src"),
+    ];
     crates::install(workspace, progress, build, name, &args, &sources)
 }
 
