@@ -122,7 +122,7 @@ fn begins(path: &[Step], names: &[&str]) -> bool {
 }
 
 impl Findings {
-    /// Examines one string. An unreadable one reveals nothing to anybody.
+    /// Examines one string. One that readers may decode differently is written anew.
     pub(crate) fn look(
         &mut self,
         detector: &Detector,
@@ -131,11 +131,12 @@ impl Findings {
         pointer: impl FnOnce() -> String,
         effort: &mut Effort,
     ) -> Result<(), String> {
-        if let Some(text) = coding.decoded(string.decoded())
-            && let Some(redacted) = detector.redact(&text, effort)?
-        {
+        let decoded = coding.decoded(string.decoded());
+        if let Some(redacted) = detector.redact(&decoded.text, effort)? {
             self.change(string, pointer(), &coding.encoded(&redacted.text));
             self.names.extend(redacted.names);
+        } else if decoded.is_loose {
+            self.change(string, pointer(), &coding.encoded(&decoded.text));
         }
         Ok(())
     }

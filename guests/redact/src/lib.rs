@@ -154,10 +154,12 @@ impl Proxy for Redact {
             update.without_text(&text, &chunk)
         })?;
         save(&self.state)?;
-        if let Some(decided) = decided.filter(|decided| *decided != chunk.text) {
+        let own = &chunk.decoded;
+        let shown = decided.as_deref().unwrap_or(&own.text);
+        if own.is_loose || shown != own.text {
             update
                 .findings
-                .change(&chunk.string, chunk.pointer.clone(), &chunk.spelt(&decided));
+                .change(&chunk.string, chunk.pointer.clone(), &chunk.spelt(shown));
         }
         Ok(update.findings.action(&params)?)
     }

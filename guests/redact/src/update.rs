@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use acp_chain_proxy::{Spelt, Step, Strings};
-use acp_chain_secrets::{Coding, Detector, Effort};
+use acp_chain_secrets::{Coding, Decoded, Detector, Effort};
 
 use crate::body::{self, Findings};
 use crate::streams;
@@ -34,7 +34,7 @@ pub(crate) struct Chunk<'u> {
     identity: String,
     pub(crate) pointer: String,
     pub(crate) string: Spelt<'u>,
-    pub(crate) text: Cow<'u, str>,
+    pub(crate) decoded: Decoded<'u>,
     coding: Coding,
 }
 
@@ -88,13 +88,13 @@ impl<'u> Update<'u> {
         }
         let mut chunk = None;
         if let Some((string, pointer)) = output {
-            let text = Coding::Base64.decoded(string.decoded());
-            if let (Some(text), "terminal_output_chunk") = (text, &*kind) {
+            if kind == "terminal_output_chunk" {
+                let decoded = Coding::Base64.decoded(string.decoded());
                 chunk = Some(Chunk {
                     identity: identity.clone(),
                     pointer,
                     string,
-                    text,
+                    decoded,
                     coding: Coding::Base64,
                 });
             } else {
@@ -102,13 +102,13 @@ impl<'u> Update<'u> {
             }
         }
         if let Some((string, pointer)) = text {
-            let text = string.decoded();
+            let decoded = Coding::Text.decoded(string.decoded());
             if kind.ends_with("_chunk") && chunk.is_none() {
                 chunk = Some(Chunk {
                     identity,
                     pointer,
                     string,
-                    text,
+                    decoded,
                     coding: Coding::Text,
                 });
             } else {
@@ -134,7 +134,7 @@ impl Chunk<'_> {
         streams::Chunk {
             identity: self.identity.clone(),
             pointer: self.pointer.clone(),
-            text: &self.text,
+            text: &self.decoded.text,
             coding: self.coding,
         }
     }

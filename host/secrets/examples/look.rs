@@ -5,6 +5,7 @@ use std::io::{Error, read_to_string, stdin, stdout};
 
 use acp_chain_secrets::{Detector, Effort, defaults};
 
+#[expect(clippy::disallowed_methods, reason = "programs read it")]
 fn main() -> Result<(), Error> {
     let texts: Vec<String> = serde_json::from_str(&read_to_string(stdin())?)?;
     let detector = Detector::new(defaults().copied()).map_err(Error::other)?;

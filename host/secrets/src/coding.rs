@@ -9,7 +9,6 @@ use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use serde::{Deserialize, Serialize};
 
-/// Accepts everything that any decoder may accept.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new()
@@ -26,16 +25,30 @@ pub enum Coding {
     Base64,
 }
 
+/// A text in a string.
+#[derive(Debug, PartialEq)]
+pub struct Decoded<'s> {
+    /// The text.
+    pub text: Cow<'s, str>,
+    /// Whether some readers may decode the string to another text. Only written anew is it the same for all of them.
+    pub is_loose: bool,
+}
+
 impl Coding {
-    /// The text in a string; `None` if it cannot be decoded.
+    /// The text in a string, as the most lenient readers decode it: whatever does not belong there is skipped.
     #[must_use]
-    pub fn decoded(self, string: Cow<'_, str>) -> Option<Cow<'_, str>> {
+    pub fn decoded(self, string: Cow<'_, str>) -> Decoded<'_> {
         match self {
-            Self::Text => Some(string),
+            Self::Text => Decoded {
+                text: string,
+                is_loose: false,
+            },
             Self::Base64 => {
-                let visible = string.bytes().filter(|byte| !byte.is_ascii_whitespace());
-                let bytes = BASE64.decode(visible.collect::<Vec<_>>()).ok()?;
-                Some(bytes.into_iter().map(char::from).collect())
+                let bytes = lenient(&string);
+                Decoded {
+                    is_loose: BASE64.encode(&bytes) != *string,
+                    text: bytes.into_iter().map(char::from).collect(),
+                }
             }
         }
     }
@@ -50,6 +63,69 @@ impl Coding {
                 let bytes = text.chars().filter_map(|char| u8::try_from(char).ok());
                 BASE64.encode(bytes.collect::<Vec<_>>()).into()
             }
+        }
+    }
+}
+
+/// The bytes of Base64 in either alphabet, with anything in between, in several parts, or behind the head of a `data:`
+/// address.
+fn lenient(string: &str) -> Vec<u8> {
+    let start = string.trim_start();
+    let is_address = start
+        .get(..5)
+        .is_some_and(|head| head.eq_ignore_ascii_case("data:"));
+    let data = match start.split_once(',') {
+        Some((_, data)) if is_address => data,
+        _ => start,
+    };
+    let parts = data.split('=').map(|part| {
+        let mut letters: Vec<u8> = part.bytes().filter_map(letter).collect();
+        if letters.len() % 4 == 1 {
+            letters.pop();
+        }
+        // Of these letters, and so many, all can be decoded.
+        BASE64.decode(letters).unwrap_or_default()
+    });
+    parts.flatten().collect()
+}
+
+/// A letter of Base64, in its usual alphabet.
+fn letter(byte: u8) -> Option<u8> {
+    match byte {
+        b'-' => Some(b'+'),
+        b'_' => Some(b'/'),
+        b'+' | b'/' => Some(byte),
+        _ => byte.is_ascii_alphanumeric().then_some(byte),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_spelling_is_decoded_and_only_the_usual_one_is_the_same_for_all() {
+        for string in ["", "Pz8/Pj4+", "Pz8/Pj4+Pz8=", "Pz8/Pj4+Pw=="] {
+            let decoded = Coding::Base64.decoded(string.into());
+            assert!(!decoded.is_loose, "{string}");
+            assert_eq!(Coding::Base64.encoded(&decoded.text), string);
+        }
+        for string in [
+            "Pz8_Pj4-",
+            "Pz8/\nPj4+",
+            " Pz8/Pj4+",
+            "Pz8/Pj4+A",
+            "Pz8*/Pj\u{e9}4+",
+            "Pz8=Lz8+Pg==",
+            "data:text/plain;base64,Pz8/Pj4+",
+            "DATA:,Pz8/Pj4+",
+        ] {
+            let decoded = Coding::Base64.decoded(string.into());
+            assert!(decoded.is_loose, "{string}");
+            assert!(decoded.text.starts_with("??"), "{string}");
+        }
+        for string in ["Pz8", "Pz9=", "Pz8==", "%", "P"] {
+            assert!(Coding::Base64.decoded(string.into()).is_loose, "{string}");
         }
     }
 }

@@ -29,7 +29,7 @@ mod pattern;
 mod rules;
 mod text;
 
-pub use coding::Coding;
+pub use coding::{Coding, Decoded};
 pub use detector::{Detector, MARKER, Place, Redacted, Secret, Tail, UNCLEAR};
 pub use effort::Effort;
 pub use pattern::pattern;

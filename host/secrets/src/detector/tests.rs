@@ -228,12 +228,37 @@ fn a_private_key_is_found_with_what_stands_before_its_lines() {
 }
 
 #[test]
+fn a_private_key_is_found_from_its_second_line_on() {
+    for first in [
+        "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
+        "MIIEpAIBAAKCAQEAu1SU1LfVLPHCozMxH2Mo4lgOEePzNm0tRgeLezV6ffAt0gun",
+        "MIIFHDBOBgkqhkiG9w0BBQ0wQTApBgkqhkiG9w0BBQwwHAQIAgJHTyW2fsoCAggA",
+        "MHcCAQEEIAMLPSDWfN5x9t7bv1sZz8z1VxW1q0cV1k2m3n4o5p6qoAoGCCqGSM49",
+        "MIGkAgEBBDBiVrN3c1u9Vv8x0sY5a6b7c8d9e0f1g2h3i4j5k6l7m8n9o0p1q2r3",
+        "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgevZzL1gdAFr88hb2",
+        "MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g",
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz",
+    ] {
+        let text = format!(
+            "2\t{first}\n3\t{}\n-----END PRIVATE KEY-----\nmore",
+            "OF/2NxApJCzGCEDdfSp6".repeat(3)
+        );
+        let out = redacted(&text);
+        assert!(out.contains("[redacted: private-key]"), "{out}");
+        assert!(!out.contains("OF/2") && out.ends_with("\nmore"), "{out}");
+    }
+}
+
+#[test]
 fn ordinary_text_is_left_alone() {
     for text in [
         "The key starts with AKIA, and a token with ghp_ or sk-.",
         "A file starts with `-----BEGIN PRIVATE KEY-----` and ends with `-----END PRIVATE KEY-----`.",
         "-----BEGIN PRIVATE KEY----- is what it says. Then come lines of Base64.",
         "-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEA\n-----END PUBLIC KEY-----",
+        "MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAu1SU1LfVLPHCozMxH2Mo4lgO",
+        "MIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG9w0BAQUFADBaMQswCQYDVQQGEwJJ",
+        "MIDDLE of the MIXER, and MIGHT is right",
         "risk-assessment-of-the-whole-system-and-all-its-parts, task-0123456789012345678901234567890123",
         "<div class=\"sk-folding-cube sk-cube-grid-of-the-page\">",
         "https://example.org/ghp/0123456789012345678901234567890123456789",
@@ -249,6 +274,10 @@ fn ordinary_text_is_left_alone() {
 fn assignments_are_secrets_on_demand() {
     let detector = Detector::new([ASSIGNMENT]).expect("right");
     for (text, expected) in [
+        ("DB_PASS=hunter2hunter2", "DB_PASS=[redacted: assignment]"),
+        ("pwd = hunter2hunter2", "pwd = [redacted: assignment]"),
+        ("authkey=hunter2hunter2", "authkey=[redacted: assignment]"),
+        ("passenger = hunter2hunter2", "passenger = hunter2hunter2"),
         (
             "DB_PASSWORD=hunter2hunter2 x",
             "DB_PASSWORD=[redacted: assignment] x",

@@ -11,6 +11,30 @@ pub(super) static RULES: &[Rule] = &[
         after: After::Anything,
         ..NONE
     },
+    // From its second line on, as files are read in parts: what the formats of keys begin with, but for lengths.
+    Rule {
+        name: "private-key",
+        needles: &[
+            "b3blbnnzac1rzxktdjea",
+            "bgkqhkig9w0bbq",
+            "ibaak",
+            "ibadan",
+            "mc4caqaw",
+            "mhccaqee",
+            "mig2agea",
+            "mighagea",
+            "migkageb",
+            "mihcageb",
+            "mihuagea",
+        ],
+        secret: concat!(
+            r"(?:b3BlbnNzaC1rZXktdjEA|BgkqhkiG9w0BBQ|IBAAK|IBADAN|MC4CAQAw|MHcCAQEE|MI(?:G2|GH|Hu)AgEA|MI(?:Gk|Hc)AgEB)",
+            r"[A-Za-z0-9+/=]{16,}(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]{40,})*",
+            r"(?:(?:[^A-Za-z+/=]|\+\s){0,60}[A-Za-z0-9+/=]+)?(?:\s*-{1,5}[A-Z ]*)?"
+        ),
+        after: After::Anything,
+        ..NONE
+    },
     // In the catalogue it only supplements a finding of the id, and any forty characters after `key` match.
     Rule {
         name: "aws-secret-access-key",
@@ -26,7 +50,7 @@ pub(super) static RULES: &[Rule] = &[
         name: "google-oauth",
         needles: &["gocspx-", "ya29.", "1//0"],
         apart: true,
-        secret: r"GOCSPX-[\w-]{20,}|ya29\.[\w-]{20,}|1//0[\w-]{40,}",
+        secret: r"GOCSPX-[\w-]{20,}|ya29\.[\w.-]{19,}[\w-]|1//0[\w-]{40,}",
         entropy: 3.0,
         ..NONE
     },
@@ -53,8 +77,23 @@ pub(super) static RULES: &[Rule] = &[
 /// Not one of the defaults, since it has many false positives: any value assigned to a name that sounds like a secret.
 pub static ASSIGNMENT: Rule = Rule {
     name: "assignment",
-    needles: &["api_key", "apikey", "passwd", "password", "secret", "token"],
-    before: r"(?i:api_?key|passwd|password|secret|token)[\w-]{0,20}",
+    needles: &[
+        "accesskey",
+        "access_key",
+        "apikey",
+        "api_key",
+        "authkey",
+        "auth_key",
+        "credential",
+        "pass",
+        "pwd",
+        "secret",
+        "token",
+    ],
+    before: concat!(
+        r"(?i:(?:access|api|auth)_?key|credentials?|pass(?:wd|word|phrase)|secret|token)[\w-]{0,20}",
+        r"|(?i:pass|pwd)(?:\b|_[\w-]{0,20})"
+    ),
     assigned: true,
     secret: r#"[^\s"'`,;<>(){}\[\]$]{8,}"#,
     after: After::Anything,

@@ -114,16 +114,15 @@ impl Body {
             (text, Coding::Text, is_text),
         ] {
             let Some((range, text)) = place else { continue };
-            match coding.decoded(text.clone()).filter(|_| is_chunk) {
-                Some(decoded) => {
-                    body.chunk = Some(Chunk {
-                        identity: identity.clone(),
-                        range,
-                        text: decoded.into_owned(),
-                        coding,
-                    });
-                }
-                None => body.look(range, text, coding, markers, &mut effort),
+            if is_chunk {
+                body.chunk = Some(Chunk {
+                    identity: identity.clone(),
+                    range,
+                    text: coding.decoded(text).text.into_owned(),
+                    coding,
+                });
+            } else {
+                body.look(range, text, coding, markers, &mut effort);
             }
         }
         body.edits.sort_by_key(|(range, _)| range.start);
@@ -139,9 +138,8 @@ impl Body {
         markers: &mut Markers,
         effort: &mut Effort,
     ) {
-        if let Some(decoded) = coding.decoded(text.clone())
-            && let Some(masked) = markers.masked(&decoded, effort)
-        {
+        let decoded = coding.decoded(text.clone()).text;
+        if let Some(masked) = markers.masked(&decoded, effort) {
             self.change(range, &encoded(coding, &masked));
         } else if coding == Coding::Base64
             && let Some(masked) = markers.masked(&text, effort)
