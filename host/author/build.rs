@@ -1,5 +1,7 @@
 //! Writes the manifests of the Rust SDK for use outside this workspace: inherited values are written out.
 
+#![expect(clippy::disallowed_macros, reason = "cargo reads it")]
+
 use std::path::Path;
 use std::{env, fs};
 

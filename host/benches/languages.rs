@@ -21,6 +21,7 @@ use stage::Stage;
 /// How many messages each gets.
 const MESSAGES: usize = 1000;
 
+#[expect(clippy::disallowed_macros, reason = "programs read it")]
 fn main() {
     let paths = env::args().skip(1).filter(|path| !path.starts_with('-'));
     // `cargo bench` without a choice of benches starts this too, and gives it none.

@@ -38,6 +38,21 @@ pub enum Ready {
     Asleep(Guest, Registration),
     /// A program, or why it does not run.
     Native(Result<Native, Failure>),
+    /// A component that cannot be compiled, and why.
+    Uncompiled(Failure),
+}
+
+impl Ready {
+    /// A component as it was loaded. An error of its own is left to what the user wants in that case.
+    pub fn loaded(loaded: Result<Guest, ComponentError>) -> Result<Self, ComponentError> {
+        match loaded {
+            Ok(guest) => Ok(Self::Guest(guest)),
+            Err(error) if error.is_of_compiling() => {
+                Ok(Self::Uncompiled(Failure::new(error.to_string())))
+            }
+            Err(error) => Err(error),
+        }
+    }
 }
 
 /// The proxies of a manifest, in the order of the chain.
@@ -135,6 +150,7 @@ pub async fn start(
 ) -> Result<StartedProxies, String> {
     let mut all = StartedProxies::default();
     for (entry, ready) in manifest.proxies.iter().zip(proxies) {
+        let is_uncompiled = matches!(ready, Ready::Uncompiled(_));
         let started = match ready {
             Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
                 .await
@@ -146,6 +162,7 @@ pub async fn start(
                 source: Box::new(guest),
             })),
             Ready::Native(native) => native.map(Member::from),
+            Ready::Uncompiled(failure) => Err(failure),
         };
         match started {
             Ok(proxy) => all.proxies.push(proxy),
@@ -153,7 +170,10 @@ pub async fn start(
                 let (id, details) = (&entry.id, failure.details());
                 tracing::error!(target: Failure::TARGET, "the proxy `{id}` did not start: {failure}{details}");
                 if entry.on_failure != Some(FailurePolicy::Bypass) {
-                    let wrong = format!("it did not start: {failure}");
+                    let wrong = match is_uncompiled {
+                        true => failure.to_string(),
+                        false => format!("it did not start: {failure}"),
+                    };
                     return Err(manifest.about(entry, &wrong));
                 }
                 let reason = &failure.reason;

@@ -268,6 +268,7 @@ pub(crate) fn unasked(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Runs a program to its end. All its output goes to our standard error immediately.
+#[expect(clippy::disallowed_methods, reason = "toolchains talk to the user")]
 pub fn run(command: &mut Command) -> Result<(), Error> {
     let program = command.get_program().to_owned();
     let status = command

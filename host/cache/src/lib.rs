@@ -67,40 +67,36 @@ impl CodeCache {
         Ok(self.lookup(engine, &digest))
     }
 
-    /// Compiles a component, or finds it compiled.
+    /// Finds the code of a component by a unique name, such as its file or a digest of that, or has it compiled. The
+    /// code must be an engine's with the same settings.
     ///
     /// # Errors
-    /// If it is not a component that the engine can compile.
-    pub fn load(&self, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
-        self.load_named(engine, wasm, wasm)
-    }
-
-    /// The same, for a component with a unique name, such as a digest of its file, which the caller has checked.
-    ///
-    /// # Errors
-    /// If it is not a component that the engine can compile.
-    pub fn load_named(
+    /// If it cannot be compiled, or its code is for another engine.
+    pub fn load<E: From<wasmtime::Error>>(
         &self,
         engine: &Engine,
         name: &[u8],
-        wasm: &[u8],
-    ) -> wasmtime::Result<Loaded> {
-        let digest = Digest::new(&self.key, engine, name)?;
+        compile: impl FnOnce() -> Result<Vec<u8>, E>,
+    ) -> Result<Loaded, E> {
+        let digest = Digest::new(&self.key, engine, name).map_err(wasmtime::Error::from)?;
         if let Some(component) = self.lookup(engine, &digest) {
             return Ok(Loaded {
                 component,
                 is_new: false,
             });
         }
-        let compiled = Component::from_binary(engine, wasm)?;
-        let kept = self.keep(&digest, &compiled.serialize()?);
-        if let Err(error) = kept {
+        let code = compile()?;
+        if let Err(error) = self.keep(&digest, &code) {
             let folder = self.folder.display();
             tracing::warn!("compiled code cannot be kept in {folder}: {error}");
         }
+        // Pages of a file can be reloaded, and are shared with other processes that run it.
+        let component = match self.lookup(engine, &digest) {
+            Some(component) => component,
+            None => compiled(engine, &code)?,
+        };
         Ok(Loaded {
-            // Pages of a file can be reloaded, and are shared with other processes that run it.
-            component: self.lookup(engine, &digest).unwrap_or(compiled),
+            component,
             is_new: true,
         })
     }
@@ -145,6 +141,19 @@ impl CodeCache {
         }
         Ok(())
     }
+}
+
+/// The component from code that an engine with the same settings has made just now.
+///
+/// # Errors
+/// If it is for another engine.
+#[expect(
+    unsafe_code,
+    reason = "the engine cannot tell by itself whether code is its own"
+)]
+pub fn compiled(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
+    // SAFETY: the caller had it made.
+    unsafe { Component::deserialize(engine, code) }
 }
 
 /// The component from code at this place in the program's own file, if an engine with the same settings made it and

@@ -37,7 +37,7 @@ impl Fixture {
     }
 
     fn is_new(&self, number: u32) -> bool {
-        let loaded = self.cache().load(&self.engine, &component(number));
+        let loaded = load(&self.cache(), &self.engine, &component(number));
         loaded.unwrap().is_new
     }
 
@@ -51,6 +51,11 @@ impl Fixture {
         paths.sort();
         paths
     }
+}
+
+/// Loads a component by its file.
+fn load(cache: &CodeCache, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loaded> {
+    cache.load(engine, wasm, || engine.precompile_component(wasm))
 }
 
 #[test]
@@ -67,8 +72,8 @@ fn what_was_compiled_is_found_again() {
 fn what_is_no_component_is_not_kept() {
     let fixture = Fixture::new();
     let module = wat::parse_str("(module)").unwrap();
-    assert!(fixture.cache().load(&fixture.engine, &module).is_err());
-    assert!(fixture.cache().load(&fixture.engine, b"\0asm").is_err());
+    assert!(load(&fixture.cache(), &fixture.engine, &module).is_err());
+    assert!(load(&fixture.cache(), &fixture.engine, b"\0asm").is_err());
     assert!(fixture.compiled().is_empty());
 }
 
@@ -77,7 +82,7 @@ fn an_engine_of_other_settings_finds_nothing() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     let other = Engine::new(Config::new().epoch_interruption(true)).unwrap();
-    let loaded = fixture.cache().load(&other, &component(1)).unwrap();
+    let loaded = load(&fixture.cache(), &other, &component(1)).unwrap();
     assert!(loaded.is_new);
     assert!(!fixture.is_new(1));
     assert_eq!(fixture.compiled().len(), 2);
@@ -151,7 +156,7 @@ fn many_may_write_at_once() {
                 for number in 0..4 {
                     let cache = CodeCache::open(fixture.folder.path(), GIB).unwrap();
                     let number = (number + thread) % 4;
-                    cache.load(&fixture.engine, &component(number)).unwrap();
+                    load(&cache, &fixture.engine, &component(number)).unwrap();
                 }
             });
         }
@@ -173,7 +178,7 @@ fn what_was_not_used_for_longest_goes_first() {
         fs::metadata(&fixture.compiled()[0]).unwrap().len()
     };
     let small = CodeCache::open(fixture.folder.path(), one * 7 / 2).unwrap();
-    let load = |number| small.load(&fixture.engine, &component(number)).unwrap();
+    let load = |number| load(&small, &fixture.engine, &component(number)).unwrap();
     let long_ago = |path: &Path, hours| {
         let then = SystemTime::now() - Duration::from_hours(hours);
         let file = File::options().append(true).open(path).unwrap();
@@ -199,7 +204,7 @@ fn what_was_not_used_for_longest_goes_first() {
     assert!(!load(0).is_new && !load(2).is_new && !load(3).is_new);
     // A file larger than the limit is compiled every time, and evicts nothing.
     let tiny = CodeCache::open(fixture.folder.path(), 10).unwrap();
-    let loaded = tiny.load(&fixture.engine, &component(9)).unwrap();
+    let loaded = self::load(&tiny, &fixture.engine, &component(9)).unwrap();
     assert!(loaded.is_new);
     assert!(!load(3).is_new);
 }
@@ -231,10 +236,8 @@ fn what_killed_writers_left_goes_when_it_is_old() {
 fn code_goes_on_running_when_its_file_is_removed() {
     let fixture = Fixture::new();
     fixture.is_new(1);
-    let Loaded { component, is_new } = fixture
-        .cache()
-        .load(&fixture.engine, &component(1))
-        .unwrap();
+    let loaded = load(&fixture.cache(), &fixture.engine, &component(1));
+    let Loaded { component, is_new } = loaded.unwrap();
     assert!(!is_new);
     fs::remove_file(&fixture.compiled()[0]).unwrap();
     assert!(!component.serialize().unwrap().is_empty());
@@ -248,7 +251,10 @@ fn file_name(path: &Path) -> String {
 fn what_was_given_a_name_is_found_by_that_and_no_other() {
     let fixture = Fixture::new();
     let (cache, engine, wasm) = (fixture.cache(), &fixture.engine, component(1));
-    let load = |name: &[u8]| cache.load_named(engine, name, &wasm).unwrap().is_new;
+    let load = |name: &[u8]| {
+        let compile = || engine.precompile_component(&wasm);
+        cache.load(engine, name, compile).unwrap().is_new
+    };
     assert!(load(b"sha256:1"));
     assert!(!load(b"sha256:1"));
     assert!(cache.find(engine, &b"sha256:1"[..]).unwrap().is_some());

@@ -13,7 +13,7 @@ use super::{
 use crate::limits::{LONGEST_URI, Limits};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
-use acp_chain_rpc::{self as rpc, Kind, Message, member};
+use acp_chain_rpc::{self as rpc, Message, member};
 
 /// Why the host refused a proxy's call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum ChannelError {
 /// The bytes to keep a message in hand here, and on its way, beside its text.
 const ENTRY: usize = 512;
 
-/// The most values of a body in which places are hidden one by one: each takes many times its bytes.
+/// The most values of a body of which a part is shown: each takes many times its bytes.
 const MOST_VALUES: usize = 10_000;
 
 /// The longest text that goes with a report of progress, in bytes.
@@ -162,20 +162,16 @@ impl Ledger {
         if !self.grant.covers(Actions::READ, &subject) {
             return None;
         }
-        let hidden = self.grant.hidden(&subject);
-        if hidden.is_empty() || delivery.message.kind() == Kind::Error {
-            return Some(delivery.message.clone());
-        }
-        let body = delivery.message.body();
-        let is_long = delivery.message.len() > self.limits.body;
-        if is_long || !body.trim_start().starts_with('{') || has_many_values(body) {
-            // The places in it are unknown, or too many.
-            return Some(delivery.message.with_body(MASK));
-        }
-        let places = hidden.find(serde_json::from_str(body).ok()?);
-        let masks: Vec<_> = places.iter().map(|place| (&**place, Some(MASK))).collect();
-        let masked = rpc::edit_at_once(body, &masks).ok()??;
-        Some(delivery.message.with_body(&masked))
+        let Some(places) = self.grant.shown(&subject) else {
+            return Some(message.clone());
+        };
+        let body = message.body();
+        let is_large = message.len() > self.limits.body || has_many_values(body);
+        let part = match is_large {
+            true => MASK.to_owned(),
+            false => places.part_of(serde_json::from_str(body).ok()?),
+        };
+        Some(message.with_part(&part))
     }
 
     /// Puts a call of its own offer into the proxy's hands. Only the arguments can be read, and the caller's metadata
@@ -481,7 +477,7 @@ impl Ledger {
     }
 }
 
-/// Whether a JSON text has more values than are hidden one by one.
+/// Whether a JSON text has more values than are judged one by one.
 fn has_many_values(json: &str) -> bool {
     let (mut values, mut is_text, mut is_escaped) = (1, false, false);
     for byte in json.bytes() {
@@ -706,26 +702,29 @@ mod tests {
     }
 
     #[test]
-    fn a_body_with_too_many_places_to_hide_is_hidden_as_a_whole() {
+    fn what_a_power_does_not_show_is_hidden() {
         let limits = Limits {
             body: 1 << 20,
             ..Limits::default()
         };
         let grant = Grant::new("me", ["session-setup.read"], Vec::new()).unwrap();
         let mut ledger = Ledger::new(1, limits.into(), grant.into());
-        let mut shown = |meta: &str| {
-            let params = format!(r#"{{"cwd":"/p","_meta":{meta}}}"#);
-            let id = deliver(&mut ledger, Message::request("session/new", &params));
+        let mut shown = |params: &str| {
+            let id = deliver(&mut ledger, Message::request("session/new", params));
             ledger.read(id, "").unwrap().unwrap().to_owned()
         };
-        let numbers = |count| format!("[{}0]", "0,".repeat(count));
-        assert_eq!(shown(&numbers(20_000)), MASK);
-        assert_eq!(shown(&format!("\"{}\"", "x".repeat(2 << 20))), MASK);
-        for few in [numbers(2), format!("\"\\\"{}\"", ",".repeat(20_000))] {
-            let shown = shown(&few);
-            assert!(shown.starts_with(r#"{"cwd":"/p","_meta":"#), "{shown}");
-            assert!(shown.contains(MASK) && !shown.contains(&few), "{shown}");
-        }
+        assert_eq!(
+            shown(
+                r#"{"cwd":"/p","mcpServers":[{"name":"m","command":"s","oauth":{"token":"s"},"env":[{"name":"A","value":"s"}]}],"_meta":{"k":"s"},"token":"s"}"#
+            ),
+            r#"{"cwd":"/p","mcpServers":[{"name":"m","command":"[hidden]","oauth":{},"env":[]}],"_meta":{},"token":"[hidden]"}"#
+        );
+        let long = format!(r#"{{"cwd":"{}"}}"#, "x".repeat(2 << 20));
+        assert_eq!(shown(&long), MASK);
+        let many = format!(r#"{{"cwd":"/p","n":[{}0]}}"#, "0,".repeat(20_000));
+        assert_eq!(shown(&many), MASK);
+        let commas = format!(r#"{{"cwd":"\"{}"}}"#, ",".repeat(20_000));
+        assert_eq!(shown(&commas), commas);
     }
 
     #[test]

@@ -19,8 +19,8 @@ use stage::Stage;
 fn main() {
     let args: Vec<_> = env::args().skip(1).collect();
     let [what, hops, count, trace] = &args[..] else {
-        // `cargo bench` without a choice of benches starts this too.
-        return println!("nothing to count; see `cargo xtask bench --instructions`");
+        // `cargo bench` without a choice of benches starts this too: there is nothing to count.
+        return;
     };
     let (hops, count): (usize, usize) = (
         hops.parse().expect("a number of proxies"),

@@ -15,8 +15,8 @@ pub struct Grant {
     powers: Vec<&'static Power>,
     methods: Vec<NamedMethods>,
     covers: HashMap<&'static str, Vec<&'static Cover>>,
-    /// Methods with places that stay hidden from readers.
-    hides: Vec<&'static str>,
+    /// Methods of which readers may see only some places.
+    partly: Vec<&'static str>,
     /// Whether every `session/update` is covered, so that none has to be inspected.
     all_updates: bool,
     own: String,
@@ -90,8 +90,8 @@ impl Grant {
         for cover in power.covers {
             for method in cover.methods {
                 self.covers.entry(method).or_default().push(cover);
-                if !cover.hidden.is_empty() {
-                    self.hides.push(method);
+                if cover.shown.is_some() {
+                    self.partly.push(method);
                 }
             }
         }
@@ -183,21 +183,20 @@ impl Grant {
         Places::new(places.chain(everything.then_some("")), &self.own)
     }
 
-    /// The places of a message that stay hidden from its readers.
+    /// The places of a message that can be read, where that is not all of it.
     #[must_use]
-    pub fn hidden(&self, subject: &Subject) -> Places<'_> {
-        if !self.hides.contains(&subject.method) {
-            return Places::default();
+    pub fn shown(&self, subject: &Subject) -> Option<Places<'_>> {
+        if !self.partly.contains(&subject.method) {
+            return None;
         }
-        let mut readable = self.about(Actions::READ, subject).peekable();
-        if readable.peek().is_none()
-            || self
-                .about(Actions::READ, subject)
-                .any(|cover| cover.hidden.is_empty())
-        {
-            return Places::default();
-        }
-        Places::new(readable.flat_map(|cover| cover.hidden).copied(), &self.own)
+        let shown: Option<Vec<_>> = self
+            .about(Actions::READ, subject)
+            .map(|cover| cover.shown)
+            .collect();
+        Some(Places::new(
+            shown?.into_iter().flatten().copied(),
+            &self.own,
+        ))
     }
 
     fn about(&self, actions: Actions, subject: &Subject) -> impl Iterator<Item = &'static Cover> {
@@ -403,12 +402,9 @@ mod tests {
     #[test]
     fn secrets_are_hidden_from_who_has_no_power_to_see_them() {
         let new = subject(Peer::Client, Kind::Request, "session/new");
-        assert!(!grant(&["session-setup.read"]).hidden(&new).is_empty());
-        assert!(
-            grant(&["session-setup.read", "session-setup.secrets"])
-                .hidden(&new)
-                .is_empty()
-        );
+        assert!(grant(&["session-setup.read"]).shown(&new).is_some());
+        let secrets = grant(&["session-setup.read", "session-setup.secrets"]);
+        assert_eq!(secrets.shown(&new), None);
         let lacks = Grant::new("me", ["session-setup.secrets"], Vec::new()).unwrap_err();
         assert_eq!(
             lacks,

@@ -35,11 +35,11 @@ fn row(cover: &Cover) -> String {
     if !updates.is_empty() {
         let _ = write!(messages, ": {updates}");
     }
-    let places = match (cover.actions.meets(Actions::CHANGE), cover.hidden) {
+    let places = match (cover.actions.meets(Actions::CHANGE), cover.shown) {
         (true, _) if cover.places == [""] => "the whole body".to_owned(),
         (true, _) => code(cover.places),
-        (false, []) => String::new(),
-        (false, hidden) => format!("all but {}", code(hidden)),
+        (false, None) => String::new(),
+        (false, Some(shown)) => code(shown),
     };
     let (actions, sender) = (cover.actions.names().join(", "), cover.sender.as_str());
     format!("{actions} | the {sender} | {messages} | {places} |")

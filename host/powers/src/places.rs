@@ -1,9 +1,9 @@
-//! Places of a body: those that may change, and those that are hidden.
+//! Places of a body: those that may change, and those that are shown.
 //!
-//! A place is a JSON Pointer (RFC 6901), and includes everything beneath it. In the patterns of the table, `*` matches
-//! any one part, `**` any number of parts, and `{own}` the name under which a proxy may leave marks in `_meta`. The
-//! empty pattern is the whole body. For hidden places, `**` at the end matches everything there that is not an object
-//! or array, at any depth.
+//! A place is a JSON Pointer (RFC 6901). In the patterns of the table, `*` matches any one part, `**` any number of
+//! parts, and `{own}` the name under which a proxy may leave marks in `_meta`. A place that may change includes
+//! everything beneath it, and the empty pattern is the whole body. One that is shown includes what is beneath it only
+//! with `**` at its end.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,6 @@ use foldhash::HashMap;
 use serde_json::value::RawValue;
 
 use crate::json::{Container, container};
-use crate::protocol::fold;
 
 /// The maximum depth at which bodies are compared; anything deeper may not change.
 const DEEPEST: usize = 64;
@@ -100,14 +99,14 @@ impl<'a> Places<'a> {
         Ok(comparison.changes)
     }
 
-    /// The pointers to existing values at these places, including names that a lenient parser treats as equal. An
-    /// object or array with two readings is named as a whole.
+    /// The JSON text of a body with nothing in it but these places. Of everything else, the names, `true`, `false` and
+    /// `null` are left: a text or a number becomes [`MASK`], an object or array is empty. So is one with two readings.
     #[must_use]
-    pub fn find(&self, body: &RawValue) -> Vec<String> {
+    pub fn part_of(&self, body: &RawValue) -> String {
         let rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
-        let mut found = Vec::new();
-        find(body, &rests, &mut String::new(), DEEPEST, &mut found);
-        found
+        let mut part = String::new();
+        write_part(body, &rests, DEEPEST, &mut part);
+        part
     }
 }
 
@@ -246,50 +245,43 @@ impl<'t> Comparison<'t, '_> {
 
 type Members<'t> = [(Cow<'t, str>, &'t RawValue)];
 
-fn find(
-    body: &RawValue,
-    rests: &[Rest],
-    place: &mut String,
-    depth: usize,
-    found: &mut Vec<String>,
-) {
-    if done(rests) || depth == 0 {
-        return found.push(place.clone());
-    }
-    if rests.is_empty() {
-        return;
-    }
-    let mut look = |name: &str, value: &RawValue, place: &mut String| {
-        let length = place.len();
-        push(place, name);
-        let name = plain(name);
-        let rests = advance(rests, |wanted| plain(wanted) == name);
-        find(value, &rests, place, depth - 1, found);
-        place.truncate(length);
-    };
-    match container(body) {
+fn write_part(value: &RawValue, rests: &[Rest], depth: usize, part: &mut String) {
+    let is_known = depth > 0 && !rests.is_empty();
+    match container(value) {
         Container::Object(members) => {
-            for (name, value) in members {
-                look(&name, value, place);
+            part.push('{');
+            let known = members.iter().filter(|_| is_known);
+            for (at, (name, value)) in known.enumerate() {
+                part.push_str(if at > 0 { "," } else { "" });
+                // A string always serializes.
+                part.push_str(&serde_json::to_string(name).unwrap_or_default());
+                part.push(':');
+                let rests = advance(rests, |wanted| wanted == name);
+                write_part(value, &rests, depth - 1, part);
             }
+            part.push('}');
         }
         Container::Array(items) => {
-            for (at, value) in items.into_iter().enumerate() {
-                look(&at.to_string(), value, place);
+            part.push('[');
+            for (at, value) in items.iter().filter(|_| is_known).enumerate() {
+                part.push_str(if at > 0 { "," } else { "" });
+                let name = at.to_string();
+                let rests = advance(rests, |wanted| wanted == name);
+                write_part(value, &rests, depth - 1, part);
             }
+            part.push(']');
         }
-        Container::Ambiguous => found.push(place.clone()),
-        // No place is beneath it.
-        Container::Neither if rests.iter().any(|rest| matches!(rest, [Part::Deep])) => {
-            found.push(place.clone());
+        Container::Ambiguous => part.push_str("{}"),
+        Container::Neither => {
+            let is_shown = rests.iter().any(|rest| matches!(rest, [] | [Part::Deep]));
+            let is_word = matches!(value.get(), "true" | "false" | "null");
+            part.push_str(if is_shown || is_word {
+                value.get()
+            } else {
+                MASK
+            });
         }
-        Container::Neither => {}
     }
-}
-
-/// A name as the most lenient parser sees it.
-fn plain(name: &str) -> String {
-    fold(name).replace(['_', '-'], "")
 }
 
 /// Extends a pointer by one part.
@@ -457,41 +449,47 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_found_at_every_depth() {
-        let places = Places::new(["/m/*/env/*/value", "/**/_meta/*"], "");
-        let body =
-            r#"{"m":[{"env":[{"name":"A","value":"s"},{"value":2}]}],"x":{"_meta":{"k":{}}}}"#;
-        assert_eq!(
-            places.find(raw(body)),
-            ["/m/0/env/0/value", "/m/0/env/1/value", "/x/_meta/k"]
+    fn a_part_has_the_places_and_the_shape_of_the_rest() {
+        let places = Places::new(
+            ["/cwd", "/m/*/name", "/c/fs", "/_meta/{own}/**"],
+            "acp-chain/me",
         );
-        let twice = r#"{"m":[],"m":[{"env":[{"value":1}]}]}"#;
-        assert_eq!(places.find(raw(twice)), [""]);
-    }
-
-    #[test]
-    fn what_is_hidden_is_found_in_whatever_shape_it_is() {
-        let places = Places::new(["/mcpServers/*/env/**", "/**/_meta/*", "/**/_meta/**"], "");
-        let found = |body: &str| places.find(raw(body));
-        for (server, place) in [
-            (r#"{"env":"s"}"#, "/env"),
-            (r#"{"env":{"TOKEN":"s"}}"#, "/env/TOKEN"),
-            (r#"{"env":["T=s"]}"#, "/env/0"),
-            (r#"{"ENV":[{"Value":"s"}]}"#, "/ENV/0/Value"),
-            (r#"{"_meta":"s"}"#, "/_meta"),
-            (r#"{"_META":{"k":{"deep":1}}}"#, "/_META/k"),
+        let part = |body: &str| places.part_of(raw(body));
+        for (body, expected) in [
+            (
+                r#"{"cwd":"/p","n":1e400}"#,
+                r#"{"cwd":"/p","n":"[hidden]"}"#,
+            ),
+            (
+                r#"{"CWD":"/p","b":true,"z":null}"#,
+                r#"{"CWD":"[hidden]","b":true,"z":null}"#,
+            ),
+            (
+                r#"{"cwd":{"a":"s","b":false}}"#,
+                r#"{"cwd":{"a":"[hidden]","b":false}}"#,
+            ),
+            (
+                r#"{"m":[{"name":"a","env":[{"value":"s"}],"url":"s","o":{"k":{}}}]}"#,
+                r#"{"m":[{"name":"a","env":[],"url":"[hidden]","o":{}}]}"#,
+            ),
+            (
+                r#"{"m":{"x":{"name":"a"}},"n":[[1]]}"#,
+                r#"{"m":{"x":{"name":"a"}},"n":[]}"#,
+            ),
+            (
+                r#"{"c":{"fs":{"r":true,"t":"s"},"x":{"y":1}}}"#,
+                r#"{"c":{"fs":{"r":true,"t":"[hidden]"},"x":{}}}"#,
+            ),
+            (
+                r#"{"_meta":{"k":"s","acp-chain/me":{"a":[1,{"b":"c"}]}}}"#,
+                r#"{"_meta":{"k":"[hidden]","acp-chain/me":{"a":[1,{"b":"c"}]}}}"#,
+            ),
+            (r#"{"m":[],"m":[{"name":"a"}]}"#, "{}"),
+            (r#""s""#, MASK),
+            ("[7]", r#"["[hidden]"]"#),
         ] {
-            let place = format!("/mcpServers/0{place}");
-            assert_eq!(found(&format!(r#"{{"mcpServers":[{server}]}}"#)), [place]);
+            assert_eq!(part(body), expected, "{body}");
         }
-        assert_eq!(
-            found(r#"{"mcpservers":{"x":{"env":"s"}}}"#),
-            ["/mcpservers/x/env"]
-        );
-        assert_eq!(
-            found(r#"{"mcp_servers":[{"env":"s"}],"cwd":"/"}"#),
-            ["/mcp_servers/0/env"]
-        );
     }
 
     #[test]

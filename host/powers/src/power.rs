@@ -57,8 +57,9 @@ pub struct Cover {
     pub updates: Updates,
     /// For [`Actions::CHANGE`]: the places of the body that may change, see [`crate::Places`].
     pub places: &'static [&'static str],
-    /// For [`Actions::READ`]: the places of the body that are hidden nevertheless.
-    pub hidden: &'static [&'static str],
+    /// For [`Actions::READ`]: the places of the body that can be read, where that is not all of it, see
+    /// [`Places::part_of`](crate::Places::part_of).
+    pub shown: Option<&'static [&'static str]>,
 }
 
 /// A set of `session/update` notifications, by `/update/sessionUpdate`.

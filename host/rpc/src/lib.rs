@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aside;
 mod batch;
 mod canonical;
 mod edit;
@@ -23,6 +24,7 @@ pub mod transport;
 pub mod untrusted;
 
 pub use acp_chain_powers::Kind;
+pub use aside::aside;
 pub use canonical::{Ambiguity, canonical, is_unclear_update, look_through};
 pub use edit::{EditError, edit, edit_at_once, set};
 pub use envelope::Malformed;

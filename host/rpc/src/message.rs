@@ -1,7 +1,8 @@
 //! One message: the line it came in, and where the envelope's fields are in it.
 //!
-//! A message always holds a whole line of valid JSON. An unchanged message is written from the very bytes that came in;
-//! only the id is replaced, since every hop has its own ids.
+//! A message always holds a whole line of valid JSON, without a line feed or a carriage return: some readers end a line
+//! at either, and would find a second message in the first. Otherwise an unchanged message is written from the very
+//! bytes that came in; only the id is replaced, since every hop has its own ids.
 
 use std::borrow::Cow;
 
@@ -13,6 +14,7 @@ use bytes::Bytes;
 use bytestring::ByteString;
 
 use super::envelope::{Malformed, explain};
+use super::one_line::one_line;
 use super::outline::{Field, Outline};
 use super::pointer::{decoded, member, spells};
 use super::session::{named_by, session, sessions};
@@ -53,7 +55,7 @@ impl Message {
         self.len() + self.0.method.len() + size_of::<Parts>()
     }
 
-    /// Reads the envelope of one line (without its newline).
+    /// Reads the envelope of a text, whose line breaks become spaces.
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
         let line = ByteString::try_from(line)?;
         match Outline::of(&line) {
@@ -66,6 +68,10 @@ impl Message {
     pub(super) fn outlined(line: ByteString, outline: Outline) -> Result<Self, Malformed> {
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
         let is_ambiguous = outline.is_ambiguous;
+        let line = match outline.is_broken {
+            true => ByteString::try_from(one_line(line.into_bytes()))?,
+            false => line,
+        };
         let [version, id, mut method, params, mut result, mut error] = outline.into_fields();
         let text = |field: &Field| line.get(field.value.clone()).unwrap_or_default();
         let is_version = |text: &str| text.starts_with('"') && spells(text, "2.0");
@@ -205,6 +211,12 @@ impl Message {
             kind => kind,
         };
         Self::compose(kind, self.0.method.clone(), body)
+    }
+
+    /// The same message with only a part of its body.
+    #[must_use]
+    pub fn with_part(&self, part: &str) -> Self {
+        Self::compose(self.0.kind, self.0.method.clone(), part)
     }
 
     /// `body` is valid JSON text, in which a line break can only be white space.
@@ -579,6 +591,19 @@ mod tests {
         let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{deep}}}"#);
         assert_eq!(parse(&text).unwrap().body(), deep);
         assert_eq!(parse(&text).unwrap().session(), None);
+    }
+
+    #[test]
+    fn line_breaks_between_values_become_spaces() {
+        let message = parse(
+            "{\r\"jsonrpc\":\n\"2.0\",\"id\":\r7,\"method\":\"m\",\"params\":{\r\"a\":\"\\r\"}\r\n}\r",
+        );
+        let message = message.unwrap();
+        assert_eq!(
+            message.line(),
+            r#"{ "jsonrpc": "2.0","id": 7,"method":"m","params":{ "a":"\r"}  } "#
+        );
+        assert_eq!(message.body(), r#"{ "a":"\r"}"#);
     }
 
     #[test]

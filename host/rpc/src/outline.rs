@@ -21,6 +21,8 @@ pub struct Outline {
     fields: [Option<Field>; FIELDS.len()],
     /// Whether there is another field that some readers take for one of these.
     pub is_ambiguous: bool,
+    /// Whether there are line breaks between its values.
+    pub is_broken: bool,
 }
 
 /// A field of the envelope.
@@ -217,7 +219,8 @@ impl Scanner {
                     }
                 }
                 State::Word(_) => return Err(Flaw::NoObject),
-                _ if matches!(byte, b' ' | b'\t' | b'\n' | b'\r') => {}
+                _ if matches!(byte, b' ' | b'\t') => {}
+                _ if matches!(byte, b'\n' | b'\r') => self.outline.is_broken = true,
                 State::Start if byte == b'{' => state = self.open(true),
                 State::Value | State::FirstValue if byte != b']' => {
                     self.begin(at);

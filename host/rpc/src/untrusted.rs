@@ -2,6 +2,7 @@
 //! terminal, in the log or in the editor, is displayed with [`Untrusted`], so it cannot pass for the host's words: no
 //! control characters, no line breaks, no changes of text direction, and nothing invisible.
 
+use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
 /// Something from outside, shown up to a number of bytes, with deceptive characters escaped.
@@ -52,6 +53,44 @@ pub const MAX_QUOTE: usize = 1000;
 #[must_use]
 pub fn quote(text: &str, longest: usize) -> String {
     Untrusted::within(text, longest).to_string()
+}
+
+/// A text on its way out, whoever wrote it and escaped what is in it: what deceives is written as in JSON, so that it
+/// may be JSON. Line feeds, tabs and colours stay.
+#[must_use]
+pub fn plain(text: &str) -> Cow<'_, str> {
+    let Some(first) = text.find(is_out_of_place) else {
+        return text.into();
+    };
+    let (start, rest) = text.split_at(first);
+    let mut plain = start.to_owned();
+    let mut rest = rest;
+    while let Some(c) = rest.chars().next() {
+        let colour = colour(rest);
+        let (taken, behind) = rest.split_at(colour.unwrap_or(c.len_utf8()));
+        match colour.is_none() && is_out_of_place(c) {
+            true => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    let _ = write!(plain, "\\u{unit:04x}");
+                }
+            }
+            false => plain.push_str(taken),
+        }
+        rest = behind;
+    }
+    plain.into()
+}
+
+fn is_out_of_place(c: char) -> bool {
+    deceives(c) && !matches!(c, '\n' | '\t')
+}
+
+/// The length of the sequence that a text begins with, if it begins or ends a colour or a weight. Some others hide text.
+fn colour(text: &str) -> Option<usize> {
+    let (code, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
+    let is_known = matches!(code, "0" | "1" | "2" | "4" | "7")
+        || matches!(code.as_bytes(), [b'3' | b'9', b'0'..=b'7']);
+    is_known.then_some(code.len() + 3)
 }
 
 struct Escapes<'o, 'f> {
@@ -140,6 +179,23 @@ mod tests {
         ] {
             assert_eq!(Untrusted::new(text).to_string(), shown);
             assert_eq!(format!("{:?}", Untrusted::new(text)), shown);
+        }
+    }
+
+    #[test]
+    fn what_goes_out_has_line_feeds_tabs_and_colours_and_nothing_else_that_deceives() {
+        let fine = "fine:\t\u{1b}[1m\u{1b}[31mü\u{1b}[0m\n";
+        assert_eq!(plain(fine), fine);
+        for (text, expected) in [
+            ("a\u{1b}[8mb\u{1b}]0;t\u{7}", r"a\u001b[8mb\u001b]0;t\u0007"),
+            ("\u{9b}2J\u{7f}\r\n", "\\u009b2J\\u007f\\u000d\n"),
+            (
+                "{\"a\":\"\u{202e}\u{e0041}\"}",
+                r#"{"a":"\u202e\udb40\udc41"}"#,
+            ),
+            ("\u{1b}[31", r"\u001b[31"),
+        ] {
+            assert_eq!(plain(text), expected);
         }
     }
 

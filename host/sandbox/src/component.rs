@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::bindings::ProxyPre;
 use super::lines::Lines;
+use super::nesting::DEEPEST;
 use super::state::State;
 use super::version::{self, VERSION};
 use super::{Engine, offers};
@@ -51,6 +52,14 @@ pub enum ComponentError {
     /// It is damaged, or uses features that the engine lacks.
     #[error("the component is not valid: {}", Untrusted::new(.0))]
     Invalid(String),
+    /// It is nested too deep to be compiled.
+    #[error(
+        "the component cannot be compiled: its types, components or modules are nested more than {DEEPEST} deep"
+    )]
+    TooDeep,
+    /// Compiling it goes beyond a bound, or fails otherwise.
+    #[error("the component cannot be compiled: {}", Untrusted::new(.0))]
+    Uncompiled(String),
     /// It is made for another version of the interface.
     #[error(
         "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: rebuild it with \
@@ -77,6 +86,20 @@ pub enum ComponentError {
     /// An interface that it imports or exports differs from the host's.
     #[error("the component does not fit the host's interface: {}", Untrusted::new(.0))]
     Mismatch(String),
+}
+
+impl ComponentError {
+    /// Whether the component cannot be compiled, so that it is the component that fails, and not who named it.
+    #[must_use]
+    pub fn is_of_compiling(&self) -> bool {
+        matches!(self, Self::Invalid(_) | Self::TooDeep | Self::Uncompiled(_))
+    }
+}
+
+impl From<wasmtime::Error> for ComponentError {
+    fn from(error: wasmtime::Error) -> Self {
+        Self::Invalid(format!("{error:#}"))
+    }
 }
 
 /// A compiled component. Cloning it shares the code.
@@ -149,8 +172,7 @@ impl Component {
             [0, b'a', b's', b'm', ..] => {}
             _ => return Err(ComponentError::NotWasm),
         }
-        let loaded = engine.compile(name, bytes);
-        let component = loaded.map_err(|error| ComponentError::Invalid(format!("{error:#}")))?;
+        let component = engine.compile(name, bytes)?;
         let lines = Lines::find(Cursor::new(bytes));
         Self::check(engine, component, lines, bytes.len() as u64)
     }

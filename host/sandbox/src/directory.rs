@@ -8,9 +8,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use wasmtime_wasi::filesystem::WasiFilesystemCtx;
 use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
+use super::opening::AT_A_TIME;
 use acp_chain_rpc::untrusted::Untrusted;
 pub use acp_chain_system::files::Identity;
 pub use acp_chain_system::{directory, mounts};
@@ -39,11 +41,12 @@ pub struct Opened {
 }
 
 /// The directories of one proxy. Cloning them shares them.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Directories {
     opened: Arc<[Opened]>,
     /// The files of every instance.
     files: WasiFilesystemCtx,
+    opens: Arc<Semaphore>,
 }
 
 /// Why a directory cannot be granted to a proxy.
@@ -79,6 +82,7 @@ impl Directories {
         Ok(Self {
             opened: opened.into(),
             files: wasi.build().filesystem().clone(),
+            opens: Arc::new(Semaphore::new(AT_A_TIME)),
         })
     }
 
@@ -91,6 +95,11 @@ impl Directories {
     pub fn handles(&self) -> impl Iterator<Item = (&directory::Directory, bool)> {
         let opened = self.opened.iter();
         opened.map(|opened| (&opened.handle, opened.directory.write))
+    }
+
+    /// The turns of all instances at opening a file.
+    pub(super) fn opens(&self) -> Arc<Semaphore> {
+        self.opens.clone()
     }
 
     /// The files that an instance may open.
@@ -156,6 +165,16 @@ fn why(path: &Path, error: &io::Error) -> String {
             "it is not there; make it, or write another path".to_owned()
         }
         _ => error.to_string(),
+    }
+}
+
+impl Default for Directories {
+    fn default() -> Self {
+        Self {
+            opened: Arc::default(),
+            files: WasiFilesystemCtx::default(),
+            opens: Arc::new(Semaphore::new(AT_A_TIME)),
+        }
     }
 }
 

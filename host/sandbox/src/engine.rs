@@ -11,8 +11,11 @@ use wasmtime::Config;
 use wasmtime::component::{Component, HasSelf, Linker};
 
 use super::bindings;
+use super::component::ComponentError;
 use super::epoch::Epoch;
 use super::functions::Functions;
+use super::nesting;
+use super::opening;
 use super::state::State;
 use super::usage::Total;
 use acp_chain_channel::limits::{CODE_CACHE, WASM_STACK};
@@ -31,12 +34,25 @@ pub struct Engine {
     pub(super) epoch: Epoch,
     pub(super) total: Arc<Total>,
     cache: Option<CodeCache>,
+    compiler: Option<Compiler>,
 }
+
+/// Compiles components, as [`Engine::code`] of an engine with the same settings does.
+pub type Compiler = fn(&[u8]) -> Result<Vec<u8>, ComponentError>;
 
 impl Engine {
     /// An engine that keeps compiled code in a directory, or nowhere.
     pub fn new(cache: Option<&Path>) -> Result<Self, EngineError> {
         Self::with(cache, Config::new())
+    }
+
+    /// The same engine, which has components compiled by this instead of in this process.
+    #[must_use]
+    pub fn compiling_by(self, compiler: Compiler) -> Self {
+        Self {
+            compiler: Some(compiler),
+            ..self
+        }
     }
 
     /// An engine for components that get newer versions: it compiles shared code once.
@@ -61,6 +77,7 @@ impl Engine {
         let wasmtime = wasmtime::Engine::new(&config)?;
         let mut linker = Linker::new(&wasmtime);
         wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+        opening::add_to_linker(&mut linker)?;
         bindings::Proxy::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
         let epoch = Epoch::new(&wasmtime);
         Ok(Self {
@@ -69,6 +86,7 @@ impl Engine {
             epoch,
             total: Arc::default(),
             cache,
+            compiler: None,
         })
     }
 
@@ -90,11 +108,23 @@ impl Engine {
     }
 
     /// Compiles a component, or finds it compiled under this name.
-    pub(super) fn compile(&self, name: &[u8], wasm: &[u8]) -> wasmtime::Result<Component> {
+    pub(super) fn compile(&self, name: &[u8], wasm: &[u8]) -> Result<Component, ComponentError> {
+        let code = || match &self.compiler {
+            Some(compiler) => compiler(wasm),
+            None => self.code(wasm),
+        };
         match &self.cache {
-            Some(cache) => Ok(cache.load_named(&self.wasmtime, name, wasm)?.component),
-            None => Component::from_binary(&self.wasmtime, wasm),
+            Some(cache) => Ok(cache.load(&self.wasmtime, name, code)?.component),
+            None => Ok(acp_chain_cache::compiled(&self.wasmtime, &code()?)?),
         }
+    }
+
+    /// Compiles a component in this process. An engine with the same settings can run the code.
+    pub fn code(&self, wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
+        if nesting::is_too_deep(wasm) {
+            return Err(ComponentError::TooDeep);
+        }
+        Ok(self.wasmtime.precompile_component(wasm)?)
     }
 }
 

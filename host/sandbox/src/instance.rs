@@ -55,6 +55,7 @@ impl Instance {
                 guest.engine.total.clone(),
             ),
             wasi: guest.wasi(&journal, &meter),
+            opens: guest.directories.opens(),
             journal,
             lines: guest.component.lines.clone(),
             tally: Tally::default(),

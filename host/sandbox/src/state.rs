@@ -3,6 +3,7 @@
 use std::fmt::Display;
 use std::sync::Arc;
 
+use tokio::sync::Semaphore;
 use tracing::Level;
 use wasmtime_wasi::{ResourceTable, WasiCtx, WasiCtxView, WasiView};
 
@@ -28,6 +29,8 @@ pub struct State {
     pub(super) told: Tally,
     pub(super) meter: Arc<Meter>,
     pub(super) wasi: WasiCtx,
+    /// The files that all instances of the proxy open at a time.
+    pub(super) opens: Arc<Semaphore>,
     pub(super) table: ResourceTable,
 }
 

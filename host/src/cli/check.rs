@@ -45,7 +45,7 @@ impl Check {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::FAILURE,
             Err(error) => {
-                eprintln!("acp-chain: {error}");
+                tell!("acp-chain: {error}");
                 ExitCode::FAILURE
             }
         }
@@ -72,7 +72,7 @@ impl Check {
                 let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
                 let project =
                     here::print(&here, &manifest, &user, &installed, &named.and(&manifest))?;
-                say!();
+                say!("");
                 project
             }
         };
@@ -122,7 +122,7 @@ impl Check {
             }
             None => say!("agent  named on the command line"),
         }
-        say!();
+        say!("");
         say!("While it runs, acp-chain itself {rights}.");
         Ok(valid)
     }
@@ -209,7 +209,7 @@ fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
     match check_order(order) {
         Err(error) if manifest.order == Order::Checked => {
             let path = Untrusted::new(manifest.path.display());
-            eprintln!("acp-chain: {path}: {error}");
+            tell!("acp-chain: {path}: {error}");
             false
         }
         _ => true,
@@ -266,7 +266,7 @@ fn print_proxy(
         Ok(guest) => guest,
         Err(error) => {
             say!("  │  cannot be used");
-            eprintln!("acp-chain: {}", manifest.about(entry, &error));
+            tell!("acp-chain: {}", manifest.about(entry, &error));
             return None;
         }
     };
@@ -296,7 +296,7 @@ fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntr
         Err(failure) => {
             say!("  │  does not start");
             let wrong = format!("it does not start: {failure}{}", failure.details());
-            eprintln!("acp-chain: {}", manifest.about(entry, &wrong));
+            tell!("acp-chain: {}", manifest.about(entry, &wrong));
             None
         }
     }

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_complete::{Shell, generate};
 
-use super::{Cli, print_all};
+use super::Cli;
+use super::out::print_all;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -74,7 +74,7 @@ impl Conformance {
             Ok(true) => ExitCode::SUCCESS,
             Ok(false) => ExitCode::from(1),
             Err(error) => {
-                eprintln!("acp-chain: {error}");
+                tell!("acp-chain: {error}");
                 ExitCode::from(2)
             }
         }
@@ -212,7 +212,7 @@ fn print(report: &Report) {
             say!("  {line}");
         }
     }
-    say!();
+    say!("");
     say!("{}", summary(report));
 }
 

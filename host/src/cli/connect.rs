@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use crate::limits::LINE;
 use crate::manifest::Remote;
 use crate::native::CommandLine;
-use crate::rpc::{Error, Id, Message, code};
+use crate::rpc::{Error, Id, Message, code, one_line};
 use crate::system::{files, handover, stdio};
 use crate::transport::{Frame, Outbox, Transport};
 use crate::untrusted::Untrusted;
@@ -220,7 +220,7 @@ fn id(frame: &Frame) -> Option<Id> {
 fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
     match frame {
         Frame::Line(line) => {
-            outbox.push(&line);
+            outbox.push(&one_line(line));
             outbox.push_str("\n");
             Ok(())
         }

@@ -11,7 +11,7 @@ pub fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,15 +1,15 @@
 //! The log: a file, since some editors take any output on standard error for a failure.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 use tracing_subscriber::EnvFilter;
 
-use super::folders;
+use super::{folders, out};
 use crate::system::files;
-use crate::untrusted::Untrusted;
+use crate::untrusted::{Untrusted, plain};
 
 /// The size at which the user's log is rotated; one old log is kept.
 const LONGEST: u64 = 16 << 20;
@@ -50,7 +50,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             (path, opened?)
         }
         (None, Some(_)) => {
-            log.with_writer(io::stderr).init();
+            log.with_writer(|| Plain(out::errors())).init();
             return Ok(None);
         }
         // Nobody asked for it, so failures are not reported.
@@ -59,8 +59,24 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             None => return Ok(None),
         },
     };
-    log.with_writer(Mutex::new(file)).init();
+    log.with_writer(Mutex::new(Plain(file))).init();
     Ok(Some(path))
+}
+
+/// Where lines go, whoever wrote them, without what could deceive their readers.
+struct Plain<W>(W);
+
+impl<W: Write> Write for Plain<W> {
+    /// Each line comes as a whole.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(line);
+        self.0.write_all(plain(&text).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// The user's log.

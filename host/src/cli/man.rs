@@ -8,7 +8,8 @@ use std::process::ExitCode;
 use clap::{Command, CommandFactory};
 use clap_mangen::roff::{Roff, roman};
 
-use super::{Cli, finish, print_all};
+use super::out::print_all;
+use super::{Cli, finish};
 use crate::untrusted::Untrusted;
 
 #[derive(Debug, clap::Args)]

@@ -27,11 +27,11 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(why) => {
-            eprintln!("acp-chain: the MCP connection ends: {why}");
+            tell!("acp-chain: the MCP connection ends: {why}");
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             ExitCode::FAILURE
         }
     }

@@ -1,26 +1,13 @@
 //! The command line: one file per subcommand.
 
-/// Prints a line.
-macro_rules! say {
-    ($($words:tt)*) => {{
-        use std::io::Write;
-        $crate::cli::wrote(writeln!(std::io::stdout(), $($words)*));
-    }};
-}
-
-/// Prints the beginning of a line, or more of it, at once.
-macro_rules! put {
-    ($($words:tt)*) => {{
-        use std::io::Write;
-        let mut out = std::io::stdout();
-        $crate::cli::wrote(write!(out, $($words)*).and_then(|()| out.flush()));
-    }};
-}
+#[macro_use]
+mod out;
 
 mod agent;
 mod author;
 mod check;
 mod colours;
+mod compile;
 mod completions;
 mod conformance;
 mod connect;
@@ -56,10 +43,9 @@ mod typed;
 mod words;
 
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use clap::{Parser, Subcommand};
 
@@ -224,6 +210,9 @@ Exit codes:
     /// people
     #[command(hide = true)]
     WatchKeys,
+    /// Compile a component for other commands, which start this; not for people
+    #[command(hide = true)]
+    Compile,
     /// Start and end programs for `acp-chain run`, which starts this; not for people
     #[command(hide = true)]
     Supervise,
@@ -235,9 +224,6 @@ Exit codes:
     ProjectChain(project::project_chain::ProjectChain),
 }
 
-/// Why standard output could not be written, the first time.
-static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
-
 /// The exit code of whatever could not print what it should.
 const UNPRINTED: u8 = 2;
 
@@ -245,15 +231,21 @@ const UNPRINTED: u8 = 2;
 #[must_use]
 pub fn main() -> ExitCode {
     let code = obey();
-    let Some(error) = UNWRITTEN.get() else {
+    let Some(error) = out::unwritten() else {
         return code;
     };
-    // Standard error may be gone as well.
-    let _ = writeln!(
-        io::stderr(),
-        "acp-chain: standard output cannot be written: {error}"
-    );
+    tell!("acp-chain: standard output cannot be written: {error}");
     ExitCode::from(UNPRINTED)
+}
+
+/// The exit code for a command line that cannot be read, or asks for help, after that was printed.
+fn misread(error: &clap::Error) -> ExitCode {
+    let text = error.render();
+    match error.use_stderr() {
+        true => out::write(format_args!("{text}")),
+        false => put!("{text}"),
+    }
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 fn obey() -> ExitCode {
@@ -271,8 +263,7 @@ fn obey() -> ExitCode {
             // Help is not an error, and after `run` it is ours.
             let may_be_appended = error.use_stderr() && has_terminal();
             let Some(appended) = may_be_appended.then(|| with_appended(&args)).flatten() else {
-                wrote(error.print());
-                return u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from);
+                return misread(&error);
             };
             appended
         }
@@ -301,7 +292,7 @@ fn obey() -> ExitCode {
     let log = match log {
         Ok(log) => log,
         Err(error) => {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             return ExitCode::from(2);
         }
     };
@@ -347,6 +338,7 @@ fn obey() -> ExitCode {
         Command::Connect(connect) => connect.main(),
         Command::ExportOtel => otel::main(),
         Command::Supervise => supervisor::main(),
+        Command::Compile => compile::main(),
         Command::Agent(agent) => report(agent.main()),
         Command::Trace(trace) => trace.main(),
         Command::Top(top) => finish(top.main()),
@@ -367,27 +359,10 @@ fn finish(done: Result<(), String>) -> ExitCode {
     report(done.map(|()| ExitCode::SUCCESS))
 }
 
-/// Writes a whole document to standard output.
-fn print_all(text: &[u8]) {
-    let mut out = io::stdout();
-    wrote(out.write_all(text).and_then(|()| out.flush()));
-}
-
-/// What came of writing to standard output. The reader may stop before the end, as `head` does; a full disk is an
-/// error, with which [`main`] ends.
-fn wrote(done: io::Result<()>) {
-    if let Err(error) = done
-        && error.kind() != io::ErrorKind::BrokenPipe
-    {
-        // The first one counts.
-        let _ = UNWRITTEN.set(error);
-    }
-}
-
 /// The same for a command that may succeed in part.
 fn report(done: Result<ExitCode, String>) -> ExitCode {
     done.unwrap_or_else(|error| {
-        eprintln!("acp-chain: {error}");
+        tell!("acp-chain: {error}");
         ExitCode::FAILURE
     })
 }
@@ -407,7 +382,7 @@ fn logging(cli: &Cli) -> Vec<OsString> {
 
 /// Whether a user runs this in a terminal, and not an editor.
 fn has_terminal() -> bool {
-    io::stdin().is_terminal() && io::stdout().is_terminal()
+    io::stdin().is_terminal() && out::is_terminal()
 }
 
 /// A command line to which an editor has appended arguments for the agent.
@@ -427,11 +402,11 @@ fn with_appended(args: &[OsString]) -> Option<Cli> {
 fn engine() -> Result<Engine, EngineError> {
     let Some(cache) = folders::code_cache() else {
         tracing::warn!("there is no home folder: compiled components are not kept");
-        return Engine::new(None);
+        return Ok(Engine::new(None)?.compiling_by(compile::apart));
     };
     // If it cannot be created, that is reported below.
     let _ = files::make_private(&cache);
-    Engine::new(Some(&cache))
+    Ok(Engine::new(Some(&cache))?.compiling_by(compile::apart))
 }
 
 /// Opens the directories granted to the proxies of a manifest, in its order.

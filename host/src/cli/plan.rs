@@ -84,10 +84,10 @@ impl Plan {
         let mut proxies = Vec::new();
         if let Some(manifest) = manifest {
             for (entry, guest) in manifest.proxies.iter().zip(guests) {
-                let guest = guest.transpose();
+                let guest = guest.map(Ready::loaded).transpose();
                 let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
                 let native = || natives.next().map(Ready::Native);
-                proxies.extend(guest.map(Ready::Guest).or_else(native));
+                proxies.extend(guest.or_else(native));
             }
         }
         Ok(Loaded {

@@ -1,6 +1,6 @@
 //! Progress of slow operations: bars on a terminal, and elsewhere a line per download.
 
-use std::io::{IsTerminal, stderr};
+use crate::cli::out;
 use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
@@ -19,8 +19,8 @@ pub struct Download(ProgressBar);
 impl Progress {
     /// Shows that something is being downloaded.
     pub fn download(&self, what: &str) -> Download {
-        if !stderr().is_terminal() {
-            eprintln!("acp-chain: getting {what}");
+        if !out::has_error_terminal() {
+            tell!("acp-chain: getting {what}");
         }
         let line = self.0.add(ProgressBar::no_length());
         let style = ProgressStyle::with_template("{msg}  {bytes} {wide_bar} {total_bytes}");

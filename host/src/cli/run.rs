@@ -95,7 +95,7 @@ impl Run {
     pub fn main(mut self, log: Option<PathBuf>) -> ExitCode {
         if super::has_terminal() {
             return self.hand_over().unwrap_or_else(|error| {
-                eprintln!("acp-chain: {}", error.error);
+                tell!("acp-chain: {}", error.error);
                 ExitCode::from(error.exit_code)
             });
         }
@@ -328,7 +328,7 @@ pub fn on_a_runtime(serve: impl Future<Output = Result<u8, String>>) -> ExitCode
     match served {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             ExitCode::from(2)
         }
     }

@@ -114,7 +114,10 @@ pub fn in_words(power: &Power) -> String {
 }
 
 pub fn by_name(named: &NamedMethods) -> String {
-    let (methods, actions) = (&named.methods, named.actions.names().join(", "));
+    let (methods, actions) = (
+        Untrusted::new(&named.methods),
+        named.actions.names().join(", "),
+    );
     format!(
         "! may {actions} what is called {methods}: the protocol does not know it, and this program \
          cannot say what it is"

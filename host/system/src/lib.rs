@@ -13,7 +13,7 @@
 //! | `files` | files for their owner alone, and who could change them | owners, modes, numbers | the folder's |
 //! | `directory` | a directory that stays the same one | a descriptor | its path |
 //! | `descriptors` | how many files and sockets may be open | the limit is raised | no limit |
-//! | `memory` | how much memory there is | `/proc` and control groups, on Linux | not asked |
+//! | `memory` | how much memory there is; giving back what is free | `/proc` and control groups, on Linux | not asked |
 //! | `process` | what this process uses, and groups of others; giving way to others | `/proc`, on Linux | not asked |
 //! | `thread` | what a thread uses | its clock | its times |
 //! | `mounts` | where other file systems begin | `/proc`, on Linux | not asked |
@@ -21,8 +21,6 @@
 //! | `local` | connections from programs of the same user | a socket | a named pipe |
 //!
 //! Unix is Linux and macOS. `rotated`, a file that starts over when it grows too long, is the same everywhere.
-
-#![forbid(unsafe_code)]
 
 mod command;
 mod given_up;

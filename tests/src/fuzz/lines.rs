@@ -53,10 +53,15 @@ pub fn lines(data: &[u8]) {
     assert_eq!(reader.held(), 0, "at the end nothing is left");
 }
 
-/// The same frame as a line. What was read of it while it came is what is read of it as a whole.
+/// The same frame as the line that goes on. What was read of it while it came is what is read of it as a whole.
 fn as_line(frame: Frame) -> Frame {
-    let Frame::Message(message) = frame else {
-        return frame;
+    let message = match frame {
+        Frame::Message(message) => message,
+        Frame::Line(line) => match Message::parse(line.clone()) {
+            Ok(message) => return Frame::Line(message.into_line()),
+            Err(_) => return Frame::Line(line),
+        },
+        other => return other,
     };
     let line = message.clone().into_line();
     let whole = Message::parse(line.clone()).expect("it is a message");
@@ -101,7 +106,7 @@ fn expected(stream: &[u8], limit: usize) -> Vec<Frame> {
             }),
             false if line.iter().all(u8::is_ascii_whitespace) => None,
             false if torn => Some(Frame::Torn(bytes)),
-            false => Some(Frame::Line(bytes)),
+            false => Some(as_line(Frame::Line(bytes))),
         }
     });
     frames.collect()

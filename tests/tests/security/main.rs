@@ -1,7 +1,9 @@
 //! What a proxy can reach and do, and what an attack by one comes to. Each room needs only components in Rust.
 
+mod compiling;
 mod directories;
 mod guards;
+mod hidden;
 mod hostile;
 mod lines;
 mod powers;

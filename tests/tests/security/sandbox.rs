@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::os::unix::net::UnixListener;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use acp_chain_tests::host;
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
+use rustix::fs::{CWD, FileType, Mode, RenameFlags, mknodat, renameat_with};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -116,6 +120,60 @@ async fn a_directory_that_is_given_is_the_only_one() {
         fs::read_to_string(system.path("secret")).unwrap(),
         "outside"
     );
+}
+
+/// Each of these would wait for ever, or have effects, if it were opened as files are.
+#[tokio::test]
+async fn what_is_neither_a_file_nor_a_directory_is_refused_without_waiting() {
+    for directories in [
+        "[{ path = 'given', name = '/notes' }]",
+        "[{ path = 'given', name = '/notes', write = true }]",
+    ] {
+        let mut system = Attempts::with(directories).await;
+        let given = system.path("given");
+        let mode = Mode::from_raw_mode(0o600);
+        mknodat(CWD, given.join("pipe"), FileType::Fifo, mode, 0).unwrap();
+        let _socket = UnixListener::bind(given.join("socket")).unwrap();
+        symlink("pipe", given.join("link")).unwrap();
+        // Each holds a thread of the host's if it waits; there are 512.
+        for _ in 0..200 {
+            for name in ["pipe", "socket", "link"] {
+                let path = format!("/notes/{name}");
+                system.fails(read(&path)).await;
+                system.fails(write(&path)).await;
+            }
+        }
+        assert_eq!(system.try_to(read("/notes/file")).await["done"], "inside");
+        let threads = fs::read_dir(format!("/proc/{}/task", system.client.id().unwrap()));
+        assert!(threads.unwrap().count() < 50);
+    }
+}
+
+/// One moment it is a file, and the next a pipe.
+#[tokio::test]
+async fn nor_does_it_wait_for_what_takes_the_place_of_a_file() {
+    let mut system = Attempts::with("[{ path = 'given', name = '/notes' }]").await;
+    let given = system.path("given");
+    let mode = Mode::from_raw_mode(0o600);
+    mknodat(CWD, given.join("pipe"), FileType::Fifo, mode, 0).unwrap();
+    let (stop, stopped) = (Arc::new(AtomicBool::new(false)), given.clone());
+    let swaps = std::thread::spawn({
+        let stop = stop.clone();
+        move || {
+            while !stop.load(Ordering::Relaxed) {
+                let [file, pipe] = ["file", "pipe"].map(|name| stopped.join(name));
+                renameat_with(CWD, file, CWD, pipe, RenameFlags::EXCHANGE).unwrap();
+            }
+        }
+    });
+    let mut found = [0; 2];
+    for _ in 0..500 {
+        let came = system.try_to(read("/notes/file")).await;
+        found[usize::from(came["done"] == "inside")] += 1;
+    }
+    stop.store(true, Ordering::Relaxed);
+    swaps.join().unwrap();
+    assert!(found.iter().all(|count| *count > 0), "{found:?}");
 }
 
 #[tokio::test]

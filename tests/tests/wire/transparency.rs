@@ -1,4 +1,5 @@
-//! A message that no proxy changes arrives byte for byte, whatever it is, in both directions.
+//! A message that no proxy changes arrives byte for byte, whatever it is, in both directions; only carriage returns between
+//! its values become spaces.
 //!
 //! The proxies subscribe to everything and forward it, with bodies and without. Messages are
 //! generated from the protocol's schemas; only ids are the host's on the way.
@@ -70,7 +71,8 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange]) {
     for (at, exchange) in batch.iter().enumerate() {
         let came = far.receive().await.expect("the message arrives");
         let id = came.id.clone();
-        assert_eq!(came.line, with_id(&said(at, exchange), at, id.as_deref()));
+        let said = with_id(&said(at, exchange), at, id.as_deref());
+        assert_eq!(came.line, unbroken(&said));
         let Some(outcome) = &exchange.outcome else {
             continue;
         };
@@ -84,9 +86,14 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange]) {
         let came: Message = near.receive().await.expect("the answer arrives");
         match shown {
             Some(shown) => assert_eq!(came.result.as_ref(), Some(shown)),
-            None => assert_eq!(came.line, answer(&own_id(*at), outcome)),
+            None => assert_eq!(came.line, unbroken(&answer(&own_id(*at), outcome))),
         }
     }
+}
+
+/// A message as it goes on: some readers would end a line at a carriage return between its values.
+fn unbroken(line: &str) -> String {
+    line.replace('\r', " ")
 }
 
 /// The answer to `initialize`, where the host has to show that servers are reached over ACP.

@@ -1,12 +1,10 @@
 //! What the fake host allows the proxy, like the real one by the user's manifest.
 
-use acp_chain_powers::{
-    Actions, Grant, Kind, MASK, Mismatch, NamedMethods, Pattern, Subject, lacking,
-};
+use acp_chain_powers::{Actions, Grant, Kind, Mismatch, NamedMethods, Pattern, Subject, lacking};
 use serde_json::value::RawValue;
 
 use super::message::Message;
-use crate::{Action, ChannelError, Edit, Json, Peer, subscription};
+use crate::{Action, ChannelError, Json, Peer, subscription};
 
 /// The proxy's id in the manifest of the fake host.
 pub(super) const ID: &str = "proxy";
@@ -83,12 +81,10 @@ pub(super) fn shown(grant: &Grant, message: &Message) -> Option<Json> {
     if !grant.covers(Actions::READ, &subject) {
         return None;
     }
-    let text = raw(body);
-    let hidden = grant.hidden(&subject).find(&text);
-    let mask: Json = MASK.to_owned().try_into().ok()?;
-    hidden.into_iter().try_fold(body.clone(), |body, place| {
-        body.edited(&Edit::set(place, mask.clone())).ok()
-    })
+    match grant.shown(&subject) {
+        Some(places) => places.part_of(&raw(body)).try_into().ok(),
+        None => Some(body.clone()),
+    }
 }
 
 /// Whether the proxy may take this action on a message. Edits are given as the resulting body.

@@ -10,7 +10,7 @@ use super::steps::Steps;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::subject;
-use acp_chain_rpc::{Error, Message, canonical, code, is_unclear_update};
+use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
 
 /// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
 pub(super) fn admit(
@@ -22,7 +22,8 @@ pub(super) fn admit(
     if !core.hops[index].is_guard() {
         return ControlFlow::Continue(routed);
     }
-    let Err(why) = judge(core, index, &mut routed) else {
+    let length = routed.message.len();
+    let Err(why) = aside(length, || judge(core, index, &mut routed)) else {
         return ControlFlow::Continue(routed);
     };
     let name = &core.hops[index].name;

@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use acp_chain_entrance::{Connections, Visitor};
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::{BodyExt, Collected, Limited, StreamBody};
@@ -31,7 +32,6 @@ use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
-use tokio::sync::Semaphore;
 
 use self::answer::{Answer, not_found, plain, streamed, text};
 pub use self::export::Format;
@@ -44,7 +44,7 @@ use crate::search::{Needle, search};
 /// The maximum number of connections. A page has six at most.
 const CONNECTIONS: usize = 64;
 
-/// How long the head of a request may take.
+/// How long the head of a request may take, and a connection whose requests do not pass the gate.
 const HEAD: Duration = Duration::from_secs(10);
 
 /// How long to stop accepting when the system is out of resources.
@@ -124,45 +124,46 @@ impl Server {
             gate: self.gate,
             formats: export::all(formats),
         });
-        let places = Arc::new(Semaphore::new(CONNECTIONS));
+        let mut connections = Connections::new(CONNECTIONS);
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            // Excess connections are turned away, so that those with the secret need not wait for others.
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+            if connections.len() >= CONNECTIONS && !connections.make_room().await {
                 continue;
-            };
+            }
             let served = Arc::clone(&served);
-            tokio::spawn(async move {
-                connection(served, stream).await;
-                drop(place);
-            });
+            // All of them come from this machine.
+            let serve = |visitor| connection(served, stream, visitor);
+            connections.serve(None, serve).await;
         }
     }
 }
 
-async fn connection(served: Arc<Served>, stream: TcpStream) {
+async fn connection(served: Arc<Served>, stream: TcpStream, visitor: Arc<Visitor>) {
     // This affects only latency.
     let _ = stream.set_nodelay(true);
+    let asking = Arc::clone(&visitor);
     let service = service_fn(move |request| {
-        let served = Arc::clone(&served);
-        async move { Ok::<_, Infallible>(served.answer(request).await) }
+        let (served, visitor) = (Arc::clone(&served), Arc::clone(&asking));
+        async move { Ok::<_, Infallible>(served.answer(request, &visitor).await) }
     });
-    // A client that disconnects midway is no loss.
-    let _ = http1::Builder::new()
+    let served = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(HEAD)
-        .serve_connection(TokioIo::new(stream), service)
-        .await;
+        .serve_connection(TokioIo::new(stream), service);
+    // A client that disconnects midway is no loss.
+    let _ = visitor.within(HEAD, served).await;
 }
 
 impl Served {
-    async fn answer(self: Arc<Self>, request: Request<Incoming>) -> Answer {
+    async fn answer(self: Arc<Self>, request: Request<Incoming>, visitor: &Visitor) -> Answer {
+        visitor.asks();
         let Some(name) = self.gate.pass(&request).map(str::to_owned) else {
             return not_found();
         };
+        visitor.pass();
         let query = Query::of(request.uri().query());
         match (request.method(), &*name) {
             (&Method::GET, "stream") => self.stream(),

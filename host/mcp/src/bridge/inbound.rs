@@ -1,11 +1,9 @@
 //! A text from a client: a message, or a batch of them.
-//!
-//! Parsed messages are one line, however they were written.
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
-use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code, one_line};
+use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
 
 /// The longest batch, in messages.
 const LONGEST_BATCH: usize = 1000;
@@ -22,7 +20,6 @@ pub enum Inbound {
 impl Inbound {
     /// Reads a text.
     pub fn read(text: Bytes) -> Result<Self, Error> {
-        let text = one_line(text);
         match Message::parse(text.clone()) {
             Ok(message) => has_id(message).map(Self::One),
             Err(Malformed::Batch) => Self::batch(&text),

@@ -10,7 +10,6 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::Notify;
 
-use super::connections::Known;
 use super::inbound::Inbound;
 use super::link::Shape;
 use super::load::FULL;
@@ -20,6 +19,7 @@ use super::registry::{Attachment, NotAdmitted, Registry};
 use super::stream::Role;
 use crate::LinkId;
 use acp_chain_channel::limits;
+use acp_chain_entrance::Visitor;
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::{LineReader, Outbox};
 
@@ -68,7 +68,7 @@ where
 }
 
 /// Our side, for one connection. It ends when the client's link does.
-pub(super) async fn serve<S>(registry: Arc<Registry>, stream: S, known: Arc<Known>)
+pub(super) async fn serve<S>(registry: Arc<Registry>, stream: S, visitor: Arc<Visitor>)
 where
     S: AsyncRead + AsyncWrite + Send,
 {
@@ -94,7 +94,7 @@ where
         }
         Err(_) => return registry.turned_away("it did not say who it is"),
     };
-    known.show();
+    visitor.pass();
     tracing::debug!(link, "an MCP client is connected");
     tokio::select! {
         () = listen(&registry, link, input) => {}

@@ -4,12 +4,14 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use acp_chain_entrance::Connections;
 use tokio::task::JoinSet;
 
-use super::connections::Connections;
+use super::connections::welcome;
 use super::pipe;
 use super::registry::Registry;
 use crate::secret::Secret;
+use acp_chain_channel::limits::MCP_CONNECTIONS;
 use acp_chain_system::Supervisor;
 pub use acp_chain_system::local::{Address, Listener};
 
@@ -47,10 +49,10 @@ impl Socket {
 
 /// Accepts clients; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, mut listener: Listener) {
-    let mut connections = Connections::default();
+    let mut connections = Connections::new(MCP_CONNECTIONS);
     loop {
-        let serve = |stream, known| pipe::serve(Arc::clone(registry), stream, known);
+        let serve = |stream, visitor| pipe::serve(Arc::clone(registry), stream, visitor);
         let came = listener.accept().await;
-        connections.welcome(registry, came, serve).await;
+        welcome(&mut connections, registry, came, serve).await;
     }
 }

@@ -1,6 +1,6 @@
 //! Setup of sessions, their settings, and your account with the agent.
 
-use super::{change, cover, decide, exchange, send, updates};
+use super::{change, cover, decide, exchange, partly, send, updates};
 use crate::Danger::{High, Low, Medium};
 use crate::Peer::{Agent, Client};
 use crate::{Actions, Cover, Kinds, Power, Updates};
@@ -55,11 +55,82 @@ const SETTING_UPDATES: Updates = Updates::Of(&[
 ]);
 const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update"]);
 
-const CAPABILITIES: [Cover; 2] = exchange(Client, INITIALIZE);
+/// What both sides are, and are able to do. Of capabilities only the shape is shown: they are switches.
+const CAPABILITIES: [Cover; 2] = partly(
+    exchange(Client, INITIALIZE),
+    &[
+        "/protocolVersion",
+        "/clientInfo/name",
+        "/clientInfo/title",
+        "/clientInfo/version",
+        "/info/name",
+        "/info/title",
+        "/info/version",
+        "/clientCapabilities/auth",
+        "/clientCapabilities/elicitation",
+        "/clientCapabilities/fs",
+        "/clientCapabilities/session/configOptions",
+        "/capabilities/auth",
+        "/capabilities/elicitation",
+        "/_meta/{own}/**",
+        "/clientCapabilities/_meta/{own}/**",
+        "/capabilities/_meta/{own}/**",
+    ],
+    &[
+        "/protocolVersion",
+        "/agentInfo/name",
+        "/agentInfo/title",
+        "/agentInfo/version",
+        "/info/name",
+        "/info/title",
+        "/info/version",
+        "/agentCapabilities/auth",
+        "/agentCapabilities/mcpCapabilities",
+        "/agentCapabilities/promptCapabilities",
+        "/agentCapabilities/sessionCapabilities/systemPrompt/mode",
+        "/capabilities/auth",
+        "/capabilities/session/mcp",
+        "/capabilities/session/prompt",
+        "/capabilities/session/systemPrompt/mode",
+        "/authMethods/*/id",
+        "/authMethods/*/methodId",
+        "/authMethods/*/name",
+        "/authMethods/*/description",
+        "/authMethods/*/type",
+        "/_meta/{own}/**",
+        "/agentCapabilities/_meta/{own}/**",
+        "/capabilities/_meta/{own}/**",
+        "/code",
+        "/message",
+    ],
+);
 const READ_SETUP: [Cover; 2] = exchange(Client, SETUP);
 const READ_SETTINGS: [Cover; 2] = exchange(Client, SETTINGS);
 const READ_SESSIONS: [Cover; 2] = exchange(Client, SESSIONS);
 const READ_SIGN_IN: [Cover; 2] = exchange(Client, SIGN_IN);
+const READ_SIGNED_IN: Cover = cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN);
+
+/// Without keys and addresses of services.
+const SHOWN_SIGN_IN: [Cover; 2] = partly(
+    READ_SIGN_IN,
+    &["/methodId", "/providerId", "/apiType"],
+    ACCOUNTS,
+);
+const ACCOUNTS: &[&str] = &[
+    "/state",
+    "/accounts/*/label",
+    "/accounts/*/active",
+    "/accounts/*/name",
+    "/accounts/*/email",
+    "/accounts/*/organization",
+    "/providers/*/id",
+    "/providers/*/providerId",
+    "/providers/*/supported/*",
+    "/providers/*/required",
+    "/providers/*/current/apiType",
+    "/code",
+    "/message",
+];
 
 pub(super) const POWERS: &[Power] = &[
     Power {
@@ -107,21 +178,49 @@ pub(super) const POWERS: &[Power] = &[
         danger: Low,
         reason: "paths and names are in it",
         needs: None,
-        covers: &[
-            Cover {
-                hidden: &[
-                    "/mcpServers/*/command/**",
-                    "/mcpServers/*/args/**",
-                    "/mcpServers/*/env/**",
-                    "/mcpServers/*/headers/**",
-                    "/mcpServers/*/url/**",
-                    "/**/_meta/*",
-                    "/**/_meta/**",
-                ],
-                ..READ_SETUP[0]
-            },
-            READ_SETUP[1],
-        ],
+        covers: &partly(
+            READ_SETUP,
+            &[
+                "/sessionId",
+                "/cwd",
+                "/additionalDirectories/*",
+                "/mcpServers/*/type",
+                "/mcpServers/*/name",
+                "/mcpServers/*/id",
+                "/mcpServers/*/serverId",
+                "/replayFrom/type",
+                "/systemPrompt/mode",
+            ],
+            &[
+                "/sessionId",
+                "/modes/currentModeId",
+                "/modes/availableModes/*/id",
+                "/modes/availableModes/*/name",
+                "/modes/availableModes/*/description",
+                "/configOptions/*/id",
+                "/configOptions/*/configId",
+                "/configOptions/*/name",
+                "/configOptions/*/description",
+                "/configOptions/*/category",
+                "/configOptions/*/type",
+                "/configOptions/*/currentValue",
+                "/configOptions/*/options/*/value",
+                "/configOptions/*/options/*/group",
+                "/configOptions/*/options/*/groupId",
+                "/configOptions/*/options/*/name",
+                "/configOptions/*/options/*/description",
+                "/configOptions/*/options/*/options/*/value",
+                "/configOptions/*/options/*/options/*/name",
+                "/configOptions/*/options/*/options/*/description",
+                "/availableCommands/*/type",
+                "/availableCommands/*/name",
+                "/availableCommands/*/description",
+                "/availableCommands/*/input/type",
+                "/availableCommands/*/input/hint",
+                "/code",
+                "/message",
+            ],
+        ),
     },
     Power {
         key: "session-setup.secrets",
@@ -129,7 +228,7 @@ pub(super) const POWERS: &[Power] = &[
         danger: High,
         reason: "whoever has a token can act as you",
         needs: Some("session-setup.read"),
-        covers: &[READ_SETUP[0]],
+        covers: &READ_SETUP,
     },
     Power {
         key: "session-setup.change",
@@ -278,19 +377,12 @@ pub(super) const POWERS: &[Power] = &[
         reason: "names and addresses of accounts are in it",
         needs: None,
         covers: &[
+            SHOWN_SIGN_IN[0],
+            SHOWN_SIGN_IN[1],
             Cover {
-                hidden: &["/headers/**", "/baseUrl/**", "/**/_meta/*", "/**/_meta/**"],
-                ..READ_SIGN_IN[0]
+                shown: Some(ACCOUNTS),
+                ..READ_SIGNED_IN
             },
-            Cover {
-                hidden: &[
-                    "/providers/*/current/baseUrl/**",
-                    "/**/_meta/*",
-                    "/**/_meta/**",
-                ],
-                ..READ_SIGN_IN[1]
-            },
-            cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN),
         ],
     },
     Power {
@@ -299,7 +391,7 @@ pub(super) const POWERS: &[Power] = &[
         danger: High,
         reason: "whoever has a key can act as you",
         needs: Some("sign-in.read"),
-        covers: &READ_SIGN_IN,
+        covers: &[READ_SIGN_IN[0], READ_SIGN_IN[1], READ_SIGNED_IN],
     },
     Power {
         key: "sign-in.change",

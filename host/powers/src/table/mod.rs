@@ -59,7 +59,7 @@ const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> 
         methods,
         updates: Updates::None,
         places: &[],
-        hidden: &[],
+        shown: None,
     }
 }
 
@@ -69,6 +69,14 @@ const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
         cover(Actions::READ, sender, Kinds::REQUEST, methods),
         cover(Actions::READ, sender.opposite(), Kinds::RESPONSE, methods),
     ]
+}
+
+/// To read only these places of requests and of their answers.
+const fn partly(exchange: [Cover; 2], asked: Texts, answered: Texts) -> [Cover; 2] {
+    let [mut request, mut response] = exchange;
+    request.shown = Some(asked);
+    response.shown = Some(answered);
+    [request, response]
 }
 
 /// To change requests, refuse or answer them.

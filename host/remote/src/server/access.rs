@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use std::{io, thread};
 
+use acp_chain_rpc::untrusted::plain;
 use serde::Serialize;
 
 use super::metrics::{Count, Page, Way};
@@ -123,10 +124,10 @@ impl Whose {
             transport: self.way.name(),
             entry,
         };
-        let Ok(mut line) = serde_json::to_vec(&line) else {
+        let Ok(line) = serde_json::to_string(&line) else {
             return;
         };
-        line.push(b'\n');
+        let line = format!("{}\n", plain(&line)).into_bytes();
         if access.queue.try_send(line).is_err() {
             access.counts.dropped.add(1);
         }

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use acp_chain_entrance::Visitor;
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 use bytes::Bytes;
@@ -46,7 +47,12 @@ pub struct Answers {
 
 impl Answers {
     /// The answer to a request. Web pages of allowed origins may read it.
-    pub async fn answer(self: Arc<Self>, request: Request<Incoming>, peer: &Peer) -> Answer {
+    pub async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        peer: &Peer,
+        visitor: &Visitor,
+    ) -> Answer {
         if !has_plain_end(request.headers()) {
             let answer = plain(
                 StatusCode::BAD_REQUEST,
@@ -57,7 +63,7 @@ impl Answers {
         let origin = request.headers().get(header::ORIGIN).cloned();
         let mut log = Log::new(&request, peer);
         let registry = self.registry.clone();
-        let mut answer = self.respond(request, peer, &mut log).await;
+        let mut answer = self.respond(request, peer, visitor, &mut log).await;
         log.write(answer.status(), &registry);
         if let Some(origin) = origin.filter(|_| answer.status() != StatusCode::FORBIDDEN) {
             let headers = answer.headers_mut();
@@ -72,6 +78,7 @@ impl Answers {
         self: Arc<Self>,
         request: Request<Incoming>,
         peer: &Peer,
+        visitor: &Visitor,
         log: &mut Log,
     ) -> Answer {
         let path = request.uri().path();
@@ -96,6 +103,7 @@ impl Answers {
             Ok(admitted) => admitted,
             Err(refused) => return self.turn_away(&refused),
         };
+        visitor.pass();
         log.user = Some(admitted.user.clone());
         if is_for_ticket {
             return self.ticket(&head.method, &admitted);

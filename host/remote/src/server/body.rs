@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use acp_chain_rpc::{Message, one_line};
+use acp_chain_rpc::{Message, aside};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::StatusCode;
@@ -92,5 +92,6 @@ pub async fn read(
         Some(part) => part,
         None => text.freeze(),
     };
-    Message::parse(one_line(text)).map_err(|error| Box::new(malformed(&error.to_error())))
+    aside(text.len(), || Message::parse(text))
+        .map_err(|error| Box::new(malformed(&error.to_error())))
 }

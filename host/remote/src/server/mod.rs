@@ -52,6 +52,7 @@ mod registry;
 mod reply;
 mod request_log;
 mod routes;
+mod spelling;
 pub mod tls;
 mod turn;
 mod websocket;
@@ -60,19 +61,21 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use acp_chain_entrance::{Connections, Visitor};
 use acp_chain_rpc::transport::Transport;
+use acp_chain_system::memory;
+use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper::{Request, StatusCode};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::{Semaphore, watch};
+use tokio::task::spawn_blocking;
 use tokio::time::{interval, timeout};
 use tokio_rustls::TlsAcceptor;
 
@@ -85,7 +88,7 @@ use crate::User;
 use crate::gate::{Gate, Peer};
 use crate::wire::HEARTBEAT;
 
-/// How long the head of a request, a handshake, and a client's pause between requests may take.
+/// How long the head of a request, a handshake, a client's pause between requests, and a stranger's connection may take.
 const HEAD: Duration = Duration::from_secs(30);
 
 /// How many bytes in transit the system buffers: less than is kept for clients that resume.
@@ -97,6 +100,9 @@ pub const BODIES: usize = 512 << 20;
 /// The longest head of a request, in bytes.
 const HEADERS: u16 = 32 * 1024;
 
+/// How many connections there may be of strangers, who have not shown that they may come in.
+const STRANGERS: usize = 4096;
+
 /// How many streams and requests one HTTP/2 connection may have at once.
 const STREAMS: u32 = 1024;
 
@@ -105,6 +111,9 @@ const RESETS: usize = 64;
 
 /// How long to stop accepting when the system is out of resources.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// After how many sockets that were closed memory is given back.
+const LEFT: usize = 64;
 
 /// How often to look for abandoned connections.
 const LOOK: Duration = Duration::from_secs(5);
@@ -234,28 +243,49 @@ impl Server {
             bodies: Arc::new(Semaphore::new(BODIES)),
         });
         let accept = async {
+            let sockets = answers.registry.most_sockets();
+            let mut connections = Connections::new(sockets.min(STRANGERS));
             loop {
                 let Ok((stream, address)) = listener.accept().await else {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
+                connections.len();
                 // Excess clients are turned away, so that the others need not wait.
-                let Some(socket) = answers.registry.one_more_socket() else {
+                let socket = loop {
+                    match answers.registry.one_more_socket() {
+                        None if connections.make_room().await => {}
+                        socket => break socket,
+                    }
+                };
+                let Some(socket) = socket else {
                     figures.refused(metrics::Refusal::Sockets);
                     continue;
                 };
                 let (answers, tls) = (answers.clone(), tls.clone());
-                tokio::spawn(async move {
-                    receive(stream, address, tls, answers).await;
+                let serve = async move |visitor| {
+                    receive(stream, address, tls, answers, visitor).await;
                     drop(socket);
-                });
+                };
+                let from = address.ip().to_canonical();
+                connections.serve(Some(from), serve).await;
             }
         };
         let sweep = async {
             let mut looks = interval(LOOK);
+            let mut most = 0;
             loop {
                 looks.tick().await;
                 registry.sweep(resume);
+                let sockets = registry.sockets();
+                match sockets + LEFT <= most {
+                    // The allocator would keep what they took.
+                    true => {
+                        let _ = spawn_blocking(memory::give_back).await;
+                        most = sockets;
+                    }
+                    false => most = most.max(sockets),
+                }
             }
         };
         tokio::select! {
@@ -285,6 +315,7 @@ async fn receive(
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
     answers: Arc<Answers>,
+    visitor: Arc<Visitor>,
 ) {
     // Only latency depends on it.
     let _ = stream.set_nodelay(true);
@@ -299,7 +330,7 @@ async fn receive(
         is_encrypted: tls.is_some(),
     };
     let Some(tls) = tls else {
-        return converse(stream, peer, answers).await;
+        return converse(stream, peer, answers, visitor).await;
     };
     let over = is_true(answers.registry.over());
     let accepted = tokio::select! {
@@ -312,20 +343,20 @@ async fn receive(
             let first = certificates.and_then(|all| all.first());
             peer.certificate = first.map(|certificate| Arc::from(certificate.as_ref()));
             // Unencrypted connections need no room for TLS.
-            Box::pin(converse(stream, peer, answers)).await;
+            Box::pin(converse(stream, peer, answers, visitor)).await;
         }
         Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
         Err(_) => tracing::debug!("{address} does not finish its handshake"),
     }
 }
 
-async fn converse<S>(stream: S, peer: Peer, answers: Arc<Answers>)
+async fn converse<S>(stream: S, peer: Peer, answers: Arc<Answers>, visitor: Arc<Visitor>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (lent, mut lender, alone) = alone::lend(stream);
     // Its memory is freed with it.
-    let mut requests = Box::pin(serve_requests(lent, alone, peer, answers));
+    let mut requests = Box::pin(serve_requests(lent, alone, peer, answers, visitor));
     let answer = tokio::select! {
         () = requests.as_mut() => return,
         answer = lender.wanted() => answer,
@@ -341,26 +372,20 @@ async fn serve_requests<S>(
     alone: alone::Alone<S>,
     peer: Peer,
     answers: Arc<Answers>,
+    visitor: Arc<Visitor>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let over = is_true(answers.registry.over());
     let alone = Arc::new(alone);
-    let known = Arc::new(Known::default());
-    let stranger = known.clone().is_stranger();
+    let asking = visitor.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let (answers, peer, alone) = (answers.clone(), peer.clone(), alone.clone());
-        let known = known.clone();
+        let visitor = asking.clone();
         let version = request.version();
         async move {
-            let is_probe = request_log::is_probe(&request);
-            known.open.fetch_add(1, Ordering::Relaxed);
-            let answer = answers.answer(request, &peer).await;
-            known.open.fetch_sub(1, Ordering::Relaxed);
-            let status = answer.status();
-            if !is_probe && (status.is_success() || status == StatusCode::SWITCHING_PROTOCOLS) {
-                known.is_known.store(true, Ordering::Relaxed);
-            }
+            visitor.asks();
+            let answer = answers.answer(request, &peer, &visitor).await;
             Ok::<_, std::convert::Infallible>(alone.pass(answer, version).await)
         }
     });
@@ -383,35 +408,11 @@ async fn serve_requests<S>(
     let mut served = std::pin::pin!(served);
     // A client that disconnects midway is no loss.
     tokio::select! {
-        _ = served.as_mut() => return,
-        () = stranger => return,
+        _ = visitor.within(HEAD, served.as_mut()) => return,
         () = over => {}
     }
     served.as_mut().graceful_shutdown();
     let _ = served.await;
-}
-
-/// Whether anybody who was let in has been heard on a TCP connection.
-#[derive(Debug, Default)]
-struct Known {
-    is_known: AtomicBool,
-    /// How many requests are being answered.
-    open: AtomicUsize,
-}
-
-impl Known {
-    /// Resolves when there was time enough for a request that is let in, and none came.
-    async fn is_stranger(self: Arc<Self>) {
-        loop {
-            tokio::time::sleep(HEAD).await;
-            if self.is_known.load(Ordering::Relaxed) {
-                return std::future::pending().await;
-            }
-            if self.open.load(Ordering::Relaxed) == 0 {
-                return;
-            }
-        }
-    }
 }
 
 /// Resolves when this becomes true.
@@ -419,23 +420,5 @@ async fn is_true(mut value: watch::Receiver<bool>) {
     if value.wait_for(|value| *value).await.is_err() {
         // It cannot become true any more.
         std::future::pending::<()>().await;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test(start_paused = true)]
-    async fn a_socket_of_somebody_who_is_not_let_in_is_closed_in_time() {
-        let known = Arc::new(Known::default());
-        known.open.store(1, Ordering::Relaxed);
-        let mut stranger = std::pin::pin!(known.clone().is_stranger());
-        // Whoever is being answered may be let in.
-        assert!(timeout(3 * HEAD, stranger.as_mut()).await.is_err());
-        known.open.store(0, Ordering::Relaxed);
-        assert!(timeout(2 * HEAD, stranger.as_mut()).await.is_ok());
-        known.is_known.store(true, Ordering::Relaxed);
-        assert!(timeout(9 * HEAD, known.is_stranger()).await.is_err());
     }
 }

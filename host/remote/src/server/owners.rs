@@ -1,13 +1,15 @@
 //! The owners of sessions opened here: for everybody else, these sessions do not exist.
 //!
 //! An owner is a name: with a token of other groups, the same user still has them. Agents name sessions freely, and two
-//! may choose the same name: then each owner has its own.
+//! may choose the same name: then each owner has its own. An agent may also read a name that is spelled otherwise as the
+//! same session, so a spelling that a user does not own is as foreign as all that are [alike](plain).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use acp_chain_rpc::Message;
+use acp_chain_rpc::{Message, aside};
 
+use super::spelling::plain;
 use crate::User;
 
 /// How many are remembered. Past that, the older half of those of the user with the most is forgotten.
@@ -19,8 +21,8 @@ pub struct Owners(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// The owners of each, with the number under which they opened it last.
-    sessions: HashMap<Arc<str>, HashMap<String, u64>>,
+    /// By their plain names.
+    sessions: HashMap<String, Spellings>,
     /// The sessions of each user, by that number.
     of_users: HashMap<String, BTreeMap<u64, Arc<str>>>,
     /// How many those are, of all users.
@@ -31,6 +33,9 @@ struct Known {
     are_several: bool,
 }
 
+/// The owners of each spelling of a session's name, with the number under which they opened it last.
+type Spellings = HashMap<Arc<str>, HashMap<String, u64>>;
+
 impl Owners {
     /// A session with this name belongs to this user.
     pub fn own(&self, session: &Arc<str>, user: &User) {
@@ -40,7 +45,8 @@ impl Owners {
         let only = known.only.get_or_insert_with(|| user.name.clone());
         known.are_several |= *only != user.name;
         let theirs = known.of_users.entry(user.name.clone()).or_default();
-        let owners = known.sessions.entry(session.clone()).or_default();
+        let spellings = known.sessions.entry(plain(session)).or_default();
+        let owners = spellings.entry(session.clone()).or_default();
         match owners.insert(user.name.clone(), known.last) {
             Some(before) => drop(theirs.remove(&before)),
             None => known.remembered += 1,
@@ -59,8 +65,7 @@ impl Owners {
         };
         // Nothing is read of messages where there is only one user.
         !is_only
-            && message
-                .sessions()
+            && aside(message.len(), || message.sessions())
                 .iter()
                 .any(|name| self.is_foreign(name, user))
     }
@@ -68,8 +73,13 @@ impl Owners {
     /// Whether it is known to belong only to others.
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.sessions.get(session);
-        known.is_some_and(|owners| !owners.contains_key(&user.name))
+        let Some(spellings) = known.sessions.get(&plain(session)) else {
+            return false;
+        };
+        let owners = spellings.get(session);
+        let mut all = spellings.values().flat_map(HashMap::keys);
+        !owners.is_some_and(|owners| owners.contains_key(&user.name))
+            && all.any(|owner| *owner != user.name)
     }
 }
 
@@ -82,10 +92,16 @@ impl Known {
                 return;
             };
             self.remembered -= 1;
-            if let Some(owners) = self.sessions.get_mut(&oldest) {
+            let plain = plain(&oldest);
+            if let Some(spellings) = self.sessions.get_mut(&plain)
+                && let Some(owners) = spellings.get_mut(&oldest)
+            {
                 owners.remove(user);
                 if owners.is_empty() {
-                    self.sessions.remove(&oldest);
+                    spellings.remove(&oldest);
+                }
+                if spellings.is_empty() {
+                    self.sessions.remove(&plain);
                 }
             }
         }
@@ -96,14 +112,33 @@ impl Known {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_session_is_of_who_opened_it_and_who_has_the_most_is_forgotten_first() {
-        let [ann, bob] = ["ann", "bob"].map(|name| {
+    fn ann_and_bob() -> [Arc<User>; 2] {
+        ["ann", "bob"].map(|name| {
             Arc::new(User {
                 name: name.to_owned(),
                 groups: Vec::new(),
             })
-        });
+        })
+    }
+
+    #[test]
+    fn another_spelling_is_foreign_and_ones_own_name_never_is() {
+        let [ann, bob] = ann_and_bob();
+        let owners = Owners::default();
+        owners.own(&"a-b".into(), &ann);
+        for spelling in ["A-B", "ab", "{a-b}", "urn:a-b", "a%2Db", "./a-b"] {
+            assert!(owners.is_foreign(spelling, &bob), "{spelling}");
+            assert!(!owners.is_foreign(spelling, &ann), "{spelling}");
+        }
+        owners.own(&"ab".into(), &bob);
+        assert!(!owners.is_foreign("ab", &bob) && !owners.is_foreign("a-b", &ann));
+        assert!(owners.is_foreign("ab", &ann) && owners.is_foreign("a-b", &bob));
+        assert!(owners.is_foreign("AB", &ann) && owners.is_foreign("AB", &bob));
+    }
+
+    #[test]
+    fn a_session_is_of_who_opened_it_and_who_has_the_most_is_forgotten_first() {
+        let [ann, bob] = ann_and_bob();
         let owners = Owners::default();
         let session = Arc::from("a");
         owners.own(&session, &ann);

@@ -207,12 +207,21 @@ impl Registry {
         Socket(self.clone())
     }
 
-    /// The same, if one more is allowed.
+    /// How many sockets there are.
+    pub fn sockets(&self) -> usize {
+        *self.sockets.borrow()
+    }
+
+    /// How many sockets there may be.
+    pub fn most_sockets(&self) -> usize {
+        self.limits.connections.saturating_mul(SOCKETS)
+    }
+
+    /// A socket, if one more is allowed.
     pub fn one_more_socket(self: &Arc<Self>) -> Option<Socket> {
         let sockets = *self.sockets.borrow() + 1;
-        let may_be = self.limits.connections.saturating_mul(SOCKETS);
         let has_files = self.limits.files.suffice(sockets, self.len());
-        (sockets <= may_be && has_files).then(|| self.socket())
+        (sockets <= self.most_sockets() && has_files).then(|| self.socket())
     }
 
     /// Becomes true when sockets must send the rest, and close.

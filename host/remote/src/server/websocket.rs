@@ -10,7 +10,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use acp_chain_rpc::transport::Frame;
-use acp_chain_rpc::{Error as RpcError, Id, Kind, code, one_line, read};
+use acp_chain_rpc::{Error as RpcError, Id, Kind, aside, code, read};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
@@ -269,12 +269,11 @@ async fn hear(
             }
         };
         let len = text.len();
-        let text = one_line(text);
         if text.trim_ascii().is_empty() {
             continue;
         }
         // As the chain will read it.
-        let (frame, is_batch) = match read(Frame::Line(text.clone())) {
+        let (frame, is_batch) = match aside(len, || read(Frame::Line(text.clone()))) {
             Ok(message) => (Frame::Message(message), false),
             Err(malformed) => (Frame::Line(text), malformed.batch.is_some()),
         };

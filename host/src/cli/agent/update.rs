@@ -34,7 +34,7 @@ impl Update {
             match store.find(name).map_err(shown) {
                 Ok(record) => records.push(record),
                 Err(error) => {
-                    eprintln!("acp-chain: {error}");
+                    tell!("acp-chain: {error}");
                     succeeded = false;
                 }
             }
@@ -63,7 +63,7 @@ impl Update {
             let updated =
                 updated.and_then(|at| self.update(&changing, &registries[at].1, &fetcher, record));
             if let Err(error) = updated {
-                eprintln!("acp-chain: `{}`: {error}", record.name);
+                tell!("acp-chain: `{}`: {error}", record.name);
                 succeeded = false;
             }
         }

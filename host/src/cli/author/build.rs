@@ -43,7 +43,7 @@ impl Build {
             path: env::var_os("PATH").unwrap_or_default(),
             folder: folders::toolchains(),
             install: self.install,
-            told: &|command| eprintln!("acp-chain: {}", Untrusted::new(command)),
+            told: &|command| tell!("acp-chain: {}", Untrusted::new(command)),
         };
         let purpose = match self.draft {
             true => Purpose::Draft,

@@ -2,7 +2,7 @@
 //!
 //! An editor may not read standard error, or close it; the chain never waits for that.
 
-use std::io::{Write, stderr};
+use crate::cli::out;
 use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
@@ -27,7 +27,6 @@ pub fn tell(what: &str) {
 
 fn write(told: &Receiver<String>) {
     for what in told {
-        // Nobody may read it any more.
-        let _ = stderr().write_all(what.as_bytes());
+        out::write(format_args!("{what}"));
     }
 }

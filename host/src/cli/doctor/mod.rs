@@ -232,7 +232,7 @@ fn print(area: &str, findings: &[Finding]) {
             None => {}
         }
     }
-    say!();
+    say!("");
 }
 
 fn summary(problems: usize, notes: usize) -> String {

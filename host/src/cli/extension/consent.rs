@@ -1,9 +1,10 @@
 //! Shows an extension and what it asks for to the user, who then agrees or not.
 
-use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
+use std::io::{BufRead, IsTerminal, stdin};
 
 use super::about;
 use super::candidate::{Candidate, shown};
+use crate::cli::out;
 use crate::extension::{Digest, Release};
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -47,11 +48,10 @@ impl Consent {
 
 /// Asks on the terminal, if there is one.
 pub fn ask(question: &str) -> Answer {
-    if !stdin().is_terminal() || !stderr().is_terminal() {
+    if !stdin().is_terminal() || !out::has_error_terminal() {
         return Answer::Unasked;
     }
-    eprint!("{question} [y/N] ");
-    let _ = stderr().flush();
+    out::write(format_args!("{question} [y/N] "));
     let mut line = String::new();
     let read = stdin().lock().read_line(&mut line);
     let said = line.trim().to_lowercase();

@@ -54,7 +54,7 @@ impl Install {
                 Ok(how) => say!("{name} {version}: {how}"),
                 // A failure does not hold up the others.
                 Err(error) => {
-                    eprintln!("acp-chain: `{name}`: {error}");
+                    tell!("acp-chain: `{name}`: {error}");
                     succeeded = false;
                 }
             }

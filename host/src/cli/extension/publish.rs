@@ -60,9 +60,10 @@ impl Publish {
         };
         let published = checks.publish(&self.reference, &artifact)?;
         say!("{}@{}", self.reference, published.manifest);
-        eprintln!(
+        tell!(
             "acp-chain: published {}; the component is {}",
-            self.reference, published.component
+            self.reference,
+            published.component
         );
         Ok(ExitCode::SUCCESS)
     }
@@ -89,6 +90,7 @@ fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> 
 }
 
 /// Has `minisign` sign a file. It asks for the password itself.
+#[expect(clippy::disallowed_methods, reason = "minisign talks to the user")]
 fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
     let shown = |path: &Path| quote(&path.display().to_string(), MAX_QUOTE);
     let public = key.with_extension("pub");

@@ -60,12 +60,12 @@ impl Update {
             // A failure does not hold up the others.
             let Some(locked) = lock.get(name) else {
                 let name = quote(name, MAX_QUOTE);
-                eprintln!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
+                tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
                 succeeded = false;
                 continue;
             };
             if let Err(error) = self.update(&place, &checks, locked) {
-                eprintln!("acp-chain: `{name}`: {error}");
+                tell!("acp-chain: `{name}`: {error}");
                 succeeded = false;
             }
         }

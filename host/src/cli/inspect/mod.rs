@@ -59,13 +59,13 @@ impl Inspect {
             None => running::begin(&log),
         };
         if let Err(error) = begun {
-            eprintln!("acp-chain inspect: {error}");
+            tell!("acp-chain inspect: {error}");
             return ExitCode::from(UNREADABLE);
         }
         match Server::open(self.port.unwrap_or_default()) {
             Ok(server) => on_a_runtime(self.serve(server, log)),
             Err(error) => {
-                eprintln!("acp-chain inspect: {error}");
+                tell!("acp-chain inspect: {error}");
                 ExitCode::FAILURE
             }
         }
@@ -74,13 +74,12 @@ impl Inspect {
     async fn serve(self, server: Server, log: Arc<Log>) -> Result<u8, String> {
         let address = server.address();
         say!("{address}");
-        let _ = std::io::stdout().flush();
-        eprintln!(
+        tell!(
             "acp-chain inspect: whoever has this address can read what it shows, secrets included; Ctrl-C ends it"
         );
         let page = match self.open {
             true => open_in_browser(&address)
-                .inspect_err(|error| eprintln!("acp-chain inspect: {error}"))
+                .inspect_err(|error| tell!("acp-chain inspect: {error}"))
                 .ok(),
             false => None,
         };
@@ -90,7 +89,7 @@ impl Inspect {
         };
         drop(page);
         ended.or_else(|error| {
-            eprintln!("acp-chain inspect: the page cannot be served: {error}");
+            tell!("acp-chain inspect: the page cannot be served: {error}");
             Ok(1)
         })
     }

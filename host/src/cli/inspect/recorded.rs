@@ -25,7 +25,7 @@ pub fn begin(log: &Arc<Log>, trace: &Path) -> Result<(), String> {
     let log = Arc::clone(log);
     thread::spawn(move || {
         follow(&log, opened, |told| {
-            eprintln!("acp-chain inspect: {}", Untrusted::new(told));
+            tell!("acp-chain inspect: {}", Untrusted::new(told));
         });
     });
     Ok(())

@@ -74,7 +74,7 @@ fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
                 Err(TraceError::Unreadable(_)) => break,
                 Err(error) => {
                     let told = format!("{name}: line {error}");
-                    eprintln!("acp-chain inspect: {}", Untrusted::new(&told));
+                    tell!("acp-chain inspect: {}", Untrusted::new(&told));
                     log.notice(&told);
                     break;
                 }

@@ -34,6 +34,7 @@ struct Disk {
 }
 
 impl FindProjects {
+    #[expect(clippy::disallowed_methods, reason = "the host reads it")]
     pub fn main(self) -> Result<ExitCode, String> {
         let (watch, happenings) = watch::begin();
         let disk = Disk {

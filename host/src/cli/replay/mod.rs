@@ -94,7 +94,7 @@ impl Replay {
             Ok(match self.play().await? {
                 None => 0,
                 Some(difference) => {
-                    eprintln!("acp-chain: {difference}");
+                    tell!("acp-chain: {difference}");
                     DIFFERENT
                 }
             })

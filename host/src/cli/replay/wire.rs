@@ -3,7 +3,7 @@
 //! Reading and writing do not wait for each other: the other end may do only one of them at a time.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use acp_chain_trace::read_whole;
@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::cli::out;
 use crate::cli::run::supervise;
 use crate::limits::LINE;
 use crate::native::CommandLine;
@@ -88,8 +89,7 @@ impl Wire {
         let started = startable.start(keep).map_err(unstarted)?;
         let prints = tokio::spawn(async move {
             while let Some(bytes) = printed.recv().await {
-                // Nobody may read it.
-                let _ = io::stderr().write_all(&bytes);
+                out::write(format_args!("{}", String::from_utf8_lossy(&bytes)));
             }
         });
         let program = Program {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::chain::{Chain, ChildIo, Member, Role, StartError};
-use crate::channel::Registration;
+use crate::channel::{Failure, Registration};
 use crate::cli;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
 use crate::host::{self, Host, Ready, StartedProxies};
@@ -50,6 +50,8 @@ enum Proxy {
     /// A component, with its registration once it has started. It is started when something comes for it.
     Component(Guest, Option<Registration>),
     Program(Startable),
+    /// A component that cannot be compiled, and why.
+    Uncompiled(String),
 }
 
 impl Chains {
@@ -169,10 +171,15 @@ impl Template {
             let loaded = apart(move || plan::load_now(&host, &all, &plan.directories)).await;
             let loaded = loaded.map_err(|error| failed(&error))?;
             for (entry, guest) in manifest.proxies.iter().zip(loaded) {
-                let guest = guest.transpose();
-                let guest = guest.map_err(|error| failed(&manifest.about(entry, &error)))?;
-                let proxy = guest.map(|guest| Proxy::Component(guest, None));
-                proxies.extend(proxy.or_else(|| programs.next().map(Proxy::Program)));
+                let proxy = match guest {
+                    Some(Ok(guest)) => Some(Proxy::Component(guest, None)),
+                    Some(Err(error)) if error.is_of_compiling() => {
+                        Some(Proxy::Uncompiled(error.to_string()))
+                    }
+                    Some(Err(error)) => return Err(failed(&manifest.about(entry, &error))),
+                    None => programs.next().map(Proxy::Program),
+                };
+                proxies.extend(proxy);
             }
         }
         Ok(Self {
@@ -244,6 +251,7 @@ impl Template {
                     None => Ready::Guest(guest),
                 })
             }
+            Proxy::Uncompiled(why) => Some(Ready::Uncompiled(Failure::new(why.clone()))),
             Proxy::Program(program) => {
                 let native = natives.get(&entry.id)?;
                 Some(Ready::Native(start_native(entry, native, program.clone())))

@@ -81,7 +81,7 @@ impl Serve {
         match self.open(log).and_then(Ready::run) {
             Ok(()) => ExitCode::SUCCESS,
             Err(failed) => {
-                eprintln!("acp-chain: {}", failed.error);
+                tell!("acp-chain: {}", failed.error);
                 ExitCode::from(failed.exit_code)
             }
         }

@@ -32,11 +32,11 @@ impl ServeToken {
         let made = Token::make(&self.name, self.group);
         let (token, secret) = made.map_err(|error| error.to_string())?;
         match &self.file {
-            None => eprintln!("the line for the file of `serve --tokens`: {token}"),
+            None => tell!("the line for the file of `serve --tokens`: {token}"),
             Some(path) => {
                 let shown = Untrusted::new(path.display());
                 append(path, &token).map_err(|error| format!("{shown}: {error}"))?;
-                eprintln!(
+                tell!(
                     "{shown} lets in `{}` by this token, which is shown this once:",
                     self.name
                 );

@@ -56,7 +56,7 @@ pub fn tell_draft(component: &Location) {
         && package.draft
     {
         let shown = Untrusted::new(path.display());
-        eprintln!(
+        tell!(
             "acp-chain: {shown} is a draft of `acp-chain dev`; `acp-chain build` makes the one that users get"
         );
     }

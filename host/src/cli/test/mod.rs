@@ -84,7 +84,7 @@ impl Test {
             None => self.test(),
         };
         tested.unwrap_or_else(|error| {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             ExitCode::from(2)
         })
     }
@@ -158,7 +158,7 @@ impl Test {
                 }
                 Verdict::Wrong(error) => {
                     wrong += 1;
-                    eprintln!("acp-chain: {error}");
+                    tell!("acp-chain: {error}");
                     Some(error)
                 }
             };
@@ -168,7 +168,7 @@ impl Test {
             let report = junit::report("acp-chain test", "transcripts", &cases)?;
             fs::write(path, report).map_err(|error| not_written(path, &error))?;
         }
-        say!();
+        say!("");
         say!("{}", summary(files.len(), differ, wrong));
         Ok(match (wrong, differ) {
             (0, 0) => ExitCode::SUCCESS,

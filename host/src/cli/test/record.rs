@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use acp_chain_trace::Reader;
 
 use super::stage::Stage;
-use crate::cli::print_all;
+use crate::cli::out::print_all;
 use crate::cli::trace::{tell_cut, wrong};
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
@@ -73,7 +73,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let now = expected(&text);
     let others = recorded.difference(&now).count();
     if others > 0 {
-        eprintln!(
+        tell!(
             "acp-chain: {shown}: {others} of the messages that the ends got in the trace do not come now; the \
              transcript has what comes now"
         );

@@ -28,6 +28,7 @@ use tokio::time::timeout;
 use self::hear::News;
 use self::model::Model;
 use self::screen::Screen;
+use crate::cli::out;
 use crate::system::process::memory_of_groups;
 use crate::system::stop;
 
@@ -61,7 +62,7 @@ pub struct Top {
 impl Top {
     pub fn main(self) -> Result<(), String> {
         let is_once = self.once || self.json;
-        let has_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
+        let has_terminal = io::stdin().is_terminal() && out::is_terminal();
         if !is_once && !has_terminal {
             return Err("there is no terminal to draw on; `--once` prints a table".to_owned());
         }
@@ -71,7 +72,7 @@ impl Top {
             model.look(memory_of_groups);
             for host in model.hosts() {
                 if let Some(wrong) = &host.wrong {
-                    eprintln!(
+                    tell!(
                         "acp-chain: process {}: {}",
                         host.process,
                         rows::reason(wrong)

@@ -10,7 +10,7 @@ use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
 use super::{open, tell_cut, wrong};
 use crate::cli::otel::spans;
-use crate::cli::print_all;
+use crate::cli::out::print_all;
 use crate::transcript::recorded;
 
 #[derive(Debug, clap::Args)]
@@ -38,6 +38,7 @@ enum Format {
 }
 
 impl Export {
+    #[expect(clippy::disallowed_methods, reason = "programs read it")]
     pub fn main(self) -> Result<ExitCode, String> {
         let format = match self.to {
             Format::Transcript => return self.whole(recorded),

@@ -50,7 +50,7 @@ impl Trace {
         };
         // As with `diff` and `grep`, 1 is an answer.
         done.unwrap_or_else(|error| {
-            eprintln!("acp-chain: {error}");
+            tell!("acp-chain: {error}");
             ExitCode::from(UNREADABLE)
         })
     }
@@ -102,7 +102,7 @@ fn empty(path: &Path) -> String {
 pub fn tell_cut(path: &Path, cut: usize) {
     if cut > 0 {
         let shown = Untrusted::new(path.display());
-        eprintln!(
+        tell!(
             "acp-chain: {shown}: {cut} lines end too early, as when the program is killed while it writes; they are \
              passed over"
         );

@@ -7,7 +7,7 @@ use acp_chain_trace::{Decision, Kind, Line, State};
 use console::{measure_text_width, style};
 
 use super::each;
-use crate::cli::wrote;
+use crate::cli::out;
 use crate::limits::Quantity;
 use crate::untrusted::Untrusted;
 
@@ -48,11 +48,7 @@ impl Show {
             if self.shows(&line)
                 && let Some(text) = text(&line, are_several)
             {
-                use std::io::Write;
-                let written = writeln!(std::io::stdout(), "{text}");
-                let goes_on = written.is_ok();
-                wrote(written);
-                return goes_on;
+                return out::say(format_args!("{text}"));
             }
             true
         })?;

@@ -350,7 +350,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 fn failed(error: &Value) -> Ending {
     let message = error["message"].as_str().map(str::to_owned);
     let message = message.unwrap_or_else(|| error.to_string());
-    eprintln!("acp-chain try: {}", message_of(&message));
+    tell!("acp-chain try: {}", message_of(&message));
     Ending::Failed
 }
 
@@ -361,7 +361,7 @@ fn message_of(message: &str) -> String {
 }
 
 fn gone() -> Ending {
-    eprintln!(
+    tell!(
         "acp-chain try: the chain is gone; the log tells more: `acp-chain doctor` says where it is"
     );
     Ending::Failed

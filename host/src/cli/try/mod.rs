@@ -71,7 +71,7 @@ impl Try {
                 Box::pin(self.serve(scene, log)).await
             }),
             Err(failed) => {
-                eprintln!("acp-chain: {}", failed.error);
+                tell!("acp-chain: {}", failed.error);
                 ExitCode::from(failed.exit_code)
             }
         }

@@ -51,7 +51,7 @@ impl Shown {
     /// Ends the streamed line, if there is one.
     pub fn end(&mut self) {
         if matches!(self.streams.take(), Some((_, true))) {
-            say!();
+            say!("");
         }
     }
 

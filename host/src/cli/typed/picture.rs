@@ -50,7 +50,7 @@ impl Picture {
             tracing::warn!("{count} messages are not shown: they came after {most} MiB of others");
         }
         legs(&seen.lines).unwrap_or_else(|error| {
-            eprintln!("acp-chain: this turn cannot be shown: {error}");
+            tell!("acp-chain: this turn cannot be shown: {error}");
             Vec::new()
         })
     }

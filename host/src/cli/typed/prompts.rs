@@ -1,9 +1,8 @@
 //! Typed lines.
 
-use std::io::{IsTerminal, stdout};
-
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader};
 
+use crate::cli::out;
 use crate::limits::LINE;
 
 /// Lines, as they arrive.
@@ -42,7 +41,7 @@ impl<R: AsyncRead + Unpin> Prompts<R> {
 
 /// Shows that a prompt is expected.
 pub fn invite() {
-    if stdout().is_terminal() {
+    if out::is_terminal() {
         put!("> ");
     }
 }

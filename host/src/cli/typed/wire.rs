@@ -30,7 +30,7 @@ impl Wire {
         while let Some(line) = self.lines.next_line().await? {
             match read_whole(line.as_bytes()) {
                 Ok(message) => return Ok(Some(message)),
-                Err(error) => eprintln!("acp-chain: a message cannot be read whole: {error}"),
+                Err(error) => tell!("acp-chain: a message cannot be read whole: {error}"),
             }
             if let Some(message) = read_in_part(line.as_bytes()) {
                 return Ok(Some(message));

@@ -6,7 +6,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::process::{getegid, geteuid};
+use nix::unistd::{Gid, Group, Uid, User};
+use rustix::process::geteuid;
 
 use acp_chain_rpc::untrusted::Untrusted;
 
@@ -205,8 +206,7 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     if owner != geteuid().as_raw() && owner != 0 {
         return Err(Exposed::Owner { path, owner });
     }
-    // Many systems give every user their own group, and let it write.
-    let is_ours = [getegid().as_raw(), 0].contains(&about.gid());
+    let is_ours = || is_ours_alone(Gid::from_raw(about.gid()));
     match lets_others_write(mode, about.is_dir(), is_ours) {
         true => Err(Exposed::Mode { path, mode }),
         false => Ok(()),
@@ -229,9 +229,31 @@ pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
     }
 }
 
-fn lets_others_write(mode: u32, is_directory: bool, is_our_group: bool) -> bool {
-    let writes = mode & ALL > 0 || mode & GROUP > 0 && !is_our_group;
+fn lets_others_write(mode: u32, is_directory: bool, is_ours_alone: impl Fn() -> bool) -> bool {
+    let writes = mode & ALL > 0 || mode & GROUP > 0 && !is_ours_alone();
     writes && !(is_directory && mode & STICKY > 0)
+}
+
+/// Whether nobody but our user and the system is in a group. Many systems give every user a group of their name, and let
+/// it write. Of any other group not all who have it as their first one may be known.
+fn is_ours_alone(group: Gid) -> bool {
+    if group.as_raw() == 0 {
+        return true;
+    }
+    let Ok(Some(found)) = Group::from_gid(group) else {
+        return false;
+    };
+    let user = User::from_uid(Uid::effective()).ok().flatten();
+    let ours = user.as_ref().map(|user| user.name.as_str());
+    let is_named = ours == Some(&found.name);
+    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let of_group = known.lines().filter_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(2)?.parse() == Ok(group.as_raw())).then_some(name)
+    });
+    let mut all = found.mem.iter().map(String::as_str).chain(of_group);
+    is_named && all.all(|name| Some(name) == ours || name == "root")
 }
 
 #[cfg(test)]
@@ -242,14 +264,30 @@ mod tests {
 
     #[test]
     fn others_write_where_a_mode_lets_them() {
-        let (directory, ours) = (true, true);
+        let (directory, ours, theirs) = (true, || true, || false);
         for mode in [0o600, 0o644, 0o755, 0o775] {
             assert!(!lets_others_write(mode, directory, ours), "{mode:o}");
         }
         assert!(lets_others_write(0o777, directory, ours));
-        assert!(lets_others_write(0o775, directory, !ours));
-        assert!(!lets_others_write(0o1777, directory, !ours));
+        assert!(lets_others_write(0o775, directory, theirs));
+        assert!(!lets_others_write(0o1777, directory, theirs));
         assert!(lets_others_write(0o1666, !directory, ours));
+    }
+
+    #[test]
+    fn a_group_is_ours_if_it_has_our_name_and_nobody_else() {
+        assert!(is_ours_alone(Gid::from_raw(0)));
+        let user = User::from_uid(Uid::effective()).unwrap().unwrap();
+        let known = fs::read_to_string("/etc/group").unwrap();
+        let groups = known
+            .lines()
+            .map(|line| line.split(':').collect::<Vec<_>>());
+        for group in groups {
+            let (name, number) = (group[0], group[2].parse().unwrap());
+            let is_ours = is_ours_alone(Gid::from_raw(number));
+            assert!(!is_ours || number == 0 || name == user.name, "{name}");
+        }
+        assert!(!is_ours_alone(Gid::from_raw(u32::MAX - 7)));
     }
 
     #[test]

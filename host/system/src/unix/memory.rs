@@ -21,6 +21,21 @@ pub fn areas() -> Option<u64> {
     number(Path::new("/proc/sys/vm/max_map_count"))
 }
 
+/// Gives memory that is free back to the system, where the allocator would keep it. Takes milliseconds.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[expect(
+    unsafe_code,
+    reason = "a function of the C library, which any thread may call at any time"
+)]
+pub fn give_back() {
+    // SAFETY: it has no preconditions.
+    unsafe { libc::malloc_trim(0) };
+}
+
+/// Gives memory that is free back to the system: other allocators do so by themselves.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn give_back() {}
+
 fn number(path: &Path) -> Option<u64> {
     read_to_string(path).ok()?.trim().parse().ok()
 }

@@ -3,13 +3,15 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::Mutex;
 use std::time::{Duration, SystemTime};
 
 use rustix::fs::{Dir, Mode, OFlags, open};
 use rustix::param::page_size;
-use rustix::process::{Resource, getrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 /// This process. Files are opened early, to be read when no others can be opened any more.
@@ -27,6 +29,32 @@ pub struct Process {
 pub fn give_way() {
     // It only takes longer for the others.
     let _ = rustix::process::nice(10);
+}
+
+/// Bounds the memory that this process may still take, in bytes, and its processor time, for good. At either it ends. It
+/// also ends with the process that started it, where the system has that.
+pub fn bound(memory: u64, time: Duration) {
+    for (resource, most, more) in [
+        (Resource::Data, memory, 0),
+        // The first ends it with a signal of its own.
+        (Resource::Cpu, time.as_secs(), 1),
+        (Resource::Core, 0, 0),
+    ] {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most + more),
+        };
+        // One that is lower stays.
+        let _ = setrlimit(resource, limit);
+    }
+    #[cfg(target_os = "linux")]
+    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+/// Whether a process has ended at its bound of processor time.
+#[must_use]
+pub fn has_computed_too_long(status: ExitStatus) -> bool {
+    status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
 }
 
 impl Process {

@@ -35,6 +35,7 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
 }
 
 /// Our output.
+#[expect(clippy::disallowed_methods, reason = "programs read it")]
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {

@@ -1,6 +1,7 @@
 //! What this process uses: nothing is known here.
 
 use std::collections::HashMap;
+use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
 
 /// This process.
@@ -11,6 +12,15 @@ pub struct Process {
 
 /// Gives way to other processes: not done here.
 pub fn give_way() {}
+
+/// Bounds what this process may take: not done here.
+pub fn bound(_memory: u64, _time: Duration) {}
+
+/// Whether a process has ended at its bound of processor time: none has one here.
+#[must_use]
+pub fn has_computed_too_long(_: ExitStatus) -> bool {
+    false
+}
 
 impl Process {
     /// This process, as of now.

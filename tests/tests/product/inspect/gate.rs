@@ -3,6 +3,7 @@
 use acp_chain_tests::host;
 use acp_chain_tests::web;
 use acp_chain_tests::wire::in_time;
+use tokio::net::TcpStream;
 
 use super::{Inspector, traces};
 
@@ -51,6 +52,23 @@ async fn who_lacks_the_secret_or_comes_from_elsewhere_gets_nothing_and_no_hint()
         .await
         .unwrap();
     assert_eq!(answer.status(), 404);
+}
+
+#[tokio::test]
+async fn idle_sockets_keep_nobody_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let inspector = Inspector::start(&[&traces::hostile(folder.path())]).await;
+    let address = format!("127.0.0.1:{}", inspector.port());
+    let mut idle = Vec::new();
+    for number in 0..300 {
+        idle.push(TcpStream::connect(&address).await.unwrap());
+        if number % 20 == 0 {
+            // A new connection each time.
+            let request = web::client().get(&inspector.address).send();
+            let answer = in_time("the page", request).await.unwrap();
+            assert_eq!(answer.status(), 200, "{number}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -28,7 +28,7 @@ withstands! {
         .report(&["100000"]);
 
     it_is_a_crowd_of_instances: Row::module(&CROWD)
-        .fate(Fate::NeverLoads)
+        .fate(Fate::NeverStarts)
         .report(&["instance"]);
 
     it_is_a_crowd_of_memories: Row::module(&MEMORIES)

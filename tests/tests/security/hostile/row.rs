@@ -63,8 +63,6 @@ pub enum Fate {
     Loops,
     /// It does not start, and neither does the chain, unless the user lets it be bypassed.
     NeverStarts,
-    /// Its file is not a component, and no chain starts with it.
-    NeverLoads,
 }
 
 /// What the user wants to become of it when it breaks.
@@ -120,7 +118,6 @@ impl Row {
     /// Whether there is a chain, with or without it.
     pub fn has_chain(&self, policy: Policy) -> bool {
         match self.fate {
-            Fate::NeverLoads => false,
             Fate::NeverStarts => policy == Policy::Bypass,
             _ => true,
         }

@@ -14,6 +14,7 @@ mod raw;
 mod resume;
 mod served;
 mod sleep;
+mod strangers;
 mod streams;
 mod watch;
 mod websocket;

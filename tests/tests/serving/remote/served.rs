@@ -103,6 +103,15 @@ impl Served {
         kill_process(id, signal).unwrap();
     }
 
+    /// The memory that it has now, in bytes.
+    pub fn memory(&self) -> u64 {
+        let id = self.child.id().expect("it runs");
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kibibytes = line.unwrap().trim().trim_end_matches(" kB");
+        kibibytes.parse::<u64>().unwrap() << 10
+    }
+
     /// The command lines of its children.
     pub fn children(&self) -> Vec<Vec<String>> {
         let id = self.child.id().expect("it runs");

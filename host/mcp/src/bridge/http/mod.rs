@@ -18,6 +18,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_entrance::{Connections, Visitor};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -30,11 +31,12 @@ use tokio::task::JoinSet;
 use self::accepts::Accepts;
 use self::refusals::{not_admitted, not_opened};
 use self::reply::{Refusal, Response, refuse};
-use super::connections::{Connections, Known};
+use super::connections::welcome;
 use super::link::Shape;
 use super::registry::{Attachment, Registry};
 use super::stream::{Asked, Role};
 use crate::{LinkId, ServerId};
+use acp_chain_channel::limits::MCP_CONNECTIONS;
 use acp_chain_rpc::{Id, Kind, Message};
 pub use acp_chain_system::{Supervisor, local};
 
@@ -91,19 +93,19 @@ impl Listener {
 
 /// Accepts clients; ends with all of them when it is dropped.
 async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
-    let mut connections = Connections::default();
+    let mut connections = Connections::new(MCP_CONNECTIONS);
     loop {
-        let serve = |stream, known| {
+        let serve = |stream, visitor| {
             let visit = Visit {
                 registry: Arc::clone(registry),
                 port,
-                known,
+                visitor,
                 cut: Arc::default(),
             };
             visit.serve(stream)
         };
         let came = listener.accept().await.map(|(stream, _)| Some(stream));
-        connections.welcome(registry, came, serve).await;
+        welcome(&mut connections, registry, came, serve).await;
     }
 }
 
@@ -112,8 +114,7 @@ async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
 struct Visit {
     registry: Arc<Registry>,
     port: u16,
-    /// Whether the client has shown a secret.
-    known: Arc<Known>,
+    visitor: Arc<Visitor>,
     /// Ends the connection.
     cut: Arc<Notify>,
 }
@@ -122,7 +123,7 @@ impl Visit {
     async fn serve(self, stream: TcpStream) {
         // Only latency depends on it.
         let _ = stream.set_nodelay(true);
-        let (known, cut) = (Arc::clone(&self.known), Arc::clone(&self.cut));
+        let (visitor, cut) = (Arc::clone(&self.visitor), Arc::clone(&self.cut));
         let service = service_fn(move |request| {
             let visit = self.clone();
             async move { Ok::<_, Infallible>(visit.answer(request).await) }
@@ -132,21 +133,16 @@ impl Visit {
             .header_read_timeout(IDLE)
             .max_buf_size(HEAD)
             .serve_connection(TokioIo::new(stream), service);
-        let unknown = async {
-            if tokio::time::timeout(STRANGER, known.shown()).await.is_ok() {
-                std::future::pending::<()>().await;
-            }
-        };
         tokio::select! {
-            result = connection => if let Err(error) = result {
+            served = visitor.within(STRANGER, connection) => if let Some(Err(error)) = served {
                 tracing::debug!("an MCP client's connection ended: {error}");
             },
-            () = unknown => {}
             () = cut.notified() => {}
         }
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response {
+        self.visitor.asks();
         let server = match gate::pass(&self.registry, self.port, &request) {
             Ok(server) => server,
             Err(refused) => {
@@ -154,7 +150,7 @@ impl Visit {
                 return refused.into_response();
             }
         };
-        self.known.show();
+        self.visitor.pass();
         let answered = match *request.method() {
             Method::POST => post::post(self, server, request).await,
             Method::GET => sessions::listen(self, server, request.headers()),

@@ -17,7 +17,7 @@ use crate::bridge::message::OutboundMessage;
 use crate::bridge::outbound::Sent;
 use crate::bridge::registry::Attachment;
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Error, Id, Kind, Message, code, member, one_line};
+use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 /// An answer.
 pub type Response = http::Response<Either<Full<Bytes>, Stream>>;
@@ -158,13 +158,13 @@ impl Stream {
     }
 }
 
-/// Writes a message without line breaks, which would end the event.
+/// Writes a message without the line feed behind it, which would end the event.
 fn write_line(outgoing: &OutboundMessage, out: &mut Outbox) {
     let mut line = Outbox::default();
     outgoing.write(&mut line);
     while line.remaining() > 1 {
         let count = line.chunk().len().min(line.remaining() - 1);
-        out.push(&one_line(line.copy_to_bytes(count)));
+        out.push(&line.copy_to_bytes(count));
     }
 }
 

@@ -221,7 +221,7 @@ mod tests {
         let visit = Visit {
             registry: Arc::new(registry),
             port: 0,
-            known: Arc::default(),
+            visitor: Arc::default(),
             cut: Arc::default(),
         };
         let says = async |text: &'static str| {

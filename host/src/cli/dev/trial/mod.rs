@@ -61,7 +61,7 @@ impl Trial {
                 biased;
                 built = self.built.changed() => built.map_err(is_over)?,
                 () = prompted.wait() => {
-                    eprintln!("acp-chain dev: the input has ended, and there is nothing to try yet");
+                    tell!("acp-chain dev: the input has ended, and there is nothing to try yet");
                     return Ok(());
                 }
             }

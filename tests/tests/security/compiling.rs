@@ -1,0 +1,92 @@
+//! Components that are made to exhaust whoever compiles them: each is an error of its proxy, and hurts nothing else.
+
+use std::fmt::Write;
+use std::fs;
+
+use acp_chain_tests::host;
+use acp_chain_tests::process::Process;
+use acp_chain_tests::transcript::Transcript;
+
+const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
+
+const COMPONENT: &[u8] = b"\0asm\x0d\0\x01\0";
+
+/// A component with one section, which says that it is so long.
+fn section(id: u8, length: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut component = [COMPONENT, &[id]].concat();
+    let mut length = length;
+    while length > 0x7f {
+        component.push(u8::try_from(length & 0x7f).unwrap() | 0x80);
+        length >>= 7;
+    }
+    component.push(u8::try_from(length).unwrap());
+    component.extend(bytes);
+    component
+}
+
+/// Types of components in each other.
+fn nested_types(depth: usize) -> Vec<u8> {
+    let types = [&[1], &*[0x41, 1, 1].repeat(depth), &[0x42, 0]].concat();
+    section(7, types.len(), &types)
+}
+
+/// Components in each other.
+fn nested_components(depth: usize) -> Vec<u8> {
+    let innermost = COMPONENT.to_vec();
+    (1..depth).fold(innermost, |inner, _| section(4, inner.len(), &inner))
+}
+
+/// Each component instantiates the one before four times.
+fn instances(depth: usize) -> Vec<u8> {
+    let mut text = r#"(component (component $c0 (core module $m (func (export "f"))) (core instance (instantiate $m)))"#.to_owned();
+    for (at, before) in (1..depth).zip(0..) {
+        let four = "(instance (instantiate $x))".repeat(4);
+        let _ = write!(
+            text,
+            "(component $c{at} (alias outer 1 $c{before} (component $x)){four})"
+        );
+    }
+    let _ = write!(text, "(instance (instantiate $c{})))", depth - 1);
+    wat::parse_str(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_component_that_cannot_be_compiled_is_an_error_of_its_proxy_alone() {
+    let deep = "nested more than 100 deep";
+    for (name, component, why) in [
+        ("types", nested_types(500), deep),
+        ("more types", nested_types(100_000), deep),
+        ("components", nested_components(500), deep),
+        (
+            "length",
+            section(7, u32::MAX as usize, b"\x01"),
+            "is not valid",
+        ),
+        ("instances", instances(14), "more than 2 GiB of memory"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("bomb.wasm"), component).unwrap();
+        let manifest = folder.path().join("acp-chain.toml");
+        let entry = "[[proxy]]\nid = 'bomb'\npath = 'bomb.wasm'\n";
+        fs::write(&manifest, entry).unwrap();
+        let check = host::check(&manifest).output().await.unwrap();
+        assert_eq!(check.status.code(), Some(1), "{name}");
+        let told = String::from_utf8_lossy(&check.stderr);
+        assert!(
+            told.contains("proxy `bomb`") && told.contains(why),
+            "{name}: {told}"
+        );
+
+        fs::write(&manifest, entry.to_owned() + "on-failure = 'bypass'\n").unwrap();
+        let program = host::run(Some(&manifest), [AGENT]);
+        let mut client = Process::start("client", &Transcript::new(), program).unwrap();
+        client.initialize().await;
+        client.turn("echo here").await;
+        assert!(client.chunks().contains(&"here".to_owned()), "{name}");
+        let notices = client.wire.transcript().to_string();
+        assert!(
+            notices.contains("the proxy `bomb` did not start"),
+            "{name}: {notices}"
+        );
+    }
+}

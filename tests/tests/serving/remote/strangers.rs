@@ -1,0 +1,90 @@
+//! Clients without a token: whatever they do with their connections, those who have one are served.
+
+use std::path::Path;
+
+use acp_chain_tests::wire::in_time;
+use reqwest::Method;
+
+use super::limits;
+use super::raw::{END_HEADERS, END_STREAM, HEADERS, Raw, SETTINGS, field, h2, named};
+use super::served::{Served, initialize, posted};
+
+/// How many connections the server may have; it has four times as many sockets.
+const CONNECTIONS: usize = 16;
+
+async fn serve(folder: &Path) -> (Served, String) {
+    let limits = format!("connections = {CONNECTIONS}\nconnections-per-user = 1000");
+    let (served, [ann, _]) = limits::serve(folder, &limits).await;
+    (served, ann)
+}
+
+/// The user comes, is served and leaves; and so does who asks whether the server lives.
+async fn is_served(served: &Served, token: &str) {
+    let begun = posted(served.asks(Method::POST).bearer_auth(token), &initialize()).await;
+    assert_eq!(begun.status(), 200);
+    let id = begun.headers()["acp-connection-id"].clone();
+    let ends = served.asks(Method::DELETE).bearer_auth(token);
+    let ended = ends.header("acp-connection-id", id).send();
+    assert_eq!(in_time("the end", ended).await.unwrap().status(), 202);
+    assert_eq!(served.beside("/healthz").await, 200);
+}
+
+#[tokio::test]
+async fn they_do_not_take_the_room_of_those_who_may_come_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (served, token) = serve(folder.path()).await;
+    let mut strangers = Vec::new();
+    for number in 0..20 * CONNECTIONS {
+        let mut raw = Raw::open(&served).await;
+        let preflight = format!(
+            "OPTIONS /acp HTTP/1.1\r\nHost: {0}\r\nOrigin: http://{0}\r\n\
+             Access-Control-Request-Method: POST\r\n\r\n",
+            raw.host
+        );
+        match number % 3 {
+            0 => assert!(raw.says(preflight.as_bytes()).await),
+            1 => assert!(raw.says(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await),
+            _ => {}
+        }
+        strangers.push(raw);
+        if number % 10 == 0 {
+            is_served(&served, &token).await;
+        }
+    }
+}
+
+/// A preflight that is allowed shows nothing, and neither does a connection that answers pings.
+#[tokio::test]
+async fn they_make_few_requests_and_leave_little_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let (served, token) = serve(folder.path()).await;
+    is_served(&served, &token).await;
+    let before = served.memory();
+    for method in ["GET", "OPTIONS"] {
+        for _ in 0..100 {
+            let mut raw = Raw::http2(&served).await;
+            let origin = format!("http://{}", raw.host);
+            // No answer may be sent: the window of each stream is 0.
+            let window = [0, 4, 0, 0, 0, 0];
+            let mut flood = h2(SETTINGS, 0, 0, &window);
+            let fields = [
+                named(":method", method),
+                vec![0x86],
+                field(0x04, "/acp"),
+                field(0x01, &raw.host),
+                named("origin", &origin),
+                named("access-control-request-method", "POST"),
+            ];
+            for number in 0..1020 {
+                let flags = END_STREAM | END_HEADERS;
+                flood.extend(h2(HEADERS, flags, 2 * number + 1, &fields.concat()));
+            }
+            raw.says(&flood).await;
+            // The server closes.
+            raw.rest().await;
+        }
+    }
+    is_served(&served, &token).await;
+    let grown = served.memory().saturating_sub(before) >> 20;
+    assert!(grown < 64, "{grown} MiB more");
+}
