@@ -91,6 +91,9 @@ use crate::wire::HEARTBEAT;
 /// How long the head of a request, a handshake, a client's pause between requests, and a stranger's connection may take.
 const HEAD: Duration = Duration::from_secs(30);
 
+/// How long a stranger who has to leave may take for the last answers.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// How many bytes in transit the system buffers: less than is kept for clients that resume.
 const SENT: usize = 256 * 1024;
 
@@ -408,11 +411,16 @@ async fn serve_requests<S>(
     let mut served = std::pin::pin!(served);
     // A client that disconnects midway is no loss.
     tokio::select! {
-        _ = visitor.within(HEAD, served.as_mut()) => return,
-        () = over => {}
+        left = visitor.within(HEAD, served.as_mut()) => if left.is_none() {
+            // What is being answered may be a check of a balancer.
+            served.as_mut().graceful_shutdown();
+            let _ = timeout(LAST_WORDS, served).await;
+        },
+        () = over => {
+            served.as_mut().graceful_shutdown();
+            let _ = served.await;
+        }
     }
-    served.as_mut().graceful_shutdown();
-    let _ = served.await;
 }
 
 /// Resolves when this becomes true.
