@@ -224,14 +224,17 @@ async fn cross(
         under_test,
         method,
         sender: near,
-        body: params,
         message: match outcome {
             Some(_) => Message::request(method, params),
             None => Message::notification(method, params),
         },
     };
     let came = play.take(far, method).pop();
-    let fate = play.seen.lock().fate(from, near, params).cloned();
+    let fate = play
+        .seen
+        .lock()
+        .fate(from, near, leg.message.body())
+        .cloned();
     if let Some(finding) = leg.judge(fate.as_ref(), came.as_ref(), play) {
         return Ok(Some(finding));
     }
@@ -255,10 +258,13 @@ async fn cross(
         under_test,
         method,
         sender: far,
-        body,
         message: Message::result(body),
     };
-    let fate = play.seen.lock().fate(from, far, body).cloned();
+    let fate = play
+        .seen
+        .lock()
+        .fate(from, far, leg.message.body())
+        .cloned();
     let answer = play.answers(&ask).pop();
     if shown.is_some() {
         return Ok(None);
@@ -271,20 +277,18 @@ struct Leg<'a> {
     under_test: &'a UnderTest,
     method: &'a str,
     sender: Peer,
-    /// The sent body, as spelt.
-    body: &'a str,
-    /// The same as the host would rewrite it: line breaks become spaces.
+    /// As the host passes it on: line breaks become spaces.
     message: Message,
 }
 
 impl Leg<'_> {
     /// The problem with the message's fate, if there is one.
     fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
-        let sent = self.body;
+        let sent = self.message.body();
         // The host declares servers in it.
         let is_declared = declaration::is_setup(self.method) && !play.offers.is_empty();
         // The host itself withholds ambiguous bodies from guards.
-        let has_readings = sent.contains('\r') || rpc::look_through(sent).is_err();
+        let has_readings = rpc::look_through(sent).is_err();
         let is_kept = play.is_guard && has_readings;
         if is_declared || is_kept {
             return None;
@@ -335,7 +339,7 @@ impl Leg<'_> {
                 "`forward` what it cannot read: an `err` refuses the message, and its user never learns why",
             ),
         };
-        finding.with_case([self.line(' ', self.body)])
+        finding.with_case([self.line(' ', self.message.body())])
     }
 
     fn damage(&self, new: &str) -> Option<String> {
@@ -353,7 +357,7 @@ impl Leg<'_> {
 
     fn shown(&self, expected: &str, came: &str) -> Vec<String> {
         let far = format!("{} gets", self.sender.opposite().as_str());
-        let mut lines = vec![self.line(' ', self.body)];
+        let mut lines = vec![self.line(' ', self.message.body())];
         lines.extend(difference(&far, &self.word(), expected, came));
         lines
     }
