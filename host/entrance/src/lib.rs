@@ -2,8 +2,8 @@
 //!
 //! A connection is a stranger's until something on it has passed the gate behind the listener. Strangers are bounded in
 //! number, each address in its share of that, and each stranger in time and requests. Where there is no room for one
-//! more, a stranger makes it: the oldest that has asked for nothing, else the oldest. So nobody keeps others out, and
-//! whoever is known never has to leave.
+//! more, a stranger makes it: the oldest that has asked for nothing, else the oldest. So strangers keep no client out,
+//! and a known one never has to leave.
 
 #![forbid(unsafe_code)]
 
@@ -111,7 +111,7 @@ impl Connections {
 
     /// How many there are.
     pub fn len(&mut self) -> usize {
-        while self.open.try_join_next().is_some() {}
+        self.forget_ended();
         self.open.len()
     }
 
@@ -130,6 +130,7 @@ impl Connections {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        self.forget_ended();
         self.strangers.retain(Stranger::is_one);
         if from.is_some() {
             let of_address = self.strangers.iter().filter(|one| one.from == from);
@@ -147,6 +148,10 @@ impl Connections {
             task,
             from,
         });
+    }
+
+    fn forget_ended(&mut self) {
+        while self.open.try_join_next().is_some() {}
     }
 
     /// Ends the connection of a stranger, of this address if there is one.

@@ -55,7 +55,7 @@ pub fn quote(text: &str, longest: usize) -> String {
     Untrusted::within(text, longest).to_string()
 }
 
-/// A text on its way out, whoever wrote it and escaped what is in it: what deceives is written as in JSON, so that it
+/// A text on its way out, whether or not its parts were escaped before: what deceives is written as in JSON, so that it
 /// may be JSON. Line feeds, tabs and colours stay.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {

@@ -11,7 +11,7 @@ use wasmparser::{
 /// How deep types, components and modules may be nested, each in each other.
 pub const DEEPEST: usize = 100;
 
-/// Whether a component is nested too deep. What cannot be read is left to whoever validates it.
+/// Whether a component is nested too deep. What cannot be read is left to the validator.
 pub fn is_too_deep(wasm: &[u8]) -> bool {
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(wasm) {

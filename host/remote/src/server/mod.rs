@@ -253,7 +253,6 @@ impl Server {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
-                connections.len();
                 // Excess clients are turned away, so that the others need not wait.
                 let socket = loop {
                     match answers.registry.one_more_socket() {

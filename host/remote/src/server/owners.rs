@@ -39,13 +39,14 @@ type Spellings = HashMap<Arc<str>, HashMap<String, u64>>;
 impl Owners {
     /// A session with this name belongs to this user.
     pub fn own(&self, session: &Arc<str>, user: &User) {
+        let plain = plain(session);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = &mut *known;
         known.last += 1;
         let only = known.only.get_or_insert_with(|| user.name.clone());
         known.are_several |= *only != user.name;
         let theirs = known.of_users.entry(user.name.clone()).or_default();
-        let spellings = known.sessions.entry(plain(session)).or_default();
+        let spellings = known.sessions.entry(plain).or_default();
         let owners = spellings.entry(session.clone()).or_default();
         match owners.insert(user.name.clone(), known.last) {
             Some(before) => drop(theirs.remove(&before)),
@@ -72,8 +73,10 @@ impl Owners {
 
     /// Whether it is known to belong only to others.
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
+        // A name may be long, and others wait for what is known.
+        let plain = plain(session);
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(spellings) = known.sessions.get(&plain(session)) else {
+        let Some(spellings) = known.sessions.get(&plain) else {
             return false;
         };
         let owners = spellings.get(session);

@@ -4,7 +4,7 @@
 use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization;
 
-/// How often a name is decoded: whoever puts an address into another encodes it twice.
+/// How often a name is decoded: within an address that is a part of another, it is encoded twice.
 const DECODINGS: usize = 3;
 
 /// What remains of a name: names of which the same remains may be read as one session.
