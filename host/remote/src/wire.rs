@@ -19,6 +19,3 @@ pub const IDEMPOTENCY: HeaderName = HeaderName::from_static("idempotency-key");
 /// `1` in the answer to `initialize` means that the server accepts each key of [`IDEMPOTENCY`] once, and keeps events
 /// that streams lose for a while.
 pub const RESUME: HeaderName = HeaderName::from_static("acp-resume");
-
-/// The interval of comments on idle streams, and of pings on WebSocket connections, in seconds.
-pub const HEARTBEAT: u64 = 15;

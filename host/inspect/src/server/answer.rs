@@ -1,28 +1,20 @@
 //! Answers, all with the headers that isolate a page.
 
+use acp_chain_http::answer::{self, Answer, Body};
 use bytes::Bytes;
-use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full};
+use hyper::StatusCode;
 use hyper::header::{self, HeaderName, HeaderValue};
-use hyper::{Response, StatusCode};
-
-/// An answer.
-pub type Answer = Response<Body>;
-
-/// Its body, sent at once or as a stream.
-pub type Body = UnsyncBoxBody<Bytes, std::convert::Infallible>;
 
 /// What a page may do: request this program's files and data, and nothing else. It cannot turn text into elements.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
      trusted-types lit-html";
 
-const HEADERS: [(HeaderName, &str); 8] = [
+const HEADERS: [(HeaderName, &str); 6] = [
     (header::CONTENT_SECURITY_POLICY, POLICY),
-    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (header::REFERRER_POLICY, "no-referrer"),
-    (header::CACHE_CONTROL, "no-store"),
     (
         HeaderName::from_static("cross-origin-opener-policy"),
         "same-origin",
@@ -39,13 +31,12 @@ const HEADERS: [(HeaderName, &str); 8] = [
 
 /// A streamed answer.
 pub fn streamed(media_type: &'static str, body: Body) -> Answer {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
+    let mut answer = answer::streamed(StatusCode::OK, media_type, body);
+    let headers = answer.headers_mut();
     for (name, value) in HEADERS {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    response
+    answer
 }
 
 /// A complete answer.

@@ -1,14 +1,18 @@
 //! Access control: only requests with the secret in their address are let in, and none from other sites' pages. All
 //! others get the same answer, which reveals nothing.
 
+use acp_chain_http::gate::{Host, Origin, called, is_of_page};
 use data_encoding::HEXLOWER;
-use hyper::http::uri::Authority;
-use hyper::{HeaderMap, Request, header};
+use hyper::Request;
 use subtle::ConstantTimeEq;
 
 /// The secret and the port, which together make up the address.
 pub struct Gate {
     port: u16,
+    /// The only name: otherwise somebody else's may resolve to this machine.
+    host: [Host; 1],
+    /// The only page.
+    origin: Origin,
     /// 128 random bits.
     secret: String,
 }
@@ -22,7 +26,12 @@ impl Gate {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)?;
         let secret = HEXLOWER.encode(&bytes);
-        Ok(Self { port, secret })
+        Ok(Self {
+            port,
+            host: [Host::new("127.0.0.1", Some(port))],
+            origin: Origin::sent(&format!("http://127.0.0.1:{port}")),
+            secret,
+        })
     }
 
     /// The address to open in a browser.
@@ -33,34 +42,12 @@ impl Gate {
     /// The path that is requested, if the request may pass.
     pub fn pass<'r, B>(&self, request: &'r Request<B>) -> Option<&'r str> {
         let headers = request.headers();
-        let named = request.uri().authority();
-        let is_here = self.is_our_host(headers)
-            && named.is_none_or(|named| self.is_ours(named))
-            && self.is_our_origin(headers);
+        let is_here = called(headers, request.uri(), "http", &self.host).is_some()
+            && is_of_page(headers, |origin| *origin == self.origin);
         let path = request.uri().path().strip_prefix('/')?;
         let (secret, name) = path.split_once('/')?;
         let knows: bool = self.secret.as_bytes().ct_eq(secret.as_bytes()).into();
         (knows && is_here).then_some(name)
-    }
-
-    /// Whether the browser believes that it talks to this machine: otherwise somebody else's name resolves to it.
-    fn is_our_host(&self, headers: &HeaderMap) -> bool {
-        let mut hosts = headers.get_all(header::HOST).iter();
-        let (Some(host), None) = (hosts.next(), hosts.next()) else {
-            return false;
-        };
-        let host = host.to_str().ok().and_then(|host| host.parse().ok());
-        host.is_some_and(|host| self.is_ours(&host))
-    }
-
-    fn is_ours(&self, authority: &Authority) -> bool {
-        authority.as_str() == format!("127.0.0.1:{}", self.port)
-    }
-
-    fn is_our_origin(&self, headers: &HeaderMap) -> bool {
-        let ours = format!("http://127.0.0.1:{}", self.port);
-        let mut origins = headers.get_all(header::ORIGIN).iter();
-        origins.all(|origin| origin.as_bytes() == ours.as_bytes())
     }
 }
 
@@ -70,7 +57,7 @@ mod tests {
 
     #[test]
     fn only_the_secret_opens_and_only_for_a_page_of_this_program() {
-        let gate = Gate::new(80).unwrap();
+        let gate = Gate::new(8080).unwrap();
         let secret = gate.secret.clone();
         let passes = |path: &str, headers: &[(&str, &str)]| {
             let mut request = Request::builder().uri(path.replace("SECRET", &secret));
@@ -80,7 +67,7 @@ mod tests {
             let request = request.body(()).unwrap();
             gate.pass(&request).map(str::to_owned)
         };
-        let host = ("host", "127.0.0.1:80");
+        let host = ("host", "127.0.0.1:8080");
         assert_eq!(secret.len(), 32);
         assert_eq!(passes("/SECRET/", &[host]).as_deref(), Some(""));
         assert_eq!(passes("/SECRET/a/b?c", &[host]).as_deref(), Some("a/b"));
@@ -95,23 +82,23 @@ mod tests {
             assert_eq!(passes(path, &[host]), None, "{path}");
         }
         for other in [
-            "localhost:80",
+            "localhost:8080",
             "127.0.0.1",
             "127.0.0.1:81",
-            "evil.example:80",
-            "a@127.0.0.1:80",
+            "evil.example:8080",
+            "a@127.0.0.1:8080",
         ] {
             assert_eq!(passes("/SECRET/", &[("host", other)]), None, "{other}");
         }
         assert_eq!(passes("/SECRET/", &[]), None);
         assert_eq!(passes("/SECRET/", &[host, host]), None);
-        assert_eq!(passes("http://evil.example:80/SECRET/", &[host]), None);
-        assert!(passes("/SECRET/", &[host, ("origin", "http://127.0.0.1:80")]).is_some());
+        assert_eq!(passes("http://evil.example:8080/SECRET/", &[host]), None);
+        assert!(passes("/SECRET/", &[host, ("origin", "http://127.0.0.1:8080")]).is_some());
         for origin in [
             "null",
             "http://127.0.0.1:81",
-            "https://127.0.0.1:80",
-            "http://localhost:80",
+            "https://127.0.0.1:8080",
+            "http://localhost:8080",
         ] {
             assert_eq!(
                 passes("/SECRET/", &[host, ("origin", origin)]),

@@ -22,18 +22,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use acp_chain_entrance::{Connections, Visitor};
+use acp_chain_http::body::{self, Unlimited};
+use acp_chain_http::{Answer, Connections, PAUSE, Terms, Visitor, serve};
 use bytes::Bytes;
 use futures_util::stream;
-use http_body_util::{BodyExt, Collected, Limited, StreamBody};
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-use self::answer::{Answer, not_found, plain, streamed, text};
+use self::answer::{not_found, plain, streamed, text};
 pub use self::export::Format;
 use self::gate::Gate;
 use self::query::Query;
@@ -44,11 +42,13 @@ use crate::search::{Needle, search};
 /// The maximum number of connections. A page has six at most.
 const CONNECTIONS: usize = 64;
 
-/// How long the head of a request may take, and a connection whose requests do not pass the gate.
-const HEAD: Duration = Duration::from_secs(10);
-
-/// How long to stop accepting when the system is out of resources.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The terms of browsers, which keep idle connections for later.
+const TERMS: Terms = Terms {
+    head: Duration::from_mins(5),
+    longest_head: 64 * 1024,
+    stranger: Duration::from_secs(10),
+    http2: false,
+};
 
 /// The maximum length of a request's body: the rows of a whole file.
 const BODY: usize = 8 << 20;
@@ -130,13 +130,11 @@ impl Server {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            if connections.len() >= CONNECTIONS && !connections.make_room().await {
-                continue;
-            }
             let served = Arc::clone(&served);
+            let room = |count| (count < CONNECTIONS).then_some(());
+            let serve = |visitor, ()| connection(served, stream, visitor);
             // All of them come from this machine.
-            let serve = |visitor| connection(served, stream, visitor);
-            connections.serve(None, serve).await;
+            connections.welcome(None, room, serve).await;
         }
     }
 }
@@ -144,22 +142,16 @@ impl Server {
 async fn connection(served: Arc<Served>, stream: TcpStream, visitor: Arc<Visitor>) {
     // This affects only latency.
     let _ = stream.set_nodelay(true);
-    let asking = Arc::clone(&visitor);
-    let service = service_fn(move |request| {
-        let (served, visitor) = (Arc::clone(&served), Arc::clone(&asking));
-        async move { Ok::<_, Infallible>(served.answer(request, &visitor).await) }
-    });
-    let served = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .serve_connection(TokioIo::new(stream), service);
-    // A client that disconnects midway is no loss.
-    let _ = visitor.within(HEAD, served).await;
+    let asks = Arc::clone(&visitor);
+    let answer = move |request| {
+        let (served, visitor) = (Arc::clone(&served), Arc::clone(&asks));
+        async move { served.answer(request, &visitor).await }
+    };
+    serve(stream, &visitor, TERMS, std::future::pending(), answer).await;
 }
 
 impl Served {
     async fn answer(self: Arc<Self>, request: Request<Incoming>, visitor: &Visitor) -> Answer {
-        visitor.asks();
         let Some(name) = self.gate.pass(&request).map(str::to_owned) else {
             return not_found();
         };
@@ -239,9 +231,9 @@ impl Served {
     }
 
     async fn export(self: Arc<Self>, query: Query, request: Request<Incoming>) -> Answer {
-        let body = Limited::new(request.into_body(), BODY).collect().await;
-        let Ok(rows) = body.map(Collected::to_bytes) else {
-            return plain(StatusCode::PAYLOAD_TOO_LARGE, "these are too many rows");
+        let rows = match body::read(request.into_body(), BODY, &mut Unlimited).await {
+            Ok(rows) => rows,
+            Err(why) => return plain(why.status(), &format!("the rows cannot be read: {why}")),
         };
         let exported = tokio::task::spawn_blocking(move || {
             let to = query.get("to").unwrap_or_default();

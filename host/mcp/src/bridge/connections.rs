@@ -2,15 +2,11 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use acp_chain_entrance::{Connections, Visitor};
+use acp_chain_http::{Connections, PAUSE, Visitor};
 
 use super::registry::Registry;
 use acp_chain_channel::limits::MCP_CONNECTIONS;
-
-/// How long to stop accepting when the system is out of resources.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// Serves a new connection, unless it belongs to another user, in which case there is none. Waits for a while if the
 /// system is out of resources.
@@ -25,13 +21,12 @@ pub async fn welcome<S, F>(
     match came {
         Ok(None) => registry.turned_away("it is of another user"),
         Ok(Some(stream)) => {
-            if connections.len() >= MCP_CONNECTIONS && !connections.make_room().await {
-                return registry.turned_away("there are too many connections");
-            }
+            let room = |count| (count < MCP_CONNECTIONS).then_some(());
+            let serve = |visitor, ()| serve(stream, visitor);
             // All of them come from this machine.
-            connections
-                .serve(None, |visitor| serve(stream, visitor))
-                .await;
+            if !connections.welcome(None, room, serve).await {
+                registry.turned_away("there are too many connections");
+            }
         }
         Err(error) => {
             tracing::warn!("no MCP client gets in for a while: {error}");

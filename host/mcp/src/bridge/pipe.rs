@@ -19,7 +19,7 @@ use super::registry::{Attachment, NotAdmitted, Registry};
 use super::stream::Role;
 use crate::LinkId;
 use acp_chain_channel::limits;
-use acp_chain_entrance::Visitor;
+use acp_chain_http::Visitor;
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::{LineReader, Outbox};
 

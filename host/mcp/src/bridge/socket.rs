@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use acp_chain_entrance::Connections;
+use acp_chain_http::Connections;
 use tokio::task::JoinSet;
 
 use super::connections::welcome;

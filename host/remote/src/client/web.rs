@@ -18,7 +18,7 @@ use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode}
 
 use super::error::{RemoteError, Why, cause};
 use super::target::{Address, Target, Token};
-use crate::wire::HEARTBEAT;
+use acp_chain_http::HEARTBEAT;
 
 /// How long connecting to a server may take.
 const CONNECT: Duration = Duration::from_secs(15);
@@ -53,21 +53,20 @@ impl Web {
         }
         // An installed one will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let heartbeat = Duration::from_secs(HEARTBEAT);
         let mut builder = Client::builder()
             .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT)
             .redirect(Policy::none())
             .referer(false)
             .pool_idle_timeout(IDLE)
-            .tcp_keepalive(heartbeat)
-            .http2_keep_alive_interval(heartbeat)
-            .http2_keep_alive_timeout(2 * heartbeat)
+            .tcp_keepalive(HEARTBEAT)
+            .http2_keep_alive_interval(HEARTBEAT)
+            .http2_keep_alive_timeout(2 * HEARTBEAT)
             .http2_adaptive_window(true);
         // A server that vanished is noticed when it does not acknowledge sent data.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         {
-            builder = builder.tcp_user_timeout(3 * heartbeat);
+            builder = builder.tcp_user_timeout(3 * HEARTBEAT);
         }
         if address.is_websocket() {
             builder = builder.http1_only();

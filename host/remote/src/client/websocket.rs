@@ -28,10 +28,10 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use super::ends::{Heard, Inbox, Link};
 use super::error::{RemoteError, Why};
 use super::web::Web;
-use crate::wire::HEARTBEAT;
+use acp_chain_http::HEARTBEAT;
 
 /// After this long without data, the other side is considered gone.
-const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 
 /// How long to wait for the other side at the end.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -124,7 +124,7 @@ impl Socket {
     async fn ping(self: Arc<Self>) {
         loop {
             tokio::select! {
-                () = sleep(Duration::from_secs(HEARTBEAT)) => {}
+                () = sleep(HEARTBEAT) => {}
                 () = self.inbox.closed() => return,
             }
             let mut sink = self.sink.lock().await;

@@ -30,9 +30,10 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::SystemTime;
 
+use acp_chain_http::gate::bearer;
+use hyper::StatusCode;
 use hyper::http::HeaderValue;
 use hyper::http::request::Parts;
-use hyper::{StatusCode, header};
 use sha2::{Digest as _, Sha256};
 use tokio::sync::{Notify, watch};
 
@@ -201,8 +202,8 @@ impl Gate {
 
 impl Closed {
     fn pass(&self, head: &Parts, peer: &Peer) -> Result<Admitted, Refused> {
-        let proof = match single(head, &header::AUTHORIZATION)? {
-            Some(shown) => self.verify(bearer(shown).ok_or(Refused::UNKNOWN)?),
+        let proof = match bearer(&head.headers).map_err(|_| Refused::UNKNOWN)? {
+            Some(token) => self.verify(token),
             None => self.certified(peer),
         };
         let admitted = proof.and_then(|proof| {
@@ -253,26 +254,6 @@ impl Closed {
         drop(place);
         self.admissions.keep(|proof| known.has(proof));
     }
-}
-
-/// A header that may occur once.
-fn single<'h>(
-    head: &'h Parts,
-    name: &header::HeaderName,
-) -> Result<Option<&'h HeaderValue>, Refused> {
-    let mut values = head.headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (value, None) => Ok(value),
-        _ => Err(Refused::UNKNOWN),
-    }
-}
-
-/// The token after `Bearer` (RFC 6750, 2.1).
-fn bearer(value: &HeaderValue) -> Option<&str> {
-    let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
-    let token = token.trim_matches(' ');
-    let is_bearer = scheme.eq_ignore_ascii_case("bearer") && !token.is_empty();
-    is_bearer.then_some(token)
 }
 
 /// Whether untrusted text is valid as a user's or group's name: it is shown, compared and logged.

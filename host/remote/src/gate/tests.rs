@@ -318,7 +318,7 @@ proptest! {
         }
         for shown in [authorization, format!("Bearer {token}").into_bytes(), format!("Bearer acp_{token}").into_bytes()] {
             if let Ok(value) = shown.try_into() {
-                head.headers.insert(header::AUTHORIZATION, value);
+                head.headers.insert(hyper::header::AUTHORIZATION, value);
             }
             prop_assert_eq!(gate.pass(&head, &peer()).unwrap_err(), Refused::UNKNOWN);
         }

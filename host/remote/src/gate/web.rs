@@ -3,71 +3,14 @@
 //! Browsers go wherever a page sends them, and a foreign name may lead to this machine (DNS rebinding): a request
 //! without our name is for somebody else, and only the operator admits pages of other sites.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::str::FromStr;
 
+pub use acp_chain_http::gate::{Host, Origin};
+use acp_chain_http::gate::{called, is_of_page};
+use hyper::StatusCode;
 use hyper::http::request::Parts;
-use hyper::http::uri::{Authority, Uri};
-use hyper::{HeaderMap, StatusCode, header};
 
 use super::{GateSettings, Peer, Refused};
-
-/// A name by which clients call the server: `acp.example.com`, with any port, or
-/// `acp.example.com:8443`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Host {
-    /// In lower case.
-    name: String,
-    port: Option<u16>,
-}
-
-impl FromStr for Host {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || {
-            format!(
-                "{text:?} is no name of a server; write one as in `acp.example.com`, or `acp.example.com:8443`"
-            )
-        };
-        let is_plain = !text.contains(['*', '/', '?', '#', ' ']);
-        let authority = text.parse().ok().filter(|_| is_plain).ok_or_else(wrong)?;
-        let (name, port) = split(&authority).ok_or_else(wrong)?;
-        Ok(Self { name, port })
-    }
-}
-
-/// The origin of a web page: `https://app.example.com` (RFC 6454).
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin(String);
-
-impl FromStr for Origin {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let uri = text.parse::<Uri>().ok();
-        let parts = uri
-            .as_ref()
-            .and_then(|uri| Some((uri.scheme_str()?, uri.authority()?)));
-        let is_whole = |(scheme, authority): &(&str, &Authority)| {
-            let is_plain = !authority.as_str().contains(['@', '*']);
-            is_plain && text.len() == scheme.len() + "://".len() + authority.as_str().len()
-        };
-        match parts.filter(is_whole) {
-            Some(_) => Ok(Self(plain_origin(text))),
-            None => Err(format!(
-                "{text:?} is no origin; write one as browsers send it, as in `https://app.example.com`"
-            )),
-        }
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
 
 /// Recognizes requests that are for us.
 #[derive(Debug)]
@@ -85,10 +28,8 @@ impl Web {
             ip @ IpAddr::V4(_) => ip.to_string(),
             ip @ IpAddr::V6(_) => format!("[{ip}]"),
         };
-        let own = ["127.0.0.1", "localhost", "[::1]", &address].map(|name| Host {
-            name: name.to_owned(),
-            port: None,
-        });
+        let own = ["127.0.0.1", "localhost", "[::1]", &address];
+        let own = own.map(|name| Host::new(name, None));
         Self {
             hosts: own
                 .into_iter()
@@ -106,93 +47,26 @@ impl Web {
             true => "https",
             false => "http",
         };
-        let called = self.called(head, scheme).ok_or(Refused {
+        let name = called(&head.headers, &head.uri, scheme, &self.hosts);
+        let name = name.ok_or(Refused {
             status: StatusCode::MISDIRECTED_REQUEST,
             why: "the server is not known by the name in Host or :authority",
         })?;
-        match self.is_of_page_that_may(&head.headers, &format!("{scheme}://{called}")) {
-            true => Ok(()),
-            false => Err(Refused {
-                status: StatusCode::FORBIDDEN,
-                why: "web pages of this Origin may not call the server",
-            }),
+        let own = Origin::sent(&format!("{scheme}://{name}"));
+        let may_call = |origin: &Origin| *origin == own || self.origins.contains(origin);
+        if is_of_page(&head.headers, may_call) {
+            return Ok(());
         }
-    }
-
-    /// The host name in a request, if it is one of ours. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; if both
-    /// are present, they must match (RFC 9113, 8.3.1).
-    fn called(&self, head: &Parts, scheme: &str) -> Option<Authority> {
-        let mut hosts = head.headers.get_all(header::HOST).iter();
-        let host = match (hosts.next(), hosts.next()) {
-            (None, _) => None,
-            (Some(host), None) => Some(host.to_str().ok()?.parse::<Authority>().ok()?),
-            _ => return None,
-        };
-        let target = head.uri.authority().cloned();
-        if let (Some(host), Some(target)) = (&host, &target)
-            && split(host)? != split(target)?
-        {
-            return None;
-        }
-        let called = target.or(host)?;
-        let (name, port) = split(&called)?;
-        let usual = usual_port(scheme);
-        let is_ours = |host: &Host| {
-            // A forwarder may have a port of its own; a foreign name is foreign at any port.
-            let is_port = host.port.is_none_or(|own| port.or(usual) == Some(own));
-            host.name == name && is_port
-        };
-        self.hosts.iter().any(is_ours).then_some(called)
-    }
-
-    fn is_of_page_that_may(&self, headers: &HeaderMap, own: &str) -> bool {
-        let mut origins = headers.get_all(header::ORIGIN).iter();
-        let origin = match (origins.next(), origins.next()) {
-            // Programs other than browsers send none.
-            (None, _) => return true,
-            (Some(origin), None) => origin.to_str().ok(),
-            _ => None,
-        };
-        origin.map(plain_origin).is_some_and(|origin| {
-            origin == plain_origin(own) || self.origins.iter().any(|may| may.0 == origin)
+        Err(Refused {
+            status: StatusCode::FORBIDDEN,
+            why: "web pages of this Origin may not call the server",
         })
     }
 }
 
-/// Name and port; `None` if it has parts that are invalid in `Host`, such as a user.
-fn split(authority: &Authority) -> Option<(String, Option<u16>)> {
-    let name = authority.host();
-    let rest = authority.as_str().strip_prefix(name)?;
-    let port = match rest.strip_prefix(':') {
-        Some(port) if port.bytes().all(|c| c.is_ascii_digit()) => Some(port.parse().ok()?),
-        None if rest.is_empty() => None,
-        _ => return None,
-    };
-    (!name.is_empty()).then(|| (name.to_ascii_lowercase(), port))
-}
-
-fn usual_port(scheme: &str) -> Option<u16> {
-    match scheme {
-        "https" => Some(443),
-        "http" => Some(80),
-        _ => None,
-    }
-}
-
-/// As browsers send it: in lower case, and without the default port.
-fn plain_origin(origin: &str) -> String {
-    let mut plain = origin.to_ascii_lowercase();
-    let scheme = plain.split("://").next().unwrap_or_default();
-    let port = usual_port(scheme).map(|port| format!(":{port}"));
-    if let Some(port) = port.filter(|port| plain.ends_with(port)) {
-        plain.truncate(plain.len() - port.len());
-    }
-    plain
-}
-
 #[cfg(test)]
 mod tests {
-    use hyper::Request;
+    use hyper::{Request, header};
     use proptest::prelude::*;
 
     use super::*;
@@ -371,34 +245,6 @@ mod tests {
         );
     }
 
-    #[test]
-    fn names_and_origins_that_are_none_are_told() {
-        for wrong in [
-            "",
-            "*",
-            "*.example.com",
-            "https://a.example",
-            "a@b",
-            "a:b",
-            "a b",
-            "a/b",
-        ] {
-            assert!(wrong.parse::<Host>().is_err(), "{wrong}");
-        }
-        for wrong in [
-            "",
-            "*",
-            "null",
-            "a.example",
-            "https://a.example/",
-            "https://a/b",
-            "https://*.a",
-            "https://u@a",
-        ] {
-            assert!(wrong.parse::<Origin>().is_err(), "{wrong}");
-        }
-    }
-
     proptest! {
         #[test]
         fn no_bytes_in_headers_break_it(
@@ -424,8 +270,8 @@ mod tests {
         fn only_the_origins_that_are_named_pass(origin in "[ -~]{0,40}") {
             let own = web(&["acp.example.com"], &["https://app.example.com"], false);
             let headers = [("host", "acp.example.com"), ("origin", &*origin)];
-            let plain = plain_origin(&origin);
-            let may = ["https://app.example.com", "https://acp.example.com"].contains(&&*plain);
+            let sent = Origin::sent(&origin).to_string();
+            let may = ["https://app.example.com", "https://acp.example.com"].contains(&&*sent);
             prop_assert_eq!(asked(&own, "/acp", &headers, true).is_ok(), may);
         }
     }

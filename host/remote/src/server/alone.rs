@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::SystemTime;
 
+use acp_chain_http::answer::{Answer, EVENTS};
 use bytes::{BufMut, BytesMut};
 use futures_util::FutureExt;
 use http_body_util::BodyExt;
@@ -17,8 +18,6 @@ use hyper::header::{self, HeaderMap};
 use hyper::{StatusCode, Version};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::sync::oneshot;
-
-use super::reply::Answer;
 
 /// How many bytes of ready events are written at once. Longer events are not copied for that.
 const BATCH: usize = 64 * 1024;
@@ -69,7 +68,7 @@ impl<S> Alone<S> {
     /// Passes on an answer that may have the connection to itself; returns any other.
     pub async fn pass(&self, answer: Answer, asked_in: Version) -> Answer {
         let kind = answer.headers().get(header::CONTENT_TYPE);
-        let is_stream = kind.is_some_and(|kind| kind == "text/event-stream");
+        let is_stream = kind.is_some_and(|kind| kind == EVENTS);
         if !is_stream || answer.status() != StatusCode::OK || asked_in != Version::HTTP_11 {
             return answer;
         }
@@ -251,7 +250,7 @@ mod tests {
     use hyper::header::HeaderValue;
 
     use super::*;
-    use crate::server::reply::{bare, with};
+    use acp_chain_http::answer::{bare, with};
 
     fn stream_of(parts: Vec<Bytes>) -> Answer {
         let frames = parts

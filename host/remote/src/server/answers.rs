@@ -3,14 +3,15 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use acp_chain_entrance::Visitor;
+use acp_chain_http::Visitor;
+use acp_chain_http::answer::{Answer, bare, events, named, plain};
+use acp_chain_http::headers::Accepts;
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 use bytes::Bytes;
-use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::ext::Protocol;
-use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode};
 use tokio::sync::Semaphore;
@@ -18,11 +19,11 @@ use tokio::sync::Semaphore;
 use super::account::Account;
 use super::connection::{Connection, Delivered, Ending};
 use super::events::Events;
-use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, single};
+use super::headers::{About, EXPOSED, allowed, has_plain_end, is_json, short};
 use super::mailbox::Closed;
 use super::metrics::{Refusal, Way};
 use super::registry::{NoRoom, Registry};
-use super::reply::{Answer, bare, busy, json, named, of_connection, plain, readiness, with};
+use super::reply::{busy, json, of_connection, readiness};
 use super::request_log::Log;
 use super::routes::{NoStream, is_of_session};
 use super::{Behind, Opened, Settings, body, is_true, websocket};
@@ -158,7 +159,7 @@ impl Answers {
         let Some(connection) = self.registry.find(id, &admitted.user) else {
             return bare(StatusCode::NOT_FOUND);
         };
-        let key = match single(&head.headers, &IDEMPOTENCY, KEY) {
+        let key = match short(&head.headers, &IDEMPOTENCY, KEY) {
             Ok(key) => key,
             Err(answer) => return *answer,
         };
@@ -367,9 +368,7 @@ impl Answers {
     }
 
     fn stream(&self, headers: &HeaderMap, about: About, admitted: Admitted) -> Answer {
-        let accepts = headers.get_all(header::ACCEPT).iter();
-        let mut accepts = accepts.filter_map(|value| value.to_str().ok());
-        if !accepts.any(|value| value.contains("text/event-stream")) {
+        if !Accepts::of(headers).events {
             return plain(
                 StatusCode::NOT_ACCEPTABLE,
                 "Accept must name text/event-stream",
@@ -387,7 +386,7 @@ impl Answers {
         if session.as_deref().is_some_and(is_foreign) {
             return bare(StatusCode::NOT_FOUND);
         }
-        let last = match single(headers, &LAST_EVENT, KEY) {
+        let last = match short(headers, &LAST_EVENT, KEY) {
             Ok(None) => None,
             Ok(Some(text)) => match text.parse() {
                 Ok(number) => Some(number),
@@ -410,17 +409,8 @@ impl Answers {
         };
         let over = is_true(admitted.is_over);
         let name = session.clone();
-        let events = Events::new(connection.clone(), session, opened, over);
-        let mut answer = with(StatusCode::OK, events.boxed_unsync());
-        let headers = answer.headers_mut();
-        for (name, value) in [
-            (header::CONTENT_TYPE, "text/event-stream"),
-            (header::CACHE_CONTROL, "no-cache, no-store"),
-            (HeaderName::from_static("x-accel-buffering"), "no"),
-        ] {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        let answer = of_connection(answer, &connection.id);
+        let read = Events::new(connection.clone(), session, opened, over);
+        let answer = of_connection(events(read), &connection.id);
         match name {
             Some(name) => named(answer, SESSION, &name),
             None => answer,

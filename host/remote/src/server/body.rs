@@ -1,97 +1,80 @@
-//! Reads the bodies of requests.
+//! Reads the messages in the bodies of requests: at their user's pace, and while incomplete, within the room for all
+//! users and that for this one.
 
-use std::time::Duration;
-
+use acp_chain_http::answer::{Answer, plain};
+use acp_chain_http::body::{self, BodyError, Budget};
 use acp_chain_rpc::{Message, aside};
-use bytes::{Bytes, BytesMut};
-use http_body_util::BodyExt;
-use hyper::StatusCode;
-use hyper::body::{Body, Incoming};
-use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use hyper::body::Incoming;
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::account::Account;
 use super::connection::Connection;
 use super::metrics::{Figures, Refusal};
-use super::reply::{Answer, busy, malformed, plain};
+use super::reply::{busy, malformed};
 
-/// A message of fewer bytes is copied.
-const SHORT: usize = 16 * 1024;
+/// The part of a room, in bytes, that one body takes.
+struct Part<'r> {
+    room: &'r Semaphore,
+    taken: Option<SemaphorePermit<'r>>,
+}
 
-/// How long a body may pause.
-const BODY: Duration = Duration::from_secs(30);
+impl Part<'_> {
+    fn grow(&mut self, more: usize) -> bool {
+        let more = u32::try_from(more).unwrap_or(u32::MAX);
+        let Ok(more) = self.room.try_acquire_many(more) else {
+            return false;
+        };
+        match &mut self.taken {
+            Some(taken) => taken.merge(more),
+            nothing => *nothing = Some(more),
+        }
+        true
+    }
+}
 
-/// The message of a body, or the answer to a malformed one. It is read at the user's pace, and as long as it is
-/// incomplete, it takes its length of the room for all users and of that for this one.
+struct Share<'r> {
+    parts: [Part<'r>; 2],
+    account: &'r Account,
+    connection: Option<&'r Connection>,
+}
+
+impl Budget for Share<'_> {
+    async fn take(&mut self, more: usize) -> bool {
+        if !self.parts.iter_mut().all(|part| part.grow(more)) {
+            return false;
+        }
+        match self.connection {
+            Some(connection) => connection.pace(more).await,
+            None => tokio::time::sleep(self.account.pause(more)).await,
+        }
+        true
+    }
+}
+
+/// The message of a body, or the answer to a malformed one.
 pub async fn read(
-    mut body: Incoming,
+    body: Incoming,
     longest: usize,
     room: &Semaphore,
     account: &Account,
     figures: &Figures,
     connection: Option<&Connection>,
 ) -> Result<Message, Box<Answer>> {
-    let too_long = || {
-        let words = format!("a message has {longest} bytes at most here");
-        Box::new(plain(StatusCode::PAYLOAD_TOO_LARGE, &words))
+    let mut share = Share {
+        parts: [room, &account.bodies].map(|room| Part { room, taken: None }),
+        account,
+        connection,
     };
-    let rooms = [room, &account.bodies];
-    let taken = rooms.iter().map(|room| room.try_acquire_many(0).ok());
-    let mut taken: Vec<_> = taken.flatten().collect();
-    if body.size_hint().lower() > longest as u64 {
-        return Err(too_long());
-    }
-    let mut parts: Option<Bytes> = None;
-    let mut text = BytesMut::new();
-    loop {
-        let frame = match timeout(BODY, body.frame()).await {
-            Ok(None) => break,
-            Ok(Some(Ok(frame))) => frame,
-            Ok(Some(Err(_))) => {
-                let answer = plain(StatusCode::BAD_REQUEST, "the body breaks off");
-                return Err(Box::new(answer));
-            }
-            Err(_) => {
-                let words = "the rest of the body does not come";
-                return Err(Box::new(plain(StatusCode::REQUEST_TIMEOUT, words)));
-            }
-        };
-        let Ok(data) = frame.into_data() else {
-            continue;
-        };
-        if text.len() + parts.as_ref().map_or(0, Bytes::len) + data.len() > longest {
-            return Err(too_long());
-        }
-        let more = u32::try_from(data.len()).unwrap_or(u32::MAX);
-        for (room, taken) in rooms.iter().zip(&mut taken) {
-            let Ok(more) = room.try_acquire_many(more) else {
+    let text = body::read(body, longest, &mut share).await.map_err(|why| {
+        let (status, words) = (why.status(), why.to_string());
+        Box::new(match why {
+            BodyError::NoRoom => {
                 figures.refused(Refusal::Bodies);
-                let words = "too much is being sent at once";
-                return Err(Box::new(busy(StatusCode::SERVICE_UNAVAILABLE, words)));
-            };
-            taken.merge(more);
-        }
-        let len = data.len();
-        // Most arrive in one piece, which need not be copied.
-        match parts.take() {
-            None if text.is_empty() => parts = Some(data),
-            None => text.extend_from_slice(&data),
-            Some(first) => {
-                text.extend_from_slice(&first);
-                text.extend_from_slice(&data);
+                busy(status, &words)
             }
-        }
-        match connection {
-            Some(connection) => connection.pace(len).await,
-            None => sleep(account.pause(len)).await,
-        }
-    }
-    let text = match parts {
-        // A short one must not keep the whole buffer alive that it was read into.
-        Some(part) if part.len() < SHORT => Bytes::copy_from_slice(&part),
-        Some(part) => part,
-        None => text.freeze(),
-    };
+            _ => plain(status, &words),
+        })
+    })?;
     aside(text.len(), || Message::parse(text))
         .map_err(|error| Box::new(malformed(&error.to_error())))
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use acp_chain_http::HEARTBEAT;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
 use acp_chain_rpc::{Error, Id, Message};
 use tokio::sync::{Notify, watch};
@@ -20,7 +21,6 @@ use super::metrics::{Figures, Way};
 use super::owners::Owners;
 use super::routes::{NoStream, Noted, Routes, WAITING};
 use crate::User;
-use crate::wire::HEARTBEAT;
 
 /// How many message keys are remembered.
 const KEYS: usize = 128;
@@ -223,10 +223,7 @@ impl Connection {
                 }
             }
             // The client is not silent: we do not listen.
-            while timeout(Duration::from_secs(HEARTBEAT), room.as_mut())
-                .await
-                .is_err()
-            {
+            while timeout(HEARTBEAT, room.as_mut()).await.is_err() {
                 self.hear();
             }
         }
@@ -252,7 +249,7 @@ impl Connection {
     pub async fn pace(&self, bytes: usize) {
         let mut left = self.account.pause(bytes);
         while !left.is_zero() {
-            let now = left.min(Duration::from_secs(HEARTBEAT));
+            let now = left.min(HEARTBEAT);
             tokio::time::sleep(now).await;
             left -= now;
             self.hear();

@@ -1,21 +1,18 @@
 //! A stream as server-sent events (WHATWG HTML).
 //!
 //! The first event has the number of the last one before, and no data: a client that loses the stream knows where to
-//! resume. After a while without events a comment is sent, for intermediaries.
+//! resume.
 
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
 
 use bytes::{BufMut, Bytes, BytesMut};
 use hyper::body::{Body, Frame};
-use tokio::time::{Instant, Sleep, sleep};
 
 use super::connection::Connection;
 use super::mailbox::Event;
-use crate::wire::HEARTBEAT;
 
 /// Events of a stream, as long as somebody reads them.
 pub struct Events {
@@ -23,7 +20,6 @@ pub struct Events {
     session: Option<Arc<str>>,
     reader: u64,
     first: Option<Bytes>,
-    heartbeat: Pin<Box<Sleep>>,
     /// Resolves when the reader is no longer allowed to read.
     over: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -41,14 +37,8 @@ impl Events {
             session,
             reader,
             first: Some(format!("id: {last}\n\n").into()),
-            heartbeat: Box::pin(sleep(Duration::from_secs(HEARTBEAT))),
             over: Box::pin(over),
         }
-    }
-
-    fn rest(&mut self) {
-        let next = Instant::now() + Duration::from_secs(HEARTBEAT);
-        self.heartbeat.as_mut().reset(next);
     }
 }
 
@@ -68,20 +58,9 @@ impl Body for Events {
             return Poll::Ready(None);
         }
         let session = this.session.as_deref();
-        match this.connection.poll_event(session, this.reader, context) {
-            Poll::Ready(event) => {
-                this.rest();
-                return Poll::Ready(event.map(|event| Ok(Frame::data(text(&event)))));
-            }
-            Poll::Pending => {}
-        }
-        if this.heartbeat.as_mut().poll(context).is_ready() {
-            this.rest();
-            // Register to be woken again.
-            let _ = this.heartbeat.as_mut().poll(context);
-            return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b":\n\n")))));
-        }
-        Poll::Pending
+        let event = this.connection.poll_event(session, this.reader, context);
+        let event = ready!(event);
+        Poll::Ready(event.map(|event| Ok(Frame::data(text(&event)))))
     }
 }
 

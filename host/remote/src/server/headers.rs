@@ -1,9 +1,10 @@
 //! The headers of requests, and those that web pages need.
 
+use acp_chain_http::answer::{Answer, JSON, bare, plain};
+use acp_chain_http::headers::{media_type, single};
 use hyper::StatusCode;
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 
-use super::reply::{Answer, bare, plain};
 use crate::wire::{CONNECTION, SESSION};
 
 /// The longest name of a session in a header, in bytes.
@@ -27,7 +28,7 @@ impl About {
     /// From these headers.
     pub fn of(headers: &HeaderMap) -> Result<Self, Box<Answer>> {
         let owned = |name, longest| {
-            let value = single(headers, name, longest)?;
+            let value = short(headers, name, longest)?;
             Ok::<_, Box<Answer>>(value.map(str::to_owned))
         };
         Ok(Self {
@@ -37,24 +38,18 @@ impl About {
     }
 }
 
-/// The only value of a header, if it has one.
-pub fn single<'h>(
+/// The only value of a header, if it has one, of at most this many bytes.
+pub fn short<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
     longest: usize,
 ) -> Result<Option<&'h str>, Box<Answer>> {
-    let mut values = headers.get_all(name).iter();
-    let Some(value) = values.next() else {
-        return Ok(None);
-    };
-    let wrong = || {
-        let words = format!("the header {name} is wrong");
-        Box::new(plain(StatusCode::BAD_REQUEST, &words))
-    };
-    if values.next().is_some() || value.len() > longest {
-        return Err(wrong());
-    }
-    value.to_str().map(Some).map_err(|_| wrong())
+    let value = single(headers, name).map_err(|wrong| wrong.to_string());
+    let value = value.and_then(|value| match value {
+        Some(value) if value.len() > longest => Err(format!("the header {name} is too long")),
+        value => Ok(value),
+    });
+    value.map_err(|why| Box::new(plain(StatusCode::BAD_REQUEST, &why)))
 }
 
 /// Whether a balancer sees the end of a body at the same place: it may interpret several codings differently (RFC
@@ -70,10 +65,7 @@ pub fn has_plain_end(headers: &HeaderMap) -> bool {
 
 /// Whether a body is JSON.
 pub fn is_json(headers: &HeaderMap) -> bool {
-    let media_type = headers.get(header::CONTENT_TYPE);
-    let media_type = media_type.and_then(|value| value.to_str().ok());
-    let media_type = media_type.and_then(|value| value.split(';').next());
-    media_type.is_some_and(|value| value.trim().eq_ignore_ascii_case("application/json"))
+    media_type(headers).as_deref() == Some(JSON)
 }
 
 /// The answer to a browser's preflight request (WHATWG Fetch, CORS).

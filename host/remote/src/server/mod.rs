@@ -63,14 +63,11 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_entrance::{Connections, Visitor};
+use acp_chain_http::{Connections, HEARTBEAT, PAUSE, Terms, Visitor, serve};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::memory;
 use hyper::Request;
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -86,13 +83,14 @@ use self::answers::Answers;
 use self::registry::Registry;
 use crate::User;
 use crate::gate::{Gate, Peer};
-use crate::wire::HEARTBEAT;
 
-/// How long the head of a request, a handshake, a client's pause between requests, and a stranger's connection may take.
-const HEAD: Duration = Duration::from_secs(30);
-
-/// How long a stranger who has to leave may take for the last answers.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// The terms of clients. A TLS handshake may take as long as the head of a request.
+const TERMS: Terms = Terms {
+    head: Duration::from_secs(30),
+    longest_head: 32 * 1024,
+    stranger: Duration::from_secs(30),
+    http2: true,
+};
 
 /// How many bytes in transit the system buffers: less than is kept for clients that resume.
 const SENT: usize = 256 * 1024;
@@ -100,20 +98,8 @@ const SENT: usize = 256 * 1024;
 /// How many bytes of incomplete messages are buffered, of all connections.
 pub const BODIES: usize = 512 << 20;
 
-/// The longest head of a request, in bytes.
-const HEADERS: u16 = 32 * 1024;
-
 /// How many connections there may be of strangers, who have not shown that they may come in.
 const STRANGERS: usize = 4096;
-
-/// How many streams and requests one HTTP/2 connection may have at once.
-const STREAMS: u32 = 1024;
-
-/// How many streams a client may reset before they were handled.
-const RESETS: usize = 64;
-
-/// How long to stop accepting when the system is out of resources.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// After how many sockets that were closed memory is given back.
 const LEFT: usize = 64;
@@ -253,24 +239,17 @@ impl Server {
                     tokio::time::sleep(PAUSE).await;
                     continue;
                 };
-                // Excess clients are turned away, so that the others need not wait.
-                let socket = loop {
-                    match answers.registry.one_more_socket() {
-                        None if connections.make_room().await => {}
-                        socket => break socket,
-                    }
-                };
-                let Some(socket) = socket else {
-                    figures.refused(metrics::Refusal::Sockets);
-                    continue;
-                };
                 let (answers, tls) = (answers.clone(), tls.clone());
-                let serve = async move |visitor| {
+                let from = address.ip().to_canonical();
+                let room = |_| registry.one_more_socket();
+                let receive = async move |visitor, socket| {
                     receive(stream, address, tls, answers, visitor).await;
                     drop(socket);
                 };
-                let from = address.ip().to_canonical();
-                connections.serve(Some(from), serve).await;
+                // Excess clients are turned away, so that the others need not wait.
+                if !connections.welcome(Some(from), room, receive).await {
+                    figures.refused(metrics::Refusal::Sockets);
+                }
             }
         };
         let sweep = async {
@@ -323,7 +302,7 @@ async fn receive(
     let _ = stream.set_nodelay(true);
     // A client that vanished is noticed when it does not acknowledge sent data.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(Duration::from_secs(3 * HEARTBEAT)));
+    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(3 * HEARTBEAT));
     let _ = SockRef::from(&stream).set_keepalive(true);
     let _ = SockRef::from(&stream).set_send_buffer_size(SENT);
     let mut peer = Peer {
@@ -336,7 +315,7 @@ async fn receive(
     };
     let over = is_true(answers.registry.over());
     let accepted = tokio::select! {
-        accepted = timeout(HEAD, Box::pin(tls.accept(stream))) => accepted,
+        accepted = timeout(TERMS.head, Box::pin(tls.accept(stream))) => accepted,
         () = over => return,
     };
     match accepted {
@@ -358,7 +337,7 @@ where
 {
     let (lent, mut lender, alone) = alone::lend(stream);
     // Its memory is freed with it.
-    let mut requests = Box::pin(serve_requests(lent, alone, peer, answers, visitor));
+    let mut requests = Box::pin(requests(lent, alone, peer, answers, visitor));
     let answer = tokio::select! {
         () = requests.as_mut() => return,
         answer = lender.wanted() => answer,
@@ -369,7 +348,7 @@ where
     }
 }
 
-async fn serve_requests<S>(
+async fn requests<S>(
     stream: alone::Lent<S>,
     alone: alone::Alone<S>,
     peer: Peer,
@@ -379,47 +358,16 @@ async fn serve_requests<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let over = is_true(answers.registry.over());
-    let alone = Arc::new(alone);
-    let asking = visitor.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
+    let (alone, asks) = (Arc::new(alone), Arc::clone(&visitor));
+    let answer = move |request: Request<Incoming>| {
         let (answers, peer, alone) = (answers.clone(), peer.clone(), alone.clone());
-        let visitor = asking.clone();
-        let version = request.version();
+        let (visitor, version) = (asks.clone(), request.version());
         async move {
-            visitor.asks();
             let answer = answers.answer(request, &peer, &visitor).await;
-            Ok::<_, std::convert::Infallible>(alone.pass(answer, version).await)
+            alone.pass(answer, version).await
         }
-    });
-    let mut builder = Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
-        .max_buf_size(usize::from(HEADERS));
-    builder
-        .http2()
-        .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS)
-        .max_pending_accept_reset_streams(RESETS)
-        .max_header_list_size(u32::from(HEADERS))
-        .keep_alive_interval(Some(Duration::from_secs(HEARTBEAT)))
-        .keep_alive_timeout(Duration::from_secs(2 * HEARTBEAT))
-        .enable_connect_protocol();
-    let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    let mut served = std::pin::pin!(served);
-    // A client that disconnects midway is no loss.
-    tokio::select! {
-        left = visitor.within(HEAD, served.as_mut()) => if left.is_none() {
-            // What is being answered may be a check of a balancer.
-            served.as_mut().graceful_shutdown();
-            let _ = timeout(LAST_WORDS, served).await;
-        },
-        () = over => {
-            served.as_mut().graceful_shutdown();
-            let _ = served.await;
-        }
-    }
+    };
+    serve(stream, &visitor, TERMS, over, answer).await;
 }
 
 /// Resolves when this becomes true.

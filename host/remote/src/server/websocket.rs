@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
+use acp_chain_http::HEARTBEAT;
+use acp_chain_http::answer::{Answer, bare, named, plain};
 use acp_chain_rpc::transport::Frame;
 use acp_chain_rpc::{Error as RpcError, Id, Kind, aside, code, read};
 use bytes::Bytes;
@@ -30,11 +32,9 @@ use super::access::Entry;
 use super::account::Account;
 use super::connection::{Connection, Delivered, Ending};
 use super::registry::Registry;
-use super::reply::{Answer, bare, named, plain};
-use crate::wire::HEARTBEAT;
 
 /// How long a client may be silent.
-const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 
 /// The size of the read buffer, in bytes: each connection has one, even while idle.
 const READ: usize = 4 * 1024;
@@ -319,7 +319,7 @@ async fn hear(
 }
 
 async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, reader: u64) {
-    let mut heartbeat = Instant::now() + Duration::from_secs(HEARTBEAT);
+    let mut heartbeat = Instant::now() + HEARTBEAT;
     loop {
         let next = std::future::poll_fn(|context| connection.poll_event(None, reader, context));
         let message = tokio::select! {
@@ -334,7 +334,7 @@ async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, rea
                     tracing::info!(connection = connection.id, "nothing is heard of the client");
                     return;
                 }
-                heartbeat = Instant::now() + Duration::from_secs(HEARTBEAT);
+                heartbeat = Instant::now() + HEARTBEAT;
                 Message::Ping(Bytes::new())
             }
         };

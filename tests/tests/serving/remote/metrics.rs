@@ -6,6 +6,7 @@ use acp_chain_tests::wire::in_time;
 use acp_chain_tests::{host, web};
 use reqwest::Method;
 use rustix::process::Signal;
+use tokio::net::TcpStream;
 
 use super::served::{AGENT, Served, Stream, initialize, posted};
 
@@ -176,4 +177,20 @@ async fn an_agent_that_fails_and_a_server_that_drains_are_counted() {
     }
     let ready = web::client().get(url.replace("/metrics", "/readyz"));
     assert_eq!(ready.send().await.unwrap().status(), 503);
+}
+
+#[tokio::test]
+async fn idle_sockets_keep_no_scraper_and_no_probe_out() {
+    let mut served = serve().await;
+    let url = served.numbers().await;
+    let address = url.trim_start_matches("http://");
+    let address = address.trim_end_matches("/metrics");
+    let mut idle = Vec::new();
+    for _ in 0..100 {
+        idle.push(TcpStream::connect(address).await.unwrap());
+    }
+    assert!(asked(&url).await.contains_key("acp_chain_sessions"));
+    let probe = web::client().get(url.replace("/metrics", "/readyz"));
+    let answer = in_time("an answer", probe.send()).await.unwrap();
+    assert_eq!(answer.status(), 200);
 }

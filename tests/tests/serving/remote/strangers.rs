@@ -53,6 +53,24 @@ async fn they_do_not_take_the_room_of_those_who_may_come_in() {
     }
 }
 
+/// The server says when to open another.
+#[tokio::test]
+async fn all_checks_of_a_balancer_on_one_connection_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let (served, _) = serve(folder.path()).await;
+    let url = served.url.replace("/acp", "/healthz");
+    for builder in [
+        reqwest::Client::builder().http1_only(),
+        reqwest::Client::builder().http2_prior_knowledge(),
+    ] {
+        let client = builder.build().unwrap();
+        for number in 0..100 {
+            let answer = in_time("an answer", client.get(&url).send()).await;
+            assert_eq!(answer.unwrap().status(), 200, "{number}");
+        }
+    }
+}
+
 /// A preflight that is allowed shows nothing, and neither does a connection that answers pings.
 #[tokio::test]
 async fn they_make_few_requests_and_leave_little_behind() {

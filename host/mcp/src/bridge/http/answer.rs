@@ -5,10 +5,11 @@
 
 use std::time::Duration;
 
+use acp_chain_http::Answer;
+use acp_chain_http::headers::Accepts;
 use hyper::StatusCode;
 
-use super::accepts::Accepts;
-use super::reply::{self, Form, Response};
+use super::reply::{self, Form};
 use crate::bridge::registry::Attachment;
 use acp_chain_rpc::Message;
 
@@ -22,7 +23,7 @@ pub async fn answer(
     accepts: Accepts,
     within: Duration,
     status_of: impl Fn(&Message) -> StatusCode,
-) -> Result<Response, Attachment> {
+) -> Result<Answer, Attachment> {
     let first = match accepts.events {
         true => tokio::time::timeout(within, place.outbound.next()).await,
         false => Ok(place.outbound.next().await),

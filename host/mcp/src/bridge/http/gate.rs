@@ -4,11 +4,12 @@
 //! server, nor that this is MCP. Web pages do not even get that far, including those that a browser takes for local
 //! ones (DNS rebinding).
 
-use hyper::http::uri::{Authority, Uri};
-use hyper::{HeaderMap, Request, StatusCode, header};
+use acp_chain_http::Answer;
+use acp_chain_http::answer::{named, plain};
+use acp_chain_http::gate::{Host, Origin, bearer, called, is_of_page};
+use hyper::{Request, StatusCode, header};
 
-use super::reply::{Response, turn_away};
-use super::{ENDPOINT, HEAD, single};
+use super::ENDPOINT;
 use crate::ServerId;
 use crate::bridge::registry::Registry;
 
@@ -21,16 +22,13 @@ pub struct Refused {
 }
 
 impl Refused {
-    pub fn into_response(self) -> Response {
-        let mut response = turn_away(self.status, self.why);
-        let headers = response.headers_mut();
-        if self.status == StatusCode::UNAUTHORIZED {
-            let scheme = header::HeaderValue::from_static("Bearer");
-            headers.insert(header::WWW_AUTHENTICATE, scheme);
+    pub fn into_answer(self) -> Answer {
+        let answer = plain(self.status, self.why);
+        let answer = named(answer, header::CONNECTION, "close");
+        match self.status {
+            StatusCode::UNAUTHORIZED => named(answer, header::WWW_AUTHENTICATE, "Bearer"),
+            _ => answer,
         }
-        let close = header::HeaderValue::from_static("close");
-        headers.insert(header::CONNECTION, close);
-        response
     }
 }
 
@@ -41,70 +39,23 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
         status: StatusCode::FORBIDDEN,
         why,
     };
-    if length(request) > HEAD {
-        return Err(Refused {
-            status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            why: "the head of the request is too long",
-        });
+    let names = ["127.0.0.1", "localhost"].map(|name| Host::new(name, Some(port)));
+    if called(headers, request.uri(), "http", &names).is_none() {
+        return Err(forbidden(
+            "the header Host or the target names something else",
+        ));
     }
-    if !is_our_host(headers, port) {
-        return Err(forbidden("the header Host names something else"));
-    }
-    // In absolute form, as for proxies, the target contains a host name, too.
-    let named = request.uri().authority();
-    if !named.is_none_or(|named| is_our_name(named, port)) {
-        return Err(forbidden("the target names something else"));
-    }
-    let origins = headers.get_all(header::ORIGIN).iter();
-    if !{ origins }.all(|origin| origin.to_str().is_ok_and(is_loopback)) {
+    if !is_of_page(headers, Origin::is_of_this_machine) {
         return Err(forbidden("the header Origin names a foreign web page"));
     }
     let path = request.uri().path().strip_prefix('/');
     let token = path.and_then(|path| path.strip_suffix(ENDPOINT));
     let token = token.unwrap_or_default();
-    let secret = bearer(headers).unwrap_or_default();
+    let secret = bearer(headers).ok().flatten().unwrap_or_default();
     registry.opened_at(token, secret).ok_or(Refused {
         status: StatusCode::UNAUTHORIZED,
         why: "the header Authorization does not open this path",
     })
-}
-
-/// The length of a request's head, in bytes. The limit of the HTTP server depends on how it arrived.
-fn length<B>(request: &Request<B>) -> usize {
-    let headers = request.headers().iter();
-    let headers = headers.map(|(name, value)| name.as_str().len() + ": \r\n".len() + value.len());
-    let target = request.uri().path_and_query();
-    let target = target.map_or(0, |target| target.as_str().len());
-    let line = request.method().as_str().len() + "  HTTP/1.1\r\n".len() + target;
-    line + headers.sum::<usize>() + "\r\n".len()
-}
-
-fn is_our_host(headers: &HeaderMap, port: u16) -> bool {
-    let host = single(headers, header::HOST.as_str()).ok().flatten();
-    let authority = host.and_then(|host| host.parse().ok());
-    authority.is_some_and(|authority| is_our_name(&authority, port))
-}
-
-fn is_our_name(authority: &Authority, port: u16) -> bool {
-    let host = authority.host();
-    authority.port_u16() == Some(port)
-        && !authority.as_str().contains('@')
-        && (host == "127.0.0.1" || host.eq_ignore_ascii_case("localhost"))
-}
-
-fn is_loopback(origin: &str) -> bool {
-    let uri = origin.parse::<Uri>().unwrap_or_default();
-    let host = uri.host().unwrap_or_default();
-    matches!(uri.scheme_str(), Some("http" | "https"))
-        && (["127.0.0.1", "[::1]"].contains(&host) || host.eq_ignore_ascii_case("localhost"))
-}
-
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let given = single(headers, header::AUTHORIZATION.as_str()).ok()??;
-    let (scheme, secret) = given.split_once(' ')?;
-    scheme
-        .eq_ignore_ascii_case("bearer")
-        .then(|| secret.trim_start())
 }
 
 #[cfg(test)]
@@ -127,11 +78,11 @@ mod tests {
                 name => request.header(name, fill(value)),
             };
         }
-        let passed = pass(&registry, 80, &request.body(()).unwrap());
+        let passed = pass(&registry, 8080, &request.body(()).unwrap());
         passed.map_err(|refused| refused.status.as_u16())
     }
 
-    const HOST: (&str, &str) = ("host", "127.0.0.1:80");
+    const HOST: (&str, &str) = ("host", "127.0.0.1:8080");
     const PATH: (&str, &str) = ("path", "/TOKEN/mcp");
     const SECRET: (&str, &str) = ("authorization", "Bearer SECRET");
 
@@ -179,27 +130,27 @@ mod tests {
 
     #[test]
     fn a_foreign_host_or_origin_is_turned_away_first() {
-        for host in ["localhost:80", "LOCALHOST:80"] {
+        for host in ["localhost:8080", "LOCALHOST:8080"] {
             assert_eq!(passes(&[("host", host), PATH, SECRET]), Ok(7), "{host}");
         }
         for host in [
-            "evil.example:80",
+            "evil.example:8080",
             "127.0.0.1",
             "127.0.0.1:81",
-            "127.0.0.1.evil.example:80",
-            "user@127.0.0.1:80",
-            "[::1]:80",
+            "127.0.0.1.evil.example:8080",
+            "user@127.0.0.1:808080",
+            "[::1]:8080",
         ] {
             assert_eq!(passes(&[("host", host), PATH, SECRET]), Err(403), "{host}");
         }
         assert_eq!(passes(&[PATH, SECRET]), Err(403));
         assert_eq!(passes(&[HOST, HOST, PATH, SECRET]), Err(403));
         for (target, passed) in [
-            ("http://127.0.0.1:80/TOKEN/mcp", Ok(7)),
-            ("http://localhost:80/TOKEN/mcp", Ok(7)),
-            ("http://evil.example:80/TOKEN/mcp", Err(403)),
+            ("http://127.0.0.1:8080/TOKEN/mcp", Ok(7)),
+            ("http://localhost:8080/TOKEN/mcp", Err(403)),
+            ("http://evil.example:8080/TOKEN/mcp", Err(403)),
             ("http://127.0.0.1:81/TOKEN/mcp", Err(403)),
-            ("http://user@127.0.0.1:80/TOKEN/mcp", Err(403)),
+            ("http://user@127.0.0.1:8080/TOKEN/mcp", Err(403)),
         ] {
             assert_eq!(
                 passes(&[HOST, ("path", target), SECRET]),

@@ -4,7 +4,6 @@
 //! [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28). A client that loses a stream
 //! of its session resumes it with `Last-Event-ID`.
 
-mod accepts;
 mod answer;
 mod gate;
 mod modern;
@@ -13,24 +12,21 @@ mod refusals;
 mod reply;
 mod sessions;
 
-use std::convert::Infallible;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_entrance::{Connections, Visitor};
+use acp_chain_http::headers::Accepts;
+use acp_chain_http::{Answer, Connections, Terms, Visitor, serve};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
+use hyper::header::HeaderName;
 use hyper::{Method, Request, StatusCode, header};
-use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
-use self::accepts::Accepts;
 use self::refusals::{not_admitted, not_opened};
-use self::reply::{Refusal, Response, refuse};
+use self::reply::{Refusal, refuse};
 use super::connections::welcome;
 use super::link::Shape;
 use super::registry::{Attachment, Registry};
@@ -49,21 +45,18 @@ const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
 /// The version without sessions.
 const MODERN: &str = "2026-07-28";
 
-const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
-const LAST_EVENT: &str = "last-event-id";
-const EVENTS: &str = "text/event-stream";
-const JSON: &str = "application/json";
+static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// How long a connection may last without having shown a secret.
-const STRANGER: Duration = Duration::from_secs(10);
-
-/// How long a client that has shown one may take for the head of a request, or be silent between two. Longer than
-/// clients keep idle connections, or they would use one that is just being closed.
-const IDLE: Duration = Duration::from_mins(5);
-
-/// The longest head of a request, in bytes.
-const HEAD: usize = 64 * 1024;
+/// The terms of clients. They may pause for longer than they keep idle connections, or they would use one that is
+/// just being closed.
+const TERMS: Terms = Terms {
+    head: Duration::from_mins(5),
+    longest_head: 64 * 1024,
+    stranger: Duration::from_secs(10),
+    http2: false,
+};
 
 /// The port.
 pub struct Listener {
@@ -124,30 +117,22 @@ impl Visit {
         // Only latency depends on it.
         let _ = stream.set_nodelay(true);
         let (visitor, cut) = (Arc::clone(&self.visitor), Arc::clone(&self.cut));
-        let service = service_fn(move |request| {
+        let answer = move |request| {
             let visit = self.clone();
-            async move { Ok::<_, Infallible>(visit.answer(request).await) }
-        });
-        let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(IDLE)
-            .max_buf_size(HEAD)
-            .serve_connection(TokioIo::new(stream), service);
+            async move { visit.answer(request).await }
+        };
         tokio::select! {
-            served = visitor.within(STRANGER, connection) => if let Some(Err(error)) = served {
-                tracing::debug!("an MCP client's connection ended: {error}");
-            },
+            () = serve(stream, &visitor, TERMS, std::future::pending(), answer) => {}
             () = cut.notified() => {}
         }
     }
 
-    async fn answer(&self, request: Request<Incoming>) -> Response {
-        self.visitor.asks();
+    async fn answer(&self, request: Request<Incoming>) -> Answer {
         let server = match gate::pass(&self.registry, self.port, &request) {
             Ok(server) => server,
             Err(refused) => {
                 self.registry.turned_away(refused.why);
-                return refused.into_response();
+                return refused.into_answer();
             }
         };
         self.visitor.pass();
@@ -157,7 +142,7 @@ impl Visit {
             Method::DELETE => sessions::delete(self, server, request.headers()),
             _ => Err(not_allowed("POST, GET, DELETE")),
         };
-        answered.unwrap_or_else(|refused| *refused)
+        answered.unwrap_or_else(Refusal::into_answer)
     }
 
     /// Opens a link for a request with this id.
@@ -190,25 +175,10 @@ impl Visit {
     }
 }
 
-fn not_allowed(methods: &'static str) -> Refusal {
-    let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, "no such method here");
-    let allowed = header::HeaderValue::from_static(methods);
-    response.headers_mut().insert(header::ALLOW, allowed);
-    response
-}
-
-/// The text of a header that may occur at most once. An error if it occurs several times, or is not text.
-fn single<'h>(headers: &'h hyper::HeaderMap, name: &str) -> Result<Option<&'h str>, String> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => value
-            .to_str()
-            .map(Some)
-            .map_err(|_| format!("the header {name} is no text")),
-        (Some(_), Some(_)) => Err(format!("the header {name} is there twice")),
-    }
+fn not_allowed(methods: &str) -> Refusal {
+    let refusal = refuse(StatusCode::METHOD_NOT_ALLOWED, "no such method here");
+    refusal.named(header::ALLOW, methods)
 }
 
 /// The answer to a request, or its refusal.
-type Answer = Result<Response, Refusal>;
+type Answered = Result<Answer, Refusal>;

@@ -7,13 +7,15 @@
 use std::slice;
 use std::time::Duration;
 
+use acp_chain_http::answer::bare;
+use acp_chain_http::headers::{Accepts, single};
+use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 
-use super::accepts::Accepts;
 use super::answer::{SOON, answer};
 use super::refusals::server_gone;
-use super::reply::{self, done, refuse};
-use super::{Answer, MODERN, VERSION, Visit, WITH_SESSIONS, single};
+use super::reply::{self, refuse};
+use super::{Answered, MODERN, VERSION, Visit, WITH_SESSIONS};
 use crate::ServerId;
 use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
@@ -21,8 +23,8 @@ use crate::mirrored::{Mirrored, PREFIX, decode};
 use crate::protocol;
 use acp_chain_rpc::{self as rpc, Error, Kind, Message};
 
-const METHOD: &str = "mcp-method";
-const NAME: &str = "mcp-name";
+static METHOD: HeaderName = HeaderName::from_static("mcp-method");
+static NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// The JSON Pointer to a request's version.
 const SAID_VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
@@ -32,7 +34,7 @@ const UNTIL_STREAM: Duration = Duration::from_secs(5);
 
 /// Whether a request without a session is of this version, or of an unknown one.
 pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
-    let named = single(headers, VERSION).ok().flatten();
+    let named = single(headers, &VERSION).ok().flatten();
     match (named, said_version(message)) {
         (Some(named), Some(said)) if named != said => true,
         // Older clients may name their preferred version there.
@@ -50,7 +52,7 @@ pub async fn ask(
     accepts: Accepts,
     message: Message,
     load: Load,
-) -> Answer {
+) -> Answered {
     let id = message.id();
     if let Err(mismatch) = check(headers, &message) {
         return Err(reply::error(
@@ -86,7 +88,7 @@ pub async fn ask(
         .await;
     drop(load);
     if heard && !is_request {
-        return Ok(done(StatusCode::ACCEPTED));
+        return Ok(bare(StatusCode::ACCEPTED));
     }
     let answered = answer(place, accepts, within, reply::status_of).await;
     answered.map_err(|_| server_gone(id.as_ref()))
@@ -94,8 +96,8 @@ pub async fn ask(
 
 /// Whether headers and body match and are complete.
 fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
-    let header = |name| single(headers, name).map_err(mismatch);
-    let version = header(VERSION)?;
+    let header = |name| single(headers, name).map_err(|wrong| mismatch(wrong.to_string()));
+    let version = header(&VERSION)?;
     let said = said_version(message);
     agree("MCP-Protocol-Version", version, said.as_deref().or(version))?;
     if message.kind().is_response() {
@@ -108,7 +110,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
             other => other?,
         }
     }
-    let method = header(METHOD)?;
+    let method = header(&METHOD)?;
     // Not all clients send it with notifications.
     if message.kind() == Kind::Request || method.is_some() {
         agree("Mcp-Method", method, Some(message.method()))?;
@@ -116,7 +118,7 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     let Some(said) = said_name(message) else {
         return Ok(());
     };
-    let name = header(NAME)?.map(|name| {
+    let name = header(&NAME)?.map(|name| {
         decode(name).ok_or_else(|| mismatch("the header Mcp-Name is not Base64".to_owned()))
     });
     agree("Mcp-Name", name.transpose()?.as_deref(), Some(&said))
@@ -180,7 +182,10 @@ mod tests {
 
     const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"add","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
 
-    fn checked(headers: &[(&'static str, &'static str)], body: &'static str) -> Result<(), i64> {
+    fn checked(
+        headers: &[(&'static HeaderName, &'static str)],
+        body: &'static str,
+    ) -> Result<(), i64> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().unwrap());
@@ -191,32 +196,32 @@ mod tests {
 
     #[test]
     fn headers_have_to_say_what_the_body_says() {
-        let (version, method) = ((VERSION, MODERN), (METHOD, "tools/call"));
-        let name = (NAME, "add");
+        let (version, method) = ((&VERSION, MODERN), (&METHOD, "tools/call"));
+        let name = (&NAME, "add");
         assert_eq!(checked(&[version, method, name], CALL), Ok(()));
-        let wrapped = (NAME, "=?base64?YWRk?=");
+        let wrapped = (&NAME, "=?base64?YWRk?=");
         assert_eq!(checked(&[version, method, wrapped], CALL), Ok(()));
         for wrong in [
             &[method, name][..],
             &[version, method],
             &[version, name],
-            &[version, (METHOD, "tools/list"), name],
-            &[version, method, (NAME, "sub")],
-            &[version, method, (NAME, "=?base64?!?=")],
+            &[version, (&METHOD, "tools/list"), name],
+            &[version, method, (&NAME, "sub")],
+            &[version, method, (&NAME, "=?base64?!?=")],
             &[version, method, name, name],
         ] {
             assert_eq!(checked(wrong, CALL), Err(-32020), "{wrong:?}");
         }
         for other in ["2031-01-01", "2025-11-25"] {
             assert_eq!(
-                checked(&[(VERSION, other), method, name], CALL),
+                checked(&[(&VERSION, other), method, name], CALL),
                 Err(-32020)
             );
         }
-        let future = (VERSION, "2031-01-01");
+        let future = (&VERSION, "2031-01-01");
         let later = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2031-01-01"}}}"#;
         assert_eq!(checked(&[future], later), Ok(()), "the server's to say");
-        let list = (METHOD, "tools/list");
+        let list = (&METHOD, "tools/list");
         for lacking in [
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#,

@@ -2,29 +2,21 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use std::time::Duration;
+use std::task::{Context, Poll, ready};
 
+use acp_chain_http::Answer;
+use acp_chain_http::answer::{JSON, events, named, streamed, typed};
 use bytes::{Buf, Bytes};
-use http_body_util::{Either, Full};
+use http_body_util::BodyExt;
+use hyper::StatusCode;
 use hyper::body::{Body, Frame};
-use hyper::header::{self, HeaderValue};
-use hyper::{StatusCode, http};
-use tokio::time::{Instant, Interval};
+use hyper::header::HeaderName;
 
-use super::{EVENTS, JSON};
 use crate::bridge::message::OutboundMessage;
 use crate::bridge::outbound::Sent;
 use crate::bridge::registry::Attachment;
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
-
-/// An answer.
-pub type Response = http::Response<Either<Full<Bytes>, Stream>>;
-
-/// How often a stream of events shows that it is alive. Some clients give up silent streams, and only writing shows
-/// that a client is gone.
-const BEAT: Duration = Duration::from_secs(15);
 
 /// The form in which messages are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,22 +30,17 @@ pub enum Form {
 }
 
 /// An answer that ends the work on a request early.
-pub type Refusal = Box<Response>;
+pub struct Refusal(Box<Answer>);
 
-/// An answer with only a text.
-fn text(status: StatusCode, content_type: &'static str, text: impl Into<Bytes>) -> Response {
-    let mut response = http::Response::new(Either::Left(Full::new(text.into())));
-    *response.status_mut() = status;
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    // Browsers must not guess its type, and nobody must cache it.
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
+impl Refusal {
+    /// The same with one more header.
+    pub fn named(self, name: HeaderName, value: &str) -> Self {
+        Self(Box::new(named(*self.0, name, value)))
+    }
 
-/// A refusal for a stranger, as plain text: it does not even reveal that this is MCP.
-pub fn turn_away(status: StatusCode, why: &str) -> Response {
-    text(status, "text/plain; charset=utf-8", format!("{why}\n"))
+    pub fn into_answer(self) -> Answer {
+        *self.0
+    }
 }
 
 /// A refusal that does not answer a particular request.
@@ -67,14 +54,7 @@ pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
     let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
     let (id, error) = (id.unwrap_or_default(), error.to_json());
     let body = format!(r#"{{"jsonrpc":"2.0",{id}"error":{error}}}"#);
-    Box::new(text(status, JSON, body))
-}
-
-/// A success without content.
-pub fn done(status: StatusCode) -> Response {
-    let mut response = http::Response::new(Either::Left(Full::default()));
-    *response.status_mut() = status;
-    response
+    Refusal(Box::new(typed(status, JSON, body)))
 }
 
 /// The status of an answer without sessions (MCP 2026-07-28).
@@ -90,11 +70,10 @@ pub fn status_of(answer: &Message) -> StatusCode {
 }
 
 /// Streams the messages of an attachment, in this form, after those in `first`.
-pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Response {
+pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Answer {
     let mut stream = Stream {
         place,
         form,
-        beat: tokio::time::interval_at(Instant::now() + BEAT, BEAT),
         begun: false,
         ended: false,
         out: Outbox::default(),
@@ -106,22 +85,16 @@ pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sen
     for outgoing in first {
         stream.push(outgoing);
     }
-    let mut response = http::Response::new(Either::Right(stream));
-    let content_type = match form {
-        Form::Events => EVENTS,
-        Form::Answer | Form::Answers => JSON,
-    };
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
+    match form {
+        Form::Events => events(stream),
+        Form::Answer | Form::Answers => streamed(StatusCode::OK, JSON, stream.boxed_unsync()),
+    }
 }
 
 /// The body of a streaming answer.
-pub struct Stream {
+struct Stream {
     place: Attachment,
     form: Form,
-    beat: Interval,
     begun: bool,
     ended: bool,
     out: Outbox,
@@ -186,17 +159,9 @@ impl Body for Stream {
             if self.ended {
                 return Poll::Ready(None);
             }
-            match self.place.outbound.poll_next(context) {
-                Poll::Ready(Some(outgoing)) => {
-                    self.push(outgoing);
-                    self.beat.reset();
-                }
-                Poll::Ready(None) => self.end(),
-                Poll::Pending if self.form == Form::Events => {
-                    std::task::ready!(self.beat.poll_tick(context));
-                    self.out.push_str(": \n\n");
-                }
-                Poll::Pending => return Poll::Pending,
+            match ready!(self.place.outbound.poll_next(context)) {
+                Some(outgoing) => self.push(outgoing),
+                None => self.end(),
             }
         }
     }

@@ -3,17 +3,14 @@
 
 use std::slice;
 
-use hyper::header::HeaderValue;
+use acp_chain_http::answer::{EVENTS, bare, named};
+use acp_chain_http::headers::{Accepts, WrongHeader, single};
 use hyper::{HeaderMap, StatusCode};
 
-use super::accepts::Accepts;
 use super::answer::{SOON, answer};
 use super::refusals::server_gone;
-use super::reply::{self, Form, Refusal, done, refuse};
-use super::single;
-use super::{
-    Answer, EVENTS, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed,
-};
+use super::reply::{self, Form, Refusal, refuse};
+use super::{Answered, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
 use crate::bridge::inbound::Inbound;
 use crate::bridge::link::Shape;
 use crate::bridge::load::Load;
@@ -31,7 +28,7 @@ pub async fn begin(
     accepts: Accepts,
     message: Message,
     load: Load,
-) -> Answer {
+) -> Answered {
     let key = Secret::new().map_err(|error| {
         tracing::error!("no session begins: {error}");
         refuse(StatusCode::INTERNAL_SERVER_ERROR, "no session begins")
@@ -59,13 +56,11 @@ pub async fn begin(
         true => Form::Answer,
         false => Form::Events,
     };
-    let mut response = reply::stream(place, form, said);
-    if let Ok(key) = HeaderValue::from_str(key.reveal())
-        && begun
-    {
-        response.headers_mut().insert(SESSION, key);
-    }
-    Ok(response)
+    let answer = reply::stream(place, form, said);
+    Ok(match begun {
+        true => named(answer, SESSION.clone(), key.reveal()),
+        false => answer,
+    })
 }
 
 fn is_response(outgoing: &Sent) -> bool {
@@ -80,7 +75,7 @@ pub async fn go_on(
     accepts: Accepts,
     heard: Inbound,
     load: Load,
-) -> Answer {
+) -> Answered {
     let link = find(visit, server, headers)?;
     if matches!(heard, Inbound::Batch(_)) && !visit.registry.takes_batches(link) {
         return Err(no_batches());
@@ -95,13 +90,13 @@ pub fn no_batches() -> Refusal {
 
 /// GET: a stream for messages that belong to no request, or one that its client lost and resumes. If that stream is
 /// unknown, or not everything that it missed is kept, the client gets a new one.
-pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
     let link = find(visit, server, headers)?;
     if !Accepts::of(headers).events {
         let why = format!("the header Accept has to name {EVENTS}");
         return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
     }
-    let last = single(headers, LAST_EVENT).ok().flatten();
+    let last = single(headers, &LAST_EVENT).ok().flatten();
     let last = last.and_then(|last| last.parse().ok());
     let resumed = last.and_then(|last| visit.registry.resume(link, last, &visit.cut));
     if let Some(place) = resumed {
@@ -112,17 +107,18 @@ pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
 }
 
 /// DELETE: the end of a session.
-pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answer {
+pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
     let link = find(visit, server, headers)?;
     visit.registry.close(link);
-    Ok(done(StatusCode::NO_CONTENT))
+    Ok(bare(StatusCode::NO_CONTENT))
 }
 
 /// The session that a request names.
 fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, Refusal> {
     let bad = |why: &str| refuse(StatusCode::BAD_REQUEST, why);
-    let version = single(headers, VERSION).map_err(|why| bad(&why))?;
-    let Some(key) = single(headers, SESSION).map_err(|why| bad(&why))? else {
+    let wrong = |wrong: WrongHeader| bad(&wrong.to_string());
+    let version = single(headers, &VERSION).map_err(wrong)?;
+    let Some(key) = single(headers, &SESSION).map_err(wrong)? else {
         return Err(match version {
             Some(MODERN) => not_allowed("POST"),
             _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
@@ -145,7 +141,7 @@ fn gone() -> Refusal {
 }
 
 /// Takes a client's messages in its session. Requests are answered on the returned stream.
-async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answer {
+async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answered {
     let batch = matches!(said, Inbound::Batch(_));
     let messages = said.into_messages();
     let id = messages.iter().find_map(Message::id);
@@ -165,7 +161,7 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load:
     }
     drop(load);
     let Some(mut place) = place else {
-        return Ok(done(StatusCode::ACCEPTED));
+        return Ok(bare(StatusCode::ACCEPTED));
     };
     match (batch, accepts.events) {
         (true, true) => Ok(reply::stream(place, Form::Events, None)),
@@ -231,7 +227,7 @@ mod tests {
             };
             let said = Inbound::read(text.into()).unwrap();
             let answer = say(&visit, link, accepts, said, visit.registry.load()).await;
-            let answer = answer.unwrap_or_else(|refused| *refused);
+            let answer = answer.unwrap_or_else(Refusal::into_answer);
             let status = answer.status();
             (status, answer.collect().await.unwrap().to_bytes())
         };

@@ -19,10 +19,11 @@ use crate::client::error::{RemoteError, Why};
 use crate::client::patience::{LONGEST, Patience};
 use crate::client::sse::Parser;
 use crate::client::web::{is_of_gateway, wanted_pause};
-use crate::wire::{HEARTBEAT, LAST_EVENT};
+use crate::wire::LAST_EVENT;
+use acp_chain_http::HEARTBEAT;
 
 /// A server whose streams can be resumed is considered gone after this long without data.
-const SILENCE: Duration = Duration::from_secs(3 * HEARTBEAT);
+const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 
 /// The position before the first event of a stream, if the server keeps events that streams lose.
 const BEFORE_ALL: HeaderValue = HeaderValue::from_static("0");

@@ -1,19 +1,16 @@
 //! The metrics listener, at an address of its own: for the operator of the server, not for its clients.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 
+use acp_chain_http::answer::{Answer, bare, plain, typed};
+use acp_chain_http::{Connections, PAUSE, serve};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::sync::Semaphore;
 
-use super::super::reply::{Answer, bare, plain, readiness, typed};
-use super::super::{HEAD, PAUSE, Stopper};
+use super::super::reply::readiness;
+use super::super::{Stopper, TERMS};
 use super::{Page, Source};
 
 /// How many scrapers may connect at once.
@@ -69,29 +66,23 @@ impl Metrics {
             sources,
         });
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let places = Arc::new(Semaphore::new(ASKERS));
+        let mut connections = Connections::new(ASKERS);
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let Ok(place) = places.clone().try_acquire_owned() else {
-                continue;
-            };
             let asked = asked.clone();
-            tokio::spawn(async move {
-                let service = service_fn(|request| {
+            let room = |count| (count < ASKERS).then_some(());
+            // Who only holds a connection makes room for others.
+            let welcomed = connections.welcome(None, room, async move |visitor, ()| {
+                let answer = |request| {
                     let answer = asked.answer(&request);
-                    async { Ok::<_, Infallible>(answer) }
-                });
-                // A client that disconnects midway is no loss.
-                let _ = http1::Builder::new()
-                    .timer(TokioTimer::new())
-                    .header_read_timeout(HEAD)
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
-                drop(place);
+                    async { answer }
+                };
+                serve(stream, &visitor, TERMS, std::future::pending(), answer).await;
             });
+            welcomed.await;
         }
     }
 }
@@ -104,7 +95,7 @@ impl Asked {
                 for source in &self.sources {
                     source(&mut page);
                 }
-                typed(StatusCode::OK, Page::MEDIA_TYPE, page.into_text().into())
+                typed(StatusCode::OK, Page::MEDIA_TYPE, page.into_text())
             }
             (&Method::GET, "/healthz") => plain(StatusCode::OK, "it serves"),
             (&Method::GET, "/readyz") => readiness(self.stopper.is_asked()),

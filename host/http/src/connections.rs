@@ -5,8 +5,6 @@
 //! more, a stranger makes it: the oldest that has asked for nothing, else the oldest. So strangers keep no client out,
 //! and a known one never has to leave.
 
-#![forbid(unsafe_code)]
-
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::pin::pin;
@@ -29,7 +27,7 @@ pub struct Visitor {
     is_known: AtomicBool,
     told: Notify,
     requests: AtomicUsize,
-    asked_too_much: Notify,
+    leaves: Notify,
 }
 
 impl Visitor {
@@ -39,12 +37,24 @@ impl Visitor {
         self.told.notify_one();
     }
 
-    /// It makes a request. A stranger who made too many before has to leave.
-    pub fn asks(&self) {
-        let before = self.requests.fetch_add(1, Ordering::Relaxed);
-        if before >= REQUESTS && !self.is_known.load(Ordering::Relaxed) {
-            self.asked_too_much.notify_one();
+    /// Whether it has passed the gate.
+    pub fn is_known(&self) -> bool {
+        self.is_known.load(Ordering::Relaxed)
+    }
+
+    /// It makes a request. Returns whether that is the last one that a stranger may make; with one more, a stranger
+    /// has to leave.
+    pub fn asks(&self) -> bool {
+        let count = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
+        if count > REQUESTS && !self.is_known() {
+            self.leave();
         }
+        count == REQUESTS
+    }
+
+    /// Its connection ends.
+    pub fn leave(&self) {
+        self.leaves.notify_one();
     }
 
     /// Serves it, but a stranger not longer than this. `None` if it had to leave.
@@ -60,7 +70,7 @@ impl Visitor {
                         std::future::pending::<()>().await;
                     }
                 }
-                () = self.asked_too_much.notified() => {}
+                () = self.leaves.notified() => {}
             }
         };
         let (served, leaves) = (pin!(served), pin!(leaves));
@@ -81,7 +91,7 @@ struct Stranger {
 
 impl Stranger {
     fn is_one(&self) -> bool {
-        !self.visitor.is_known.load(Ordering::Relaxed) && !self.task.is_finished()
+        !self.visitor.is_known() && !self.task.is_finished()
     }
 
     fn is_silent(&self) -> bool {
@@ -109,28 +119,42 @@ impl Connections {
         }
     }
 
-    /// How many there are.
-    pub fn len(&mut self) -> usize {
+    fn len(&mut self) -> usize {
         self.forget_ended();
         self.open.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&mut self) -> bool {
-        self.len() == 0
-    }
-
     /// Ends a stranger's connection, and waits until it has ended. False if there are no strangers.
-    pub async fn make_room(&mut self) -> bool {
+    async fn make_room(&mut self) -> bool {
         self.evict(None).await
     }
 
-    /// Serves one more, from this address if there is one.
-    pub async fn serve<F>(&mut self, from: Option<IpAddr>, serve: impl FnOnce(Arc<Visitor>) -> F)
+    /// Serves one more, from this address if there is one, with the room that it takes. `room` is called with the
+    /// number of connections until there is some, or no stranger is left who could make it: then it returns false.
+    pub async fn welcome<R, F>(
+        &mut self,
+        from: Option<IpAddr>,
+        mut room: impl FnMut(usize) -> Option<R>,
+        serve: impl FnOnce(Arc<Visitor>, R) -> F,
+    ) -> bool
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        self.forget_ended();
+        let room = loop {
+            match room(self.len()) {
+                Some(room) => break room,
+                None if self.make_room().await => {}
+                None => return false,
+            }
+        };
+        self.serve(from, |visitor| serve(visitor, room)).await;
+        true
+    }
+
+    async fn serve<F>(&mut self, from: Option<IpAddr>, serve: impl FnOnce(Arc<Visitor>) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         self.strangers.retain(Stranger::is_one);
         if from.is_some() {
             let of_address = self.strangers.iter().filter(|one| one.from == from);
@@ -278,7 +302,9 @@ mod tests {
         let known = Visitor::default();
         known.pass();
         let asks = async {
-            (0..2 * REQUESTS).for_each(|_| known.asks());
+            for _ in 0..2 * REQUESTS {
+                known.asks();
+            }
             tokio::time::sleep(2 * long).await;
         };
         assert_eq!(known.within(long, asks).await, Some(()));

@@ -1,0 +1,126 @@
+//! Headers of requests.
+
+use hyper::header::{self, HeaderMap, HeaderName};
+
+use crate::answer::{EVENTS, JSON};
+
+/// A header that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrongHeader {
+    /// It occurs more than once.
+    Twice(HeaderName),
+    /// It is no text.
+    NoText(HeaderName),
+}
+
+impl std::error::Error for WrongHeader {}
+
+impl std::fmt::Display for WrongHeader {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Self::Twice(name) => write!(f, "the header {name} is there twice"),
+            Self::NoText(name) => write!(f, "the header {name} is no text"),
+        }
+    }
+}
+
+/// The text of a header that may occur once.
+///
+/// # Errors
+/// If it occurs more often, or is no text.
+pub fn single<'h>(
+    headers: &'h HeaderMap,
+    name: &HeaderName,
+) -> Result<Option<&'h str>, WrongHeader> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => match value.to_str() {
+            Ok(text) => Ok(Some(text)),
+            Err(_) => Err(WrongHeader::NoText(name.clone())),
+        },
+        (Some(_), Some(_)) => Err(WrongHeader::Twice(name.clone())),
+    }
+}
+
+/// The media type of a body, without its parameters. `None` also if there are several.
+#[must_use]
+pub fn media_type(headers: &HeaderMap) -> Option<String> {
+    let given = single(headers, &header::CONTENT_TYPE).ok().flatten();
+    given.map(essence)
+}
+
+/// The formats that a client accepts, by its `Accept` headers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepts {
+    /// A stream of events. It must be named.
+    pub events: bool,
+    /// JSON.
+    pub json: bool,
+}
+
+impl Accepts {
+    /// Reads the headers of a request. Without `Accept`, JSON is accepted.
+    #[must_use]
+    pub fn of(headers: &HeaderMap) -> Self {
+        let mut ranges = headers
+            .get_all(header::ACCEPT)
+            .iter()
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split(','))
+            .map(essence)
+            .peekable();
+        let mut accepts = Self {
+            events: false,
+            json: ranges.peek().is_none(),
+        };
+        for range in ranges {
+            accepts.events |= range == EVENTS;
+            accepts.json |= [JSON, "application/*", "*/*"].contains(&&*range);
+        }
+        accepts
+    }
+}
+
+/// A media type without its parameters.
+fn essence(media_type: &str) -> String {
+    let essence = media_type.split(';').next().unwrap_or_default();
+    essence.trim().to_ascii_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_takes_is_read_from_accept() {
+        for (accept, events, json) in [
+            ("application/json, text/event-stream", true, true),
+            ("Application/JSON", false, true),
+            ("text/event-stream; q=0.9", true, false),
+            ("*/*", false, true),
+            ("text/html", false, false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::ACCEPT, accept.parse().unwrap());
+            assert_eq!(Accepts::of(&headers), Accepts { events, json }, "{accept}");
+        }
+        assert!(Accepts::of(&HeaderMap::new()).json);
+    }
+
+    #[test]
+    fn a_header_that_is_there_twice_or_is_no_text_is_told() {
+        let mut headers = HeaderMap::new();
+        let name = &header::CONTENT_TYPE;
+        assert_eq!(single(&headers, name), Ok(None));
+        headers.insert(name, "application/json; charset=utf-8".parse().unwrap());
+        assert_eq!(media_type(&headers).as_deref(), Some(JSON));
+        headers.append(name, JSON.parse().unwrap());
+        let twice = single(&headers, name).unwrap_err();
+        assert_eq!(twice.to_string(), "the header content-type is there twice");
+        assert_eq!(media_type(&headers), None);
+        headers.insert(name, header::HeaderValue::from_bytes(b"\xff").unwrap());
+        let no_text = single(&headers, name).unwrap_err();
+        assert_eq!(no_text.to_string(), "the header content-type is no text");
+    }
+}
