@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use acp_chain_http::HEARTBEAT;
 use acp_chain_rpc::transport::{Frame, Incoming, Outbox, Outgoing, Transport};
-use acp_chain_rpc::{Error, Id, Message};
+use acp_chain_rpc::{Error, Id, Message, aside};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
@@ -452,7 +452,8 @@ impl Outgoing for Outward {
         while state.routes.waiting() < WAITING
             && let Some(line) = outbox.take_line()
         {
-            if let Some(session) = state.routes.push(line) {
+            let session = aside(line.len(), || state.routes.push(line));
+            if let Some(session) = session {
                 connection.owners.own(&session, &connection.user);
             }
             has_moved = true;
