@@ -11,12 +11,11 @@ use std::time::Duration;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use crate::chain::{self, Member, Native, Proxy, Sleeper, Terms};
+use crate::chain::{Member, Native, Proxy, Sleeper, Terms};
 use crate::channel::{Failure, FailurePolicy, Registration, Source};
 use crate::extension::{Digest, Location};
 use crate::manifest::{Manifest, Order, ProxyEntry, ProxyKind};
 use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
-use crate::untrusted::Untrusted;
 
 /// The engine of a process, and the components loaded by it.
 #[derive(Debug)]
@@ -142,7 +141,7 @@ impl Host {
 /// Starts the proxies of a manifest, in its order. From here on their code runs. Those that may sleep do so after being
 /// idle for this long.
 ///
-/// An error if one does not start, unless it may be bypassed; and if guards are out of place.
+/// An error if one does not start, or cannot guard, unless it may be bypassed.
 pub async fn start(
     manifest: &Manifest,
     proxies: impl IntoIterator<Item = Ready>,
@@ -151,19 +150,15 @@ pub async fn start(
     let mut all = StartedProxies::default();
     for (entry, ready) in manifest.proxies.iter().zip(proxies) {
         let is_uncompiled = matches!(ready, Ready::Uncompiled(_));
-        let started = match ready {
-            Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
-                .await
-                .map(Member::from),
-            Ready::Asleep(guest, registration) => Ok(Member::Asleep(Sleeper {
-                name: entry.id.clone(),
-                terms: terms(entry, &guest, &registration, sleep_after),
-                registration,
-                source: Box::new(guest),
-            })),
-            Ready::Native(native) => native.map(Member::from),
-            Ready::Uncompiled(failure) => Err(failure),
+        let started = match entry.check_guard() {
+            Ok(()) => member(entry, ready, sleep_after).await,
+            Err(why) => Err(Failure::new(why)),
         };
+        if let Some(why) = entry.cannot_guard() {
+            let id = &entry.id;
+            all.notices
+                .push(format!("the guard `{id}` does not guard all: {why}"));
+        }
         match started {
             Ok(proxy) => all.proxies.push(proxy),
             Err(failure) => {
@@ -183,13 +178,32 @@ pub async fn start(
             }
         }
     }
-    match manifest.order {
-        Order::Checked => check_order(manifest, &all.proxies)?,
-        Order::AsWritten => {}
+    if manifest.order == Order::GuardsLast {
         // The others stay in order, as do the guards.
-        Order::GuardsLast => all.proxies.sort_by_key(Member::is_guard),
+        all.proxies.sort_by_key(Member::is_guard);
     }
     Ok(all)
+}
+
+/// A proxy of the chain: one that starts now, or sleeps.
+async fn member(
+    entry: &ProxyEntry,
+    ready: Ready,
+    sleep_after: Option<Duration>,
+) -> Result<Member, Failure> {
+    match ready {
+        Ready::Guest(guest) => start_guest(entry, guest, sleep_after)
+            .await
+            .map(Member::from),
+        Ready::Asleep(guest, registration) => Ok(Member::Asleep(Sleeper {
+            name: entry.id.clone(),
+            terms: terms(entry, &guest, &registration, sleep_after),
+            registration,
+            source: Box::new(guest),
+        })),
+        Ready::Native(native) => native.map(Member::from),
+        Ready::Uncompiled(failure) => Err(failure),
+    }
 }
 
 async fn start_guest(
@@ -229,11 +243,4 @@ fn terms(
         on_failure: entry.on_failure.unwrap_or(registration.on_failure),
         sleep_after: sleep_after.filter(|_| sleeps),
     }
-}
-
-/// An error if a guard does not stand next to the agent.
-fn check_order(manifest: &Manifest, proxies: &[Member]) -> Result<(), String> {
-    let order = proxies.iter().map(|proxy| (proxy.name(), proxy.is_guard()));
-    let manifest = Untrusted::new(manifest.path.display());
-    chain::check_order(order).map_err(|error| format!("{manifest}: {error}"))
 }

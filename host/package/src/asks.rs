@@ -33,6 +33,12 @@ pub struct Asks {
     /// What should happen when it breaks, unless its user chooses.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
+    /// Whether it is a guard: others rely on its decisions.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guard: bool,
+    /// Of its powers, those that it cannot guard without.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guards_by: Vec<String>,
 }
 
 /// A requested power.
@@ -104,7 +110,23 @@ impl Asks {
             }
             check_reason(&asked.reason).map_err(|error| wrong(&error))?;
         }
-        Ok(())
+        self.check_guard()
+    }
+
+    fn check_guard(&self) -> Result<(), String> {
+        if self.guard && self.powers.is_empty() && self.methods.is_empty() {
+            let wrong = "`guard`: it asks for no power, so there is nothing that it could guard";
+            return Err(wrong.to_owned());
+        }
+        if !self.guard && !self.guards_by.is_empty() {
+            return Err("`guards-by` is for guards: write `guard = true` beside it".to_owned());
+        }
+        match self.guards_by.iter().find(|power| !self.has(power)) {
+            Some(power) => Err(format!(
+                "`guards-by`: `{power}` is not asked for in `powers`"
+            )),
+            None => Ok(()),
+        }
     }
 
     /// Whether it asks for a power.

@@ -84,6 +84,10 @@ struct Table {
     #[serde(default)]
     limits: BTreeMap<String, Value>,
     on_failure: Option<OnFailure>,
+    #[serde(default)]
+    guard: bool,
+    #[serde(default)]
+    guards_by: Vec<String>,
     /// The target, for the build.
     #[serde(rename = "target")]
     _target: Option<String>,
@@ -138,6 +142,8 @@ impl Project {
             config,
             limits,
             on_failure,
+            guard,
+            guards_by,
             _target,
         } = said.table;
         let name = name.or(said.name).ok_or_else(|| {
@@ -161,6 +167,8 @@ impl Project {
             config: config.map(|config| config.read(file)).transpose()?,
             limits,
             on_failure,
+            guard,
+            guards_by,
         };
         asks.check().map_err(wrong)?;
         Ok(Self {

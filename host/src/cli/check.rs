@@ -11,14 +11,12 @@ use super::project::here;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{folders, give_up_rights, open};
-use crate::chain::check_order;
 use crate::channel::Source;
 use crate::conformance::asks;
 use crate::host::Loaded;
 use crate::manifest::{ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
-use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
@@ -61,7 +59,9 @@ impl Check {
             None => Manifest::of_user(&user, &installed),
         };
         let mut manifest = manifest.map_err(|error| error.to_string())?;
-        manifest.add(&self.with, &user, &installed)?;
+        for name in manifest.add(&self.with, &user, &installed)? {
+            say!("`--with {name}` adds nothing: the chain has `{name}` already.");
+        }
         let directories = open(&manifest)?;
         let named = Named::new(manifest.agent.clone(), log.as_deref());
         relied_on::check(&manifest, &directories, &named)?;
@@ -81,40 +81,30 @@ impl Check {
             .build()
             .map_err(|error| format!("the runtime does not start: {error}"))?;
         let mut own = parts(&runtime, &manifest, &directories)?;
-        let theirs = match &project {
+        let mut theirs = match &project {
             Some(opened) => parts(&runtime, &opened.manifest, &opened.directories)?,
             None => Vec::new(),
         };
         let mut given = directories.clone();
         given.extend(project.iter().flat_map(|opened| opened.directories.clone()));
         let rights = give_up_rights(&given, None);
-        // Only a started component declares itself a guard.
         let are_moved = project.is_some() || manifest.order == Order::GuardsLast;
-        let guards: Vec<_> = match self.start && are_moved {
-            true => own.extract_if(.., |part| part.is_guard(&runtime)).collect(),
-            false => Vec::new(),
-        };
+        let guards = take_guards(&mut own, are_moved, |part| self.is_guard(part, &runtime));
         say!("client");
-        let mut order = Vec::new();
-        let mut valid = self.print(&runtime, &user, own, &mut order);
+        let mut valid = self.print(&runtime, &user, own);
         if let Some(opened) = &project {
+            let are_moved = opened.manifest.order == Order::GuardsLast;
+            let behind = take_guards(&mut theirs, are_moved, |part| self.is_guard(part, &runtime));
+            theirs.extend(behind);
             say!("  │");
-            match self.start {
-                true => say!("  │  the project's proxies:"),
-                false => {
-                    say!("  │  the project's proxies, in front of those of yours that are guards:");
-                }
-            }
-            let mut order = Vec::new();
-            valid &= self.print(&runtime, &user, theirs, &mut order);
-            valid &= is_in_order(&opened.manifest, order);
+            say!("  │  the project's proxies:");
+            valid &= self.print(&runtime, &user, theirs);
         }
         if !guards.is_empty() {
             say!("  │");
-            say!("  │  your guards:");
+            say!("  │  your guards, next to the agent:");
         }
-        valid &= self.print(&runtime, &user, guards, &mut order);
-        valid &= is_in_order(&manifest, order);
+        valid &= self.print(&runtime, &user, guards);
         say!("  │");
         match &manifest.agent {
             Some(agent) => {
@@ -127,14 +117,16 @@ impl Check {
         Ok(valid)
     }
 
-    /// Prints proxies; returns whether all of them could run. Adds to `order` which of them are guards, if known.
-    fn print<'a>(
-        &self,
-        runtime: &Runtime,
-        user: &User,
-        parts: Vec<Part<'a>>,
-        order: &mut Vec<(&'a str, bool)>,
-    ) -> bool {
+    /// Whether a proxy is a guard: as its package says, or where components are started, as it declares itself.
+    fn is_guard(&self, part: &Part, runtime: &Runtime) -> bool {
+        match self.start {
+            true => part.is_guard(runtime),
+            false => part.is_said_to_guard(),
+        }
+    }
+
+    /// Prints proxies; returns whether all of them could run.
+    fn print(&self, runtime: &Runtime, user: &User, parts: Vec<Part>) -> bool {
         let mut valid = true;
         for part in parts {
             let (manifest, entry, directories) = (part.manifest, part.entry, part.directories);
@@ -146,18 +138,15 @@ impl Check {
                         .compiled
                         .and_then(|guest| print_proxy(guest, manifest, entry, terms));
                     print_mounts(directories);
-                    match guest {
-                        Some(guest) if self.start => {
-                            let guard = start(runtime, guest, manifest, entry);
-                            order.extend(guard.map(|guard| (&*entry.id, guard)));
-                            guard.is_some()
+                    let can_guard = print_guarding(manifest, entry);
+                    can_guard
+                        & match guest {
+                            Some(guest) if self.start => start(runtime, guest, manifest, entry),
+                            guest => guest.is_some(),
                         }
-                        guest => guest.is_some(),
-                    }
                 }
                 ProxyKind::Native(native) => {
                     print_program(entry, native, user);
-                    order.push((&*entry.id, false));
                     true
                 }
             };
@@ -183,6 +172,11 @@ impl Part<'_> {
         let started = runtime.block_on(guest.start(1, None));
         started.is_ok_and(|started| started.registration.guard)
     }
+
+    /// Whether its package says that it is a guard.
+    fn is_said_to_guard(&self) -> bool {
+        matches!(&self.entry.kind, ProxyKind::Component(component) if component.is_guard)
+    }
 }
 
 /// The proxies of a manifest, compiled.
@@ -202,18 +196,27 @@ fn parts<'a>(
     Ok(parts.collect())
 }
 
-/// Whether the guards of a manifest are in their places; reports it if not.
-fn is_in_order(manifest: &Manifest, mut order: Vec<(&str, bool)>) -> bool {
-    let place = |id: &str| manifest.proxies.iter().position(|entry| entry.id == id);
-    order.sort_by_key(|(id, _)| place(id));
-    match check_order(order) {
-        Err(error) if manifest.order == Order::Checked => {
-            let path = Untrusted::new(manifest.path.display());
-            tell!("acp-chain: {path}: {error}");
-            false
-        }
-        _ => true,
+/// Takes the guards out of proxies, if they stand behind all others.
+fn take_guards<'a>(
+    parts: &mut Vec<Part<'a>>,
+    are_moved: bool,
+    is_guard: impl Fn(&Part) -> bool,
+) -> Vec<Part<'a>> {
+    parts
+        .extract_if(.., |part| are_moved && is_guard(part))
+        .collect()
+}
+
+/// Whether a proxy that is a guard can guard; reports it if not.
+fn print_guarding(manifest: &Manifest, entry: &ProxyEntry) -> bool {
+    if let Err(why) = entry.check_guard() {
+        tell!("acp-chain: {}", manifest.about(entry, &why));
+        return false;
     }
+    if let Some(why) = entry.cannot_guard() {
+        say!("  │  ! {why}");
+    }
+    true
 }
 
 /// A component whose directories have paths without symbolic links.
@@ -283,21 +286,21 @@ fn print_proxy(
     Some(guest)
 }
 
-/// Starts a proxy, and compares its subscriptions with its powers; whether it is a guard, if it starts.
-fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> Option<bool> {
+/// Starts a proxy, and compares its subscriptions with its powers; whether it starts.
+fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> bool {
     let started = runtime.block_on(guest.start(1, None));
     match started {
         Ok(started) => {
             for line in asks::compare(&started.registration, &guest.grant) {
                 say!("  │  {line}");
             }
-            Some(started.registration.guard)
+            true
         }
         Err(failure) => {
             say!("  │  does not start");
             let wrong = format!("it does not start: {failure}{}", failure.details());
             tell!("acp-chain: {}", manifest.about(entry, &wrong));
-            None
+            false
         }
     }
 }

@@ -7,6 +7,7 @@ use acp_chain_setup::{Agent, EDITORS, Editor, Folders, Runs, agents};
 use clap::Parser;
 
 use super::agent::args::AgentArgs;
+use super::run::Run;
 use super::{Cli, Command};
 
 /// An agent in the configuration of an editor.
@@ -46,11 +47,16 @@ pub fn all() -> Vec<Launched> {
 
 /// The agent behind acp-chain on an agent's command line, if that is ours.
 pub fn behind(agent: &Agent) -> Option<AgentArgs> {
+    run(agent).map(|run| run.agent)
+}
+
+/// An agent's command line, if that is ours.
+pub fn run(agent: &Agent) -> Option<Run> {
     if !matches!(agent.runs, Runs::Chain | Runs::ByHand) {
         return None;
     }
     match Cli::try_parse_from(&agent.words).ok()?.command {
-        Command::Run(run) => Some(run.agent),
+        Command::Run(run) => Some(run),
         _ => None,
     }
 }

@@ -205,9 +205,33 @@ impl Run {
             None => Manifest::of_user(&user, &installed),
         };
         let mut manifest = manifest.map_err(|error| failed(&error))?;
-        let added = manifest.add(&self.with, &user, &installed);
-        added.map_err(|error| failed(&error))?;
+        let present = manifest.add(&self.with, &user, &installed);
+        for name in present.map_err(|error| failed(&error))? {
+            tracing::info!("`--with {name}` adds nothing: the chain has `{name}` already");
+        }
         Ok((user, Some(manifest)))
+    }
+
+    /// Checks what the command line makes of the user's own chain, or of a manifest, without starting it. The user's
+    /// own chain is to be checked by itself.
+    pub fn check(&self) -> Result<(), String> {
+        let own = || {
+            let user = super::user().ok()?;
+            let installed = super::installed(&user).ok()?;
+            Manifest::of_user(&user, &installed).ok()
+        };
+        if self.manifest.is_none() && (self.with.is_empty() || own().is_none()) {
+            return Ok(());
+        }
+        let wrong = |failed: Failed| failed.error.to_string();
+        let (user, manifest) = self.read().map_err(wrong)?;
+        let Some(manifest) = manifest else {
+            return Ok(());
+        };
+        check_grant(&manifest, &user).map_err(wrong)?;
+        manifest.check_guards()?;
+        let directories = open(&manifest)?;
+        relied_on::check(&manifest, &directories, &Named::default())
     }
 
     /// The plan for this role.

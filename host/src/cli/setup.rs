@@ -219,7 +219,11 @@ impl Setup {
         let installed = super::installed(&user)?;
         let manifest = Manifest::of_user(&user, &installed);
         let mut manifest = manifest.map_err(|error| error.to_string())?;
-        manifest.add(&self.with, &user, &installed)?;
+        for name in manifest.add(&self.with, &user, &installed)? {
+            say!(
+                "`{name}` is in your config.toml, so every editor has it: `--with {name}` adds nothing."
+            );
+        }
         Ok(true)
     }
 

@@ -70,19 +70,16 @@ pub struct Single {
     pub read: Result<ProxyEntry, ManifestError>,
 }
 
-/// The order of guards: `order`, and the effect of `--with`.
+/// The order of guards: `order`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Next to the agent; anything else is an error.
+    /// Next to the agent, behind all other proxies. Both keep their order.
     #[default]
     #[serde(skip)]
-    Checked,
+    GuardsLast,
     /// As written, even in front of other proxies.
     AsWritten,
-    /// Guards are moved next to the agent: some proxies are named on the command line, which has no other order.
-    #[serde(skip)]
-    GuardsLast,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -203,30 +200,30 @@ impl Manifest {
         Around::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
     }
 
-    /// Adds extensions, in order, after the existing proxies. All guards then go next to the agent, unless the manifest
-    /// says otherwise. The lock is that of the user's own chain.
+    /// Adds extensions, in order, after the existing proxies. Returns those that are there already, which are not added
+    /// again. The lock is that of the user's own chain.
     pub fn add(
         &mut self,
         names: &[String],
         user: &User,
         installed: &Installed,
-    ) -> Result<(), String> {
+    ) -> Result<Vec<String>, String> {
         let around = Around::new(&user.own.path, "", user, installed);
+        let mut present = Vec::new();
         for name in names {
             let wrong = |(_, wrong): Wrong| format!("--with {name}: {wrong}");
-            if self.proxies.iter().any(|entry| entry.id == *name) {
-                return Err(wrong((
-                    0,
-                    "the chain has a proxy of that id already".into(),
-                )));
+            let added = ProxyTable::of_extension(name).read(0, &around);
+            let added = added.map_err(wrong)?;
+            match self.proxies.iter().find(|entry| entry.id == *name) {
+                Some(entry) if entry.is_same_extension(&added) => present.push(name.clone()),
+                Some(_) => {
+                    let what = "the chain has another proxy of that id; give that one another `id`, or leave out this";
+                    return Err(wrong((0, what.to_owned())));
+                }
+                None => self.proxies.push(added),
             }
-            let table = ProxyTable::of_extension(name);
-            self.proxies.push(table.read(0, &around).map_err(wrong)?);
         }
-        if !names.is_empty() && self.order == Order::Checked {
-            self.order = Order::GuardsLast;
-        }
-        Ok(())
+        Ok(present)
     }
 
     /// The native proxies, in order.
@@ -236,6 +233,15 @@ impl Manifest {
             ProxyKind::Native(native) => Some((entry, native)),
             ProxyKind::Component(_) => None,
         })
+    }
+
+    /// An error if a guard cannot guard, unless what it cannot guard may pass.
+    pub fn check_guards(&self) -> Result<(), String> {
+        let mut unable = self.proxies.iter().filter_map(|entry| {
+            let why = entry.check_guard().err()?;
+            Some(self.about(entry, &why))
+        });
+        unable.next().map_or(Ok(()), Err)
     }
 
     /// An error about a proxy, with the place that names it.

@@ -12,7 +12,7 @@ use toml::de::DeTable;
 
 use super::proxy::ProxyTable;
 use super::terms::Wrong;
-use super::{Around, File, Manifest, ManifestError, Order, User};
+use super::{Around, File, Manifest, ManifestError, User};
 use crate::extension::{Installed, Lock};
 
 /// The maximum number of proxies in a project.
@@ -136,7 +136,7 @@ impl Draft {
             path: self.path.clone(),
             agent: None,
             proxies,
-            order: self.file.order.unwrap_or(Order::Checked),
+            order: self.file.order.unwrap_or_default(),
             bridge: None,
         })
     }

@@ -59,6 +59,46 @@ pub struct ComponentEntry {
     pub directories: Arc<[Directory]>,
     /// Whether it may be put to sleep when many chains are served.
     pub sleeps: bool,
+    /// Whether its package says that it is a guard.
+    pub is_guard: bool,
+    /// The powers that it cannot guard without, and that its entry does not grant.
+    pub lacks: Vec<String>,
+}
+
+impl ProxyEntry {
+    /// Whether both are the same extension, on whatever terms.
+    #[must_use]
+    pub fn is_same_extension(&self, other: &Self) -> bool {
+        match (&self.kind, &other.kind) {
+            (ProxyKind::Component(one), ProxyKind::Component(two)) => one.location == two.location,
+            _ => false,
+        }
+    }
+
+    /// Why it cannot guard, if it is a guard.
+    #[must_use]
+    pub fn cannot_guard(&self) -> Option<String> {
+        let ProxyKind::Component(component) = &self.kind else {
+            return None;
+        };
+        let lacks = &component.lacks;
+        (!lacks.is_empty()).then(|| {
+            format!(
+                "it cannot guard without `{}`: add what is missing to the `powers` of its entry, or leave them out",
+                lacks.join("`, `"),
+            )
+        })
+    }
+
+    /// An error if it is a guard that cannot guard, unless what it cannot guard may pass.
+    pub fn check_guard(&self) -> Result<(), String> {
+        match self.cannot_guard() {
+            Some(why) if self.on_failure != Some(FailurePolicy::Bypass) => Err(format!(
+                "{why}; with `on-failure = \"bypass\"` what it cannot guard passes"
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -225,9 +265,12 @@ impl ProxyTable {
         };
         let directories = self.directories.unwrap_or_default();
         let directories = read_directories(directories, around.folder())?;
-        let on_failure = found
-            .as_ref()
-            .and_then(|found| found.package.asks.on_failure);
+        let asks = found.as_ref().map(|found| &found.package.asks);
+        let on_failure = asks.and_then(|asks| asks.on_failure);
+        let is_guard = asks.is_some_and(|asks| asks.guard);
+        let guards_by = asks.into_iter().flat_map(|asks| &asks.guards_by);
+        let lacks = guards_by.filter(|power| !grant.has(power)).cloned();
+        let lacks = lacks.collect();
         let location = match (found, self.path) {
             (Some(found), _) => {
                 let place = |place: &str| around.place_of_config(start, place);
@@ -244,6 +287,8 @@ impl ProxyTable {
             grant: grant.into(),
             directories: directories.into(),
             sleeps: self.sleeps.unwrap_or(true),
+            is_guard,
+            lacks,
         };
         Ok((
             ProxyKind::Component(component),

@@ -207,7 +207,10 @@ async fn what_with_adds_can_be_checked_before_it_runs() {
         let place = printed.find(&format!("\n{line}"));
         place.unwrap_or_else(|| panic!("{printed}\nlacks\n{line}"))
     };
-    let (todo, guards) = (place("todo  todo, which comes"), place("  │  your guards:"));
+    let (todo, guards) = (
+        place("todo  todo, which comes"),
+        place("  │  your guards, next to the agent:"),
+    );
     let (redact, agent) = (place("redact  redact, which comes"), place("agent  "));
     assert!(
         todo < guards && guards < redact && redact < agent,
@@ -247,16 +250,27 @@ async fn info_tells_what_an_extension_is() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_or_there_twice_is_an_error() {
+async fn what_is_not_there_is_an_error_and_what_is_there_is_not_added_again() {
     let user = User::new();
     let error = user.refused(&["--with", "redcat"]).await;
     assert!(
         error.contains("--with redcat: `redcat` is not installed; there are `rules`, `todo`"),
         "{error}"
     );
-    let error = user.refused(&["--with", "todo", "--with", "todo"]).await;
+    user.config("[[proxy]]\nuse = 'redact'\n");
+    let options = ["check", "--with", "todo", "--with", "redact"];
+    let (valid, printed) = user.output(options).await;
+    let line = "`--with redact` adds nothing: the chain has `redact` already.";
+    assert!(valid && printed.contains(line), "{printed}");
+    assert_eq!(printed.matches("\nredact  ").count(), 1, "{printed}");
+    // Its package says that it is a guard: nothing need be started to know its place.
+    let places = ["\ntodo  ", "your guards, next to the agent", "\nredact  "];
+    let places = places.map(|part| printed.find(part).unwrap());
+    assert!(places.is_sorted(), "{printed}");
+    user.config("[[proxy]]\nid = 'redact'\nuse = 'rules'\n");
+    let error = user.refused(&["--with", "redact"]).await;
     assert!(
-        error.contains("--with todo: the chain has a proxy of that id already"),
+        error.contains("--with redact: the chain has another proxy of that id"),
         "{error}"
     );
     user.config("[[proxy]]\nuse = 'rules'\nconfig.limits = 7\n");
@@ -267,6 +281,27 @@ async fn what_is_not_there_or_there_twice_is_an_error() {
         ),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_guard_without_the_powers_to_guard_is_no_silent_guard() {
+    let user = User::new();
+    let entry = "[[proxy]]\nuse = 'redact'\npowers = ['prompts.read']\n";
+    user.config(entry);
+    let why = "it cannot guard without `prompts.change`, `files.watch`, ";
+    let (valid, printed) = user.output(["check"]).await;
+    assert!(!valid && printed.contains(why), "{printed}");
+    let error = user.refused(&[]).await;
+    for part in [
+        why,
+        "add what is missing to the `powers` of its entry, or leave them out",
+        "with `on-failure = \"bypass\"` what it cannot guard passes",
+    ] {
+        assert!(error.contains(part), "{error}\nlacks {part}");
+    }
+    user.config(&format!("{entry}on-failure = 'bypass'\n"));
+    let (valid, printed) = user.output(["check"]).await;
+    assert!(valid && printed.contains(why), "{printed}");
 }
 
 #[tokio::test]

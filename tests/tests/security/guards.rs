@@ -19,24 +19,10 @@ fn pass() -> String {
 }
 
 #[tokio::test]
-async fn a_guard_in_front_of_another_proxy_is_an_error_that_names_both() {
-    let mut chain = Chain::start(&(redact() + &pass()), AGENT);
-    let error = chain.refused("initialize").await;
-    for part in [
-        "`redact` is a guard",
-        "`pass`",
-        "move `redact` behind `pass`",
-        "order = \"as-written\"",
-    ] {
-        assert!(error.contains(part), "{error}\nlacks {part}");
-    }
-    assert_eq!(chain.client.finish().await.unwrap().status.code(), Some(1));
-}
-
-#[tokio::test]
-async fn a_guard_behind_all_others_starts_and_so_does_any_order_that_the_user_insists_on() {
+async fn a_chain_starts_wherever_its_guards_are_written() {
     for manifest in [
         pass() + &redact(),
+        redact() + &pass(),
         redact(),
         format!("order = 'as-written'\n{}{}", redact(), pass()),
     ] {
@@ -95,11 +81,19 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     ] {
         assert!(said.contains(part), "{said}\nlacks {part}");
     }
-    let (valid, said) = check(&(redact() + &pass())).await;
-    assert!(
-        !valid && said.contains("move `redact` behind `pass`"),
-        "{said}"
-    );
+    for (order, first) in [("", "\npass  "), ("order = 'as-written'\n", "\nredact  ")] {
+        let (valid, said) = check(&format!("{order}{}{}", redact(), pass())).await;
+        let places = ["\nredact  ", "\npass  "].map(|name| said.find(name));
+        assert!(
+            valid && said.find(first) == places.into_iter().min().flatten(),
+            "{said}"
+        );
+        assert_eq!(
+            order.is_empty(),
+            said.contains("your guards, next to the agent"),
+            "{said}"
+        );
+    }
     let misspelt = "powers = ['prompts.read']\n[proxy.config.requests]\n'session/promt' = ['hold']";
     let (_, said) = check(&entry("does", "does", misspelt)).await;
     assert!(

@@ -35,6 +35,9 @@ fn mistakes_of_authors_are_told_with_their_place() {
         "asks.methods = { '_x' = { actions = ['read'] } }",
         "asks.config = 'none.json'",
         "asks.on-failure = 'panic'",
+        "asks.guard = true",
+        "asks.guards-by = ['tools']",
+        "asks.guard = true\nasks.powers = { tools = 'x' }\nasks.guards-by = ['prompts.read']",
         "licence = 'MIT'",
     ];
     let of_own = rests.map(|rest| {

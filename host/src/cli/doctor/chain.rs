@@ -239,6 +239,7 @@ impl Chain<'_> {
             None => Manifest::of_user(&self.user, &self.installed),
         };
         let manifest = manifest.map_err(|error| error.to_string())?;
+        manifest.check_guards()?;
         let directories = open(&manifest)?;
         relied_on::check(&manifest, &directories, &Named::default())
     }

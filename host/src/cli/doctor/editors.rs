@@ -114,8 +114,14 @@ fn with(agent: &Agent) -> String {
 
 /// The agent behind acp-chain.
 fn behind(at: &str, name: &str, agent: &Agent) -> Finding {
-    let args = launched::behind(agent);
-    match args.as_ref().and_then(|args| args.name()) {
+    let run = launched::run(agent);
+    if let Some(why) = run.as_ref().and_then(|run| run.check().err()) {
+        return Finding::problem(format!(
+            "{at}: the chain of `{name}` would not start: {why}"
+        ))
+        .step("change that there, or in what the message names");
+    }
+    match run.as_ref().and_then(|run| run.agent.name()) {
         Some(missing) if is_unknown(missing) => Finding::problem(format!(
             "{at}: `{name}` launches the agent `{}`, which is not installed",
             quote(missing, MAX_QUOTE)

@@ -83,6 +83,16 @@ fn asks(package: &Package) -> Vec<String> {
     if lines.is_empty() {
         lines.push("nothing: it sees nothing, and does nothing".to_owned());
     }
+    if asks.guard {
+        lines.push(
+            "it is a guard: it stands next to the agent, behind all other proxies".to_owned(),
+        );
+    }
+    if !asks.guards_by.is_empty() {
+        let powers = asks.guards_by.iter().map(|power| quote(power, MAX_QUOTE));
+        let powers = powers.collect::<Vec<_>>().join(", ");
+        lines.push(format!("it cannot guard without {powers}"));
+    }
     if let Some(on_failure) = asks.on_failure {
         let policy = failure(Some(policy(on_failure)));
         lines.push(format!("when it breaks: {policy} (on-failure)"));

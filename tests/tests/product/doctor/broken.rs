@@ -172,6 +172,34 @@ fn a_configuration_that_is_wrong_hides_nothing_else() {
 }
 
 #[test]
+fn a_chain_that_an_editor_names_and_that_would_not_start_is_told_at_that_editor() {
+    let user = User::new();
+    let launches = |options: &[&str]| {
+        let args = [&["run"], options, &["--", AGENT]].concat();
+        let program = host::installed().canonicalize().unwrap();
+        let launched = json!({ "agent_servers": { "Wild": { "command": program, "args": args } } });
+        user.write(ZED, &launched.to_string());
+        user.doctor(&[])
+    };
+    for (options, expected) in [
+        (["--with", "none"], "--with none: `none` is not installed"),
+        (["--manifest", "/no/such/file.toml"], "/no/such/file.toml"),
+    ] {
+        let found = launches(&options);
+        found.among("editors", "the chain of `Wild` would not start");
+        found.among("editors", expected);
+        assert_eq!(found.code, Some(1));
+    }
+    // What the user has anyway may be named again.
+    assert_eq!(launches(&["--with", "redact"]).code, Some(0));
+    let without_change = "[[proxy]]\nuse = \"redact\"\npowers = [\"prompts.read\"]\n";
+    user.write(CONFIG, without_change);
+    let found = user.doctor(&[]);
+    found.among("chain", "it cannot guard without `prompts.change`");
+    assert_eq!(found.code, Some(1));
+}
+
+#[test]
 fn what_never_answers_hides_nothing_else() {
     let user = User::new();
     let settings = user.path(ZED);

@@ -59,6 +59,28 @@ async fn the_proxies_of_a_project_stand_in_the_chain() {
 }
 
 #[tokio::test]
+async fn a_guard_of_a_project_may_be_written_anywhere() {
+    let world = World::shouting();
+    fs::copy(host::component("redact"), world.path("tools/redact.wasm")).unwrap();
+    let redact = "[[proxy]]\nid = \"redact\"\npath = \"tools/redact.wasm\"\n\
+                  powers = [\"prompts.read\", \"prompts.change\"]\n\n";
+    world.manifest(&format!("{redact}{SHOUT}"));
+    let key = world.trust();
+    let (mut chain, answer) = begun(&world, &key).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+    let secret = prompt("s", "my key is AKIAUJZDEGXDNCF32EPF, quietly");
+    chain.wire.ask("session/prompt", &secret);
+    let passed = chain.wire.receive().await.unwrap();
+    assert!(passed.line.contains("QUIETLY"), "{}", passed.line);
+    assert!(
+        !passed.line.contains("AKIAUJZDEGXDNCF32EPF"),
+        "{}",
+        passed.line
+    );
+    chain.finish().await.unwrap();
+}
+
+#[tokio::test]
 async fn another_key_is_refused() {
     let world = World::shouting();
     world.trust();
