@@ -28,6 +28,7 @@ mod route;
 mod routed;
 mod router;
 mod serve;
+pub mod sign_in;
 mod start;
 mod swap;
 mod timers;

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::project::shell;
+use crate::chain::sign_in;
 use crate::native::CommandLine;
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -68,6 +69,8 @@ fn command(method: &Value, agent: &CommandLine) -> Option<String> {
 fn line(more: &Value, words: impl IntoIterator<Item = OsString>) -> String {
     let word = |word: &str| shell::word(Path::new(word));
     let env = more["env"].as_object().into_iter().flatten();
+    // That is for a command line of ours.
+    let env = env.filter(|(name, _)| *name != sign_in::VARIABLE);
     let env =
         env.filter_map(|(name, value)| Some(format!("{}={}", word(name), word(value.as_str()?))));
     let words = words.into_iter().map(|word| shell::word(Path::new(&word)));

@@ -1,5 +1,6 @@
 //! `acp-chain run`: the command that editors launch.
 
+use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +32,8 @@ Examples:
   acp-chain run --trace trace.jsonl -- claude-agent-acp
 
 In a terminal:
-  it hands the terminal to the agent, without proxies; `acp-chain try` takes turns there
+  it hands the terminal to the agent, without proxies, and refuses if that would leave out some that you named or have in
+  your config.toml; `acp-chain try` takes turns there. `ACP_CHAIN_SIGN_IN=1` in the environment says that it is to sign in
 
 Exit codes:
   the agent's own  once it has run; 128 and the signal's number if a signal ended it
@@ -160,6 +162,20 @@ impl Run {
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
+        let is_sign_in =
+            env::var_os(chain::sign_in::VARIABLE).is_some_and(|value| !value.is_empty());
+        let has_proxies = manifest.as_ref().is_some_and(|all| !all.proxies.is_empty());
+        if has_proxies && !is_sign_in {
+            return Err(Failed {
+                exit_code: 2,
+                ..failed(&format!(
+                    "in a terminal, the agent would run without the proxies of your chain: `acp-chain try` takes \
+                     turns with them. To sign in to the agent, set {}=1",
+                    chain::sign_in::VARIABLE
+                ))
+            });
+        }
+        tell!("acp-chain: this terminal is the agent's, and no proxies run");
         if manifest
             .as_ref()
             .is_some_and(|manifest| manifest.agent.is_some())

@@ -6,6 +6,7 @@
 //!
 //! What the host speaks itself is apart: MCP over ACP, and that every agent has it.
 
+use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
 use acp_chain::mcp::declaration;
 use acp_chain_tests::envelope::{self, Message, quoted};
@@ -39,6 +40,7 @@ async fn everything_crosses_five_proxies_byte_for_byte() {
 
 async fn everything_crosses(proxies: &[(&str, &str)]) {
     let mut chain = InProcess::initialized(proxies).await;
+    let has_proxies = !proxies.is_empty();
     let mut runner = TestRunner::default();
     let methods = methods().iter();
     for method in methods.filter(|method| !method.name.starts_with("mcp/")) {
@@ -54,8 +56,8 @@ async fn everything_crosses(proxies: &[(&str, &str)]) {
                 .current()
         };
         match method.side {
-            Side::Agent => cross(&mut chain.client, &mut chain.agent, &batch()).await,
-            Side::Client => cross(&mut chain.agent, &mut chain.client, &batch()).await,
+            Side::Agent => cross(&mut chain.client, &mut chain.agent, &batch(), has_proxies).await,
+            Side::Client => cross(&mut chain.agent, &mut chain.client, &batch(), has_proxies).await,
             // The host's own words, which name ids of one hop.
             Side::Protocol | Side::Proxy => {}
         }
@@ -63,7 +65,7 @@ async fn everything_crosses(proxies: &[(&str, &str)]) {
 }
 
 /// Sends a batch from one end, checks it at the other, answers it, and checks the answers.
-async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange]) {
+async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange], has_proxies: bool) {
     for (at, exchange) in batch.iter().enumerate() {
         near.send(said(at, exchange));
     }
@@ -77,7 +79,7 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange]) {
             continue;
         };
         let id = id.expect("a request has an id");
-        answers.push((at, id, shown(exchange), outcome));
+        answers.push((at, id, shown(exchange, has_proxies), outcome));
     }
     for (_, id, _, outcome) in &answers {
         far.send(answer(id, outcome));
@@ -96,14 +98,18 @@ fn unbroken(line: &str) -> String {
     line.replace('\r', " ")
 }
 
-/// The answer to `initialize`, where the host has to show that servers are reached over ACP.
-fn shown(exchange: &Exchange) -> Option<String> {
-    let result = exchange.outcome.as_ref()?.as_ref().ok()?;
-    match &*exchange.method.name {
-        // A line break becomes a space where a body is written anew.
-        "initialize" => with_acp(result).map(|shown| shown.replace(['\n', '\r'], " ")),
-        _ => None,
+/// The answer to `initialize`, where the host has to show that servers are reached over ACP, and with proxies, what a
+/// terminal is for.
+fn shown(exchange: &Exchange, has_proxies: bool) -> Option<String> {
+    if exchange.method.name != "initialize" {
+        return None;
     }
+    let result = exchange.outcome.as_ref()?.as_ref().ok()?;
+    let shown = with_acp(result);
+    let text = shown.as_ref().unwrap_or(result);
+    let marked = with_variable(text).filter(|_| has_proxies);
+    // A line break becomes a space where a body is written anew.
+    Some(marked.or(shown)?.replace(['\n', '\r'], " "))
 }
 
 /// Ids of all sorts, each unlike the others.

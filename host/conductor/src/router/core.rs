@@ -318,7 +318,7 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
         maker,
     } = answer;
     let toward = exchange.toward.opposite();
-    let message = shown(exchange.boundary, toward, message);
+    let message = shown(exchange.boundary, toward, hops, message);
     let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
     routed.exchange = Some(number);
     routed.method = exchange.method.clone();

@@ -11,8 +11,10 @@ use std::sync::Arc;
 
 use super::setups::{Name, Setups};
 use crate::exchange::{Boundary, ExchangeId};
+use crate::hop::Hop;
 use crate::route::Route;
 use crate::routed::Routed;
+use crate::sign_in::with_variable;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
@@ -226,12 +228,16 @@ fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
 }
 
 /// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,
-/// whether those support it or not.
-pub(super) fn shown(of: Boundary, toward: Peer, message: Message) -> Message {
+/// whether those support it or not; and if there are proxies, a terminal for signing in is known for one.
+pub(super) fn shown(of: Boundary, toward: Peer, hops: &[Hop], message: Message) -> Message {
     if of != Boundary::Connection || toward != Peer::Client || message.kind() != Kind::Result {
         return message;
     }
-    match with_acp(message.body()) {
+    let message = match with_acp(message.body()) {
+        Some(result) => message.with_body(&result),
+        None => message,
+    };
+    match with_variable(message.body()).filter(|_| !hops.is_empty()) {
         Some(result) => message.with_body(&result),
         None => message,
     }

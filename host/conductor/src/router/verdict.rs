@@ -64,7 +64,7 @@ fn replace(
         );
     }
     routed.message = match routed.is_response() {
-        true => shown(routed.boundary, routed.toward, message),
+        true => shown(routed.boundary, routed.toward, &core.hops, message),
         false => message,
     };
     routed.maker = Some(index);

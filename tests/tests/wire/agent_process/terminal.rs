@@ -4,9 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Output;
 
+use acp_chain::chain::sign_in::VARIABLE;
+use acp_chain_tests::chain::entry;
 use acp_chain_tests::host;
 use acp_chain_tests::terminal::Terminal;
 use tokio::process::Command;
+
+/// The first line in the terminal.
+const TOLD: &str = "acp-chain: this terminal is the agent's, and no proxies run\r\n";
 
 /// Greets whoever it has in front of it.
 const AGENT: &str = r#"
@@ -36,6 +41,15 @@ async fn typed(mut command: Command, line: &str) -> (String, Option<i32>) {
     (terminal.shown(), status.code())
 }
 
+/// What is shown if this was typed, whether the terminal showed that before the first line or after.
+fn is_shown(shown: &str, typed: &str, then: &str) {
+    let orders = [[TOLD, typed], [typed, TOLD]].map(|order| order.concat() + then);
+    assert!(
+        orders.contains(&shown.to_owned()),
+        "{shown}\nis not\n{orders:#?}"
+    );
+}
+
 #[tokio::test]
 async fn in_a_terminal_the_agent_speaks_to_the_user() {
     let agent = [
@@ -46,10 +60,8 @@ async fn in_a_terminal_the_agent_speaks_to_the_user() {
         "--setup",
     ];
     let (shown, code) = typed(host::run(None, agent), "Ada\n").await;
-    assert_eq!(
-        (&*shown, code),
-        ("Ada\r\nwelcome, Ada: --setup\r\n", Some(7))
-    );
+    is_shown(&shown, "Ada\r\n", "welcome, Ada: --setup\r\n");
+    assert_eq!(code, Some(7));
 }
 
 #[tokio::test]
@@ -57,16 +69,45 @@ async fn what_an_editor_appends_reaches_the_agent_of_the_manifest() {
     let folder = tempfile::tempdir().unwrap();
     let appended = ["--setup", "--log", "x"];
     let (shown, code) = typed(with_manifest(folder.path(), &appended), "Ada\n").await;
-    let expected = "Ada\r\nwelcome, Ada: --acp --setup --log x\r\n";
-    assert_eq!((&*shown, code), (expected, Some(7)));
+    is_shown(&shown, "Ada\r\n", "welcome, Ada: --acp --setup --log x\r\n");
+    assert_eq!(code, Some(7));
 }
 
 #[tokio::test]
 async fn an_agent_that_is_not_there_is_named_in_the_terminal() {
     let (shown, code) = typed(host::run(None, ["/no/such/agent", "--setup"]), "").await;
-    let expected = "acp-chain: the agent command `/no/such/agent` was not found; give a full path, or add \
-         its folder to PATH\r\n";
-    assert_eq!((&*shown, code), (expected, Some(127)));
+    let expected = format!(
+        "{TOLD}acp-chain: the agent command `/no/such/agent` was not found; give a full path, or add its folder to \
+         PATH\r\n"
+    );
+    assert_eq!((shown, code), (expected, Some(127)));
+}
+
+/// Who believes in a chain is not left without it, and who signs in need not leave it out.
+#[tokio::test]
+async fn proxies_are_left_out_for_signing_in_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = || {
+        let mut command = with_manifest(folder.path(), &["--setup"]);
+        let manifest = folder.path().join("acp-chain.toml");
+        fs::write(manifest, AGENT.to_owned() + &entry("pass", "pass", "")).unwrap();
+        command.env_remove(VARIABLE);
+        command
+    };
+    let (shown, code) = typed(command(), "").await;
+    assert_eq!(code, Some(2), "{shown}");
+    for part in [
+        "without the proxies of your chain",
+        "`acp-chain try`",
+        VARIABLE,
+    ] {
+        assert!(shown.contains(part), "{shown}\nlacks {part}");
+    }
+    let mut signs_in = command();
+    signs_in.env(VARIABLE, "1");
+    let (shown, code) = typed(signs_in, "Ada\n").await;
+    is_shown(&shown, "Ada\r\n", "welcome, Ada: --acp --setup\r\n");
+    assert_eq!(code, Some(7));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! Between native proxies there is nothing of an envelope but method and params, so it is these, and
 //! results and errors, that are the same.
 
+use acp_chain::chain::sign_in::with_variable;
 use acp_chain::mcp::capabilities::with_acp;
 use acp_chain::mcp::declaration;
 use acp_chain_tests::envelope;
@@ -84,9 +85,10 @@ async fn cross(near: &mut Wire, far: &mut Wire, batch: &[Exchange], is_client: b
     for (id, (exchange, outcome)) in ids.iter().zip(outcomes()) {
         let came = near.response(id).await;
         let expected = match outcome {
-            // Here the host has to show that every agent reaches servers over ACP.
+            // Here the host has to show that every agent reaches servers over ACP, and what a terminal is for.
             Ok(result) if is_client && exchange.method.name == "initialize" => {
-                Ok(with_acp(result).unwrap_or_else(|| result.clone()))
+                let result = with_acp(result).unwrap_or_else(|| result.clone());
+                Ok(with_variable(&result).unwrap_or(result))
             }
             outcome => outcome.clone(),
         };
