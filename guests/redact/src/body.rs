@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use acp_chain_proxy::{Action, Edit, Json, Spelt, Step, Strings};
-use acp_chain_secrets::{Coding, Detector, Effort};
+use acp_chain_secrets::{Coding, Effort, Marking};
 
 /// Members that the protocol reads: names of kinds, places, and data that is not text. Members whose name ends in `Id`
 /// are ids.
@@ -68,7 +68,7 @@ struct Change {
 
 /// Examines those strings of a body that are texts.
 pub(crate) fn look(
-    detector: &Detector,
+    marking: Marking,
     body: &str,
     is_text: impl Fn(&[Step]) -> bool,
     effort: &mut Effort,
@@ -77,13 +77,7 @@ pub(crate) fn look(
     let mut strings = Strings::of(body);
     while let Some(string) = strings.next().map_err(|error| error.to_string())? {
         if is_text(strings.path()) {
-            findings.look(
-                detector,
-                &string,
-                Coding::Text,
-                || strings.pointer(),
-                effort,
-            )?;
+            findings.look(marking, &string, Coding::Text, || strings.pointer(), effort)?;
         }
     }
     Ok(findings)
@@ -125,14 +119,14 @@ impl Findings {
     /// Examines one string. One that readers may decode differently is written anew.
     pub(crate) fn look(
         &mut self,
-        detector: &Detector,
+        marking: Marking,
         string: &Spelt,
         coding: Coding,
         pointer: impl FnOnce() -> String,
         effort: &mut Effort,
     ) -> Result<(), String> {
         let decoded = coding.decoded(string.decoded());
-        if let Some(redacted) = detector.redact(&decoded.text, effort)? {
+        if let Some(redacted) = marking.redact(&decoded.text, effort)? {
             self.change(string, pointer(), &coding.encoded(&redacted.text));
             self.names.extend(redacted.names);
         } else if decoded.is_loose {

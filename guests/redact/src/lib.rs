@@ -18,7 +18,7 @@ use acp_chain_proxy::{
     Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
     save,
 };
-use acp_chain_secrets::{Detector, Effort, MARKER};
+use acp_chain_secrets::{Detector, Effort, Marker, Marking};
 use serde::{Deserialize, Serialize};
 
 use body::Findings;
@@ -144,13 +144,13 @@ impl Proxy for Redact {
         let Notification { head, params } = update;
         let session = session(&head);
         let text = params.spelling();
-        let mut update = Update::of(&self.detector, &text)?;
+        let mut update = Update::of(self.hiding(), &text)?;
         let Some(chunk) = update.chunk.take() else {
             self.before(&update, session)?;
             return Ok(update.findings.action(&params)?);
         };
         let streams = &self.state.streams;
-        let decided = streams.next(&self.detector, session, chunk.piece(), || {
+        let decided = streams.next(self.hiding(), session, chunk.piece(), || {
             update.without_text(&text, &chunk)
         })?;
         save(&self.state)?;
@@ -174,7 +174,7 @@ impl Proxy for Redact {
             Ok(result) if head.sender == Peer::Client => self.read(&result),
             Err(error) if COVERED.contains(&&*head.method) => {
                 self.files.on_no_content(head.id);
-                self.error(error)
+                self.error(head.sender, error)
             }
             Ok(_) | Err(_) => Ok(Action::Forward),
         }
@@ -194,9 +194,19 @@ fn session(head: &Head) -> &str {
 }
 
 impl Redact {
+    /// Keeps secrets from the agent.
+    fn keeping(&self) -> Marking<'_> {
+        self.detector.marking(Marker::Redacted)
+    }
+
+    /// Hides secrets that the agent has.
+    fn hiding(&self) -> Marking<'_> {
+        self.detector.marking(Marker::Hidden)
+    }
+
     /// The text that the agent gets.
     fn read(&self, body: &Json) -> Result {
-        let findings = self.look(body, body::is_text)?;
+        let findings = look(self.keeping(), body, body::is_text)?;
         self.give(&findings)?;
         Ok(findings.action(body)?)
     }
@@ -206,7 +216,7 @@ impl Redact {
         let Some(body) = whole::prompt(head)? else {
             return Ok(Action::Forward);
         };
-        let findings = self.look(&body, body::is_text)?;
+        let findings = look(self.keeping(), &body, body::is_text)?;
         findings.check(PROMPT, |place| !place.starts_with("/prompt/"))?;
         whole::check(&findings, head)?;
         self.give(&findings)?;
@@ -216,31 +226,21 @@ impl Redact {
     /// The file that the agent gets, and may write back.
     fn read_file(&self, id: MessageId, body: &Json) -> Result {
         let content: String = body.at("/content").unwrap_or_default();
-        let redacted = self.detector.redact(&content, &mut Effort::default())?;
+        let redacted = self.keeping().redact(&content, &mut Effort::default())?;
         self.files.on_content(id, &content, redacted.as_ref());
         self.read(body)
     }
 
     /// What the user is asked to permit. Nobody may change what can be chosen.
     fn permission(&self, body: &Json) -> Result {
-        let findings = self.look(body, body::is_text)?;
+        let findings = look(self.hiding(), body, body::is_text)?;
         findings.check(PERMISSION, |place| place.starts_with("/options/"))?;
         Ok(findings.action(body)?)
     }
 
     /// What else the user is asked.
     fn question(&self, body: &Json) -> Result {
-        Ok(self.look(body, body::is_asked)?.action(body)?)
-    }
-
-    fn look(&self, body: &Json, is_text: impl Fn(&[Step]) -> bool) -> Result<Findings> {
-        let findings = body::look(
-            &self.detector,
-            &body.spelling(),
-            is_text,
-            &mut Effort::default(),
-        )?;
-        Ok(findings)
+        Ok(look(self.hiding(), body, body::is_asked)?.action(body)?)
     }
 
     /// Records that the agent gets these markers.
@@ -258,7 +258,7 @@ impl Redact {
 
     /// Sends the withheld part of a session's running text.
     fn flush(&self, session: &str) -> Result<()> {
-        if self.state.streams.flush(&self.detector, session)? {
+        if self.state.streams.flush(self.hiding(), session)? {
             save(&self.state)?;
         }
         Ok(())
@@ -277,13 +277,17 @@ impl Redact {
         }
     }
 
-    /// An error may quote the text that caused it.
-    fn error(&self, mut error: Error) -> Result {
+    /// An error of this sender may quote the text that caused it.
+    fn error(&self, sender: Peer, mut error: Error) -> Result {
+        let marking = match sender {
+            Peer::Client => self.keeping(),
+            Peer::Agent => self.hiding(),
+        };
         let mut effort = Effort::default();
         let mut findings = Findings::default();
-        let message = self.detector.redact(&error.message, &mut effort)?;
+        let message = marking.redact(&error.message, &mut effort)?;
         if let Some(data) = &mut error.data {
-            findings = body::look(&self.detector, &data.spelling(), |_| true, &mut effort)?;
+            findings = body::look(marking, &data.spelling(), |_| true, &mut effort)?;
             if !findings.is_empty() {
                 *data = Json::try_from(findings.applied(&data.spelling()))?;
             }
@@ -295,7 +299,9 @@ impl Redact {
             error.message = message.text;
             findings.names.extend(message.names);
         }
-        self.give(&findings)?;
+        if sender == Peer::Client {
+            self.give(&findings)?;
+        }
         Ok(Action::Reject(error))
     }
 
@@ -322,6 +328,16 @@ impl Redact {
     }
 }
 
+fn look(marking: Marking, body: &Json, is_text: impl Fn(&[Step]) -> bool) -> Result<Findings> {
+    let spelling = body.spelling();
+    Ok(body::look(
+        marking,
+        &spelling,
+        is_text,
+        &mut Effort::default(),
+    )?)
+}
+
 /// Whether the content of a write that is no text has a marker all the same.
 fn has_marker(params: &Json) -> Result<bool> {
     let text = params.spelling();
@@ -329,7 +345,7 @@ fn has_marker(params: &Json) -> Result<bool> {
     while let Some(string) = strings.next().map_err(|error| error.to_string())? {
         if let [Step::Member(name)] = strings.path()
             && name.is("content")
-            && string.decoded().contains(MARKER)
+            && string.decoded().contains(Marker::Redacted.begin())
         {
             return Ok(true);
         }

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use acp_chain_proxy::{Json, Peer};
-use acp_chain_secrets::{Coding, Detector, End, Tail, UNCLEAR};
+use acp_chain_secrets::{Coding, End, Marking, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
 
 /// How many bytes are stored for all sessions together. Saved, they are a few times as long at worst, and below the
@@ -58,7 +58,7 @@ impl Streams {
     /// or `None` if that is its own. `params` are its parameters with an empty text.
     pub(crate) fn next(
         &self,
-        detector: &Detector,
+        marking: Marking,
         session: &str,
         chunk: Chunk,
         params: impl FnOnce() -> String,
@@ -71,12 +71,12 @@ impl Streams {
         } = chunk;
         let is_other = |stream: &Stream| stream.identity != identity;
         if self.0.borrow().get(session).is_some_and(is_other) {
-            self.flush(detector, session)?;
+            self.flush(marking, session)?;
         }
         let mut streams = self.0.borrow_mut();
         let stream = streams.entry(session.to_owned()).or_default();
         stream.identity = identity;
-        let decided = detector.next(&mut stream.tail, text, End::Open)?;
+        let decided = marking.next(&mut stream.tail, text, End::Open)?;
         stream.last = match stream.tail.is_empty() {
             true => None,
             false => Some(Last {
@@ -89,22 +89,22 @@ impl Streams {
             return Err("a chunk has too much beside its text to be looked at".into());
         }
         drop(streams);
-        self.shrink(session)?;
+        self.shrink(marking, session)?;
         Ok(decided)
     }
 
     /// Ends the running text of a session, and sends its withheld part. Returns whether there was one.
-    pub(crate) fn flush(&self, detector: &Detector, session: &str) -> Result<bool, String> {
+    pub(crate) fn flush(&self, marking: Marking, session: &str) -> Result<bool, String> {
         let Some(mut stream) = self.0.borrow_mut().remove(session) else {
             return Ok(false);
         };
-        let rest = detector.next(&mut stream.tail, "", End::Here)?;
+        let rest = marking.next(&mut stream.tail, "", End::Here)?;
         send(stream.last, &rest.unwrap_or_default())?;
         Ok(true)
     }
 
     /// Gives up tails of other sessions, the longest first, until the stored amount is within bounds.
-    fn shrink(&self, session: &str) -> Result<(), String> {
+    fn shrink(&self, marking: Marking, session: &str) -> Result<(), String> {
         let mut streams = self.0.borrow_mut();
         let mut size: usize = streams.values().map(Stream::size).sum();
         while size > ALL {
@@ -115,7 +115,7 @@ impl Streams {
             let name = name.clone();
             let given_up = streams.remove(&name).unwrap_or_default();
             size -= given_up.size();
-            send(given_up.last, &Detector::marker(UNCLEAR))?;
+            send(given_up.last, &marking.of(UNCLEAR))?;
         }
         Ok(())
     }

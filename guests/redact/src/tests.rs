@@ -1,6 +1,6 @@
 use acp_chain_proxy::testing::{Host, Sent, What};
 use acp_chain_proxy::{Error, MessageId, Peer};
-use acp_chain_secrets::{Detector, Effort, pattern};
+use acp_chain_secrets::{Detector, Effort, Marker, pattern};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -11,6 +11,9 @@ mod restart;
 /// A secret by the configuration of these tests, which has no other.
 const SECRET: &str = "acme-0123456789";
 const MARKER: &str = "[redacted: acme]";
+
+/// The marker of a secret that the agent has.
+const HIDDEN: &str = "[hidden here, the agent has it: acme]";
 
 /// The powers in the README.
 const LEAST: &[&str] = &[
@@ -164,7 +167,7 @@ fn a_secret_in_two_chunks_is_found_and_the_rest_is_not_delayed() {
     chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
     assert_eq!(streamed(&host.sent()), "it is ");
     chunk(&mut host, "agent_message_chunk", "1", "56789, they say!");
-    assert_eq!(streamed(&host.sent()), format!("{MARKER}, they say!"));
+    assert_eq!(streamed(&host.sent()), format!("{HIDDEN}, they say!"));
 }
 
 #[test]
@@ -235,7 +238,7 @@ fn in_version_2_a_prompt_that_arrives_in_a_turn_does_not_cut_a_secret_in_two() {
     let idle =
         json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" });
     update(&mut host, idle);
-    assert_eq!(streamed(&host.sent()), MARKER);
+    assert_eq!(streamed(&host.sent()), HIDDEN);
 }
 
 #[test]
@@ -248,7 +251,7 @@ fn the_output_of_terminals_in_version_2_loses_its_secrets_however_it_is_cut() {
         let data: String = sent.get(place).expect("data");
         BASE64_STANDARD.decode(data).expect("Base64")
     };
-    let expected = format!("ä {MARKER} \u{1f600}\n").into_bytes();
+    let expected = format!("ä {HIDDEN} \u{1f600}\n").into_bytes();
     for size in 1..text.len() {
         let mut host = host();
         for piece in text.chunks(size) {
@@ -321,7 +324,7 @@ fn the_output_of_terminals_loses_its_secrets_in_every_spelling_that_somebody_dec
                 .collect();
             let text = String::from_utf8_lossy(&text);
             assert!(
-                !text.contains(SECRET) && text.contains(MARKER),
+                !text.contains(SECRET) && text.contains(HIDDEN),
                 "{data}: {text}"
             );
         }
@@ -378,7 +381,7 @@ fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
         let mut host = host();
         update(&mut host, shown.clone());
         let sent = host.sent().remove(0);
-        assert_eq!(sent.at(&format!("/update{place}")), MARKER, "{shown}");
+        assert_eq!(sent.at(&format!("/update{place}")), HIDDEN, "{shown}");
     }
     let mut host = host();
     let subject = json!({ "type": "command", "command": SECRET, "cwd": "/p" });
@@ -387,7 +390,7 @@ fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
     let sent = host.sent().remove(0);
     assert_eq!(
         (sent.at("/title"), sent.at("/subject/command")),
-        (MARKER.into(), MARKER.into())
+        (HIDDEN.into(), HIDDEN.into())
     );
 }
 
@@ -402,7 +405,7 @@ fn news_that_is_no_part_of_the_conversation_does_not_cut_a_secret_in_two() {
     );
     chunk(&mut host, "agent_message_chunk", "1", "56789");
     chunk(&mut host, "agent_message_chunk", "1", " is it!");
-    assert_eq!(streamed(&host.sent()), format!("{MARKER} is it!"));
+    assert_eq!(streamed(&host.sent()), format!("{HIDDEN} is it!"));
 }
 
 #[test]
@@ -428,7 +431,7 @@ fn sessions_do_not_mix() {
         .partition(|sent| sent.at("/sessionId") == "a");
     assert_eq!(
         (streamed(&a), streamed(&b)),
-        (format!("{MARKER} !"), format!("{MARKER} !"))
+        (format!("{HIDDEN} !"), format!("{HIDDEN} !"))
     );
 }
 
@@ -462,9 +465,9 @@ fn tool_calls_lose_their_secrets_and_keep_their_ids() {
     );
     let sent = host.sent().remove(0);
     assert_eq!(sent.at("/update/toolCallId"), SECRET);
-    assert_eq!(sent.at("/update/content/0/content/text"), MARKER);
-    assert_eq!(sent.at("/update/rawInput/command/1"), MARKER);
-    assert_eq!(sent.at("/update/rawOutput"), MARKER);
+    assert_eq!(sent.at("/update/content/0/content/text"), HIDDEN);
+    assert_eq!(sent.at("/update/rawInput/command/1"), HIDDEN);
+    assert_eq!(sent.at("/update/rawOutput"), HIDDEN);
 }
 
 #[test]
@@ -507,7 +510,7 @@ fn a_permission_request_loses_the_secrets_that_it_shows() {
     let params = json!({ "sessionId": "s", "toolCall": call, "options": [] });
     host.request(Peer::Agent, "session/request_permission", params);
     let title = host.sent()[0].at("/toolCall/title");
-    assert_eq!(title, format!("curl -H {MARKER}"));
+    assert_eq!(title, format!("curl -H {HIDDEN}"));
 }
 
 #[test]
@@ -523,9 +526,9 @@ fn a_question_loses_the_secrets_that_it_shows_and_none_that_its_answer_needs() {
     let sent = host.sent().remove(0);
     let field = "/requestedSchema/properties/path";
     for (place, expected) in [
-        ("/message".to_owned(), MARKER),
-        (format!("{field}/title"), MARKER),
-        (format!("{field}/description"), MARKER),
+        ("/message".to_owned(), HIDDEN),
+        (format!("{field}/title"), HIDDEN),
+        (format!("{field}/description"), HIDDEN),
         (format!("{field}/enum/0"), SECRET),
     ] {
         assert_eq!(sent.at(&place), expected, "{place}");
@@ -624,9 +627,9 @@ fn what_an_error_quotes_is_redacted() {
     let Err(error) = host.sent().remove(0).body else {
         panic!("an error")
     };
-    assert_eq!(error.message, format!("refused: {MARKER}"));
+    assert_eq!(error.message, format!("refused: {HIDDEN}"));
     let data = error.data.expect("data");
-    assert_eq!(data.at::<String>("/path/0").as_deref(), Some(MARKER));
+    assert_eq!(data.at::<String>("/path/0").as_deref(), Some(HIDDEN));
 }
 
 #[test]
@@ -649,9 +652,9 @@ fn what_is_kept_of_many_sessions_is_bounded_and_none_starves_another() {
         .sent()
         .into_iter()
         .partition(|sent| sent.at("/sessionId") == "small");
-    assert_eq!(streamed(&small), format!("it is {MARKER}!!"));
+    assert_eq!(streamed(&small), format!("it is {HIDDEN}!!"));
     let shown = streamed(&large);
-    assert!(shown.contains("[redacted: unclear]") && !shown.contains("MIIE"));
+    assert!(shown.contains("[hidden here, the agent has it: unclear]") && !shown.contains("MIIE"));
 }
 
 #[test]
@@ -666,7 +669,7 @@ fn of_two_texts_in_a_chunk_none_hides_a_secret() {
     host.notify(Peer::Agent, "session/update", &params);
     let sent = host.sent().remove(0).body.expect("parameters").to_string();
     assert!(
-        !sent.contains(SECRET) && sent.matches(MARKER).count() == 2,
+        !sent.contains(SECRET) && sent.matches(HIDDEN).count() == 2,
         "{sent}"
     );
 }
@@ -744,7 +747,7 @@ proptest! {
         host.answer(id, json!({}));
         let detector = Detector::new([pattern("acme", REGEX).expect("right")]).expect("right");
         let whole = |text: &String| {
-            let redacted = detector.redact(text, &mut Effort::default()).expect("in memory");
+            let redacted = detector.marking(Marker::Hidden).redact(text, &mut Effort::default()).expect("in memory");
             redacted.map_or_else(|| text.clone(), |redacted| redacted.text)
         };
         let expected: String = texts.iter().map(|(_, text)| whole(text)).collect();

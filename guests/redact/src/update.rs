@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use acp_chain_proxy::{Spelt, Step, Strings};
-use acp_chain_secrets::{Coding, Decoded, Detector, Effort};
+use acp_chain_secrets::{Coding, Decoded, Effort, Marking};
 
 use crate::body::{self, Findings};
 use crate::streams;
@@ -39,7 +39,7 @@ pub(crate) struct Chunk<'u> {
 }
 
 impl<'u> Update<'u> {
-    pub(crate) fn of(detector: &Detector, params: &'u str) -> Result<Self, String> {
+    pub(crate) fn of(marking: Marking, params: &'u str) -> Result<Self, String> {
         let (mut kind, mut child) = (String::new(), None);
         let (mut identity, mut text, mut output) = (String::new(), None, None);
         let mut findings = Findings::default();
@@ -61,11 +61,11 @@ impl<'u> Update<'u> {
             if TEXTS.iter().any(|names| leads(path, names)) {
                 // Of the running text, if this turns out to be a chunk; of duplicates the last one counts.
                 if let Some((other, pointer)) = text.replace((string, strings.pointer())) {
-                    findings.look(detector, &other, Coding::Text, || pointer, &mut effort)?;
+                    findings.look(marking, &other, Coding::Text, || pointer, &mut effort)?;
                 }
             } else if leads(path, OUTPUT) {
                 findings.look(
-                    detector,
+                    marking,
                     &string,
                     Coding::Base64,
                     || strings.pointer(),
@@ -74,11 +74,11 @@ impl<'u> Update<'u> {
             } else if leads(path, OUTPUT_CHUNK) {
                 // Of duplicates the last one counts, as above.
                 if let Some((other, pointer)) = output.replace((string, strings.pointer())) {
-                    findings.look(detector, &other, Coding::Base64, || pointer, &mut effort)?;
+                    findings.look(marking, &other, Coding::Base64, || pointer, &mut effort)?;
                 }
             } else if body::is_text(path) {
                 findings.look(
-                    detector,
+                    marking,
                     &string,
                     Coding::Text,
                     || strings.pointer(),
@@ -98,7 +98,7 @@ impl<'u> Update<'u> {
                     coding: Coding::Base64,
                 });
             } else {
-                findings.look(detector, &string, Coding::Base64, || pointer, &mut effort)?;
+                findings.look(marking, &string, Coding::Base64, || pointer, &mut effort)?;
             }
         }
         if let Some((string, pointer)) = text {
@@ -112,7 +112,7 @@ impl<'u> Update<'u> {
                     coding: Coding::Text,
                 });
             } else {
-                findings.look(detector, &string, Coding::Text, || pointer, &mut effort)?;
+                findings.look(marking, &string, Coding::Text, || pointer, &mut effort)?;
             }
         }
         Ok(Self {

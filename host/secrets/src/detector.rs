@@ -101,6 +101,22 @@ pub struct Secret {
     pub name: Option<&'static str>,
 }
 
+/// What takes the place of a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marker {
+    /// The secret goes no further.
+    Redacted,
+    /// The agent has the secret, and only a reader does not see it.
+    Hidden,
+}
+
+/// A detector that replaces secrets by markers.
+#[derive(Clone, Copy)]
+pub struct Marking<'d> {
+    detector: &'d Detector,
+    marker: Marker,
+}
+
 /// A text without its secrets.
 #[derive(Debug)]
 pub struct Redacted {
@@ -155,20 +171,13 @@ impl Detector {
         Ok(self.search.get_or_init(|| search))
     }
 
-    /// The marker of a secret of this kind.
+    /// Replaces secrets by these markers.
     #[must_use]
-    pub fn marker(name: &str) -> String {
-        format!("{MARKER}{name}]")
-    }
-
-    /// A whole text without its secrets; `None` if it has none.
-    ///
-    /// # Errors
-    /// If a rule exceeds its memory.
-    pub fn redact(&self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
-        let scan = Scan::of(self, text, 0, *effort, End::Here)?;
-        *effort = scan.effort;
-        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0)))
+    pub fn marking(&self, marker: Marker) -> Marking<'_> {
+        Marking {
+            detector: self,
+            marker,
+        }
     }
 
     /// The secrets in a whole text.
@@ -181,22 +190,8 @@ impl Detector {
         Ok(scan.secrets(0))
     }
 
-    /// Adds a piece to a text. Returns the newly decided text without secrets, or `None` if that is the piece itself;
-    /// the rest stays in the tail, which is empty at the end of the text.
-    ///
-    /// # Errors
-    /// If a rule exceeds its memory.
-    pub fn next(&self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
-        let is_first = tail.is_empty();
-        let (scan, text) = self.scan(tail, piece, end)?;
-        let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
-        let out = (!is_whole).then(|| scan.redacted(&text, tail.from).text);
-        tail.advance(text, &scan);
-        Ok(out)
-    }
-
-    /// The same for callers that keep the text: how much of the tail and the piece is now decided, in bytes, and the
-    /// secrets in that.
+    /// Adds a piece to a text. Returns how much of the tail and the piece is now decided, in bytes, and the secrets in
+    /// that. The rest stays in the tail, which is empty at the end of the text.
     ///
     /// # Errors
     /// If a rule exceeds its memory.
@@ -217,6 +212,49 @@ impl Detector {
         text.push_str(piece);
         let scan = Scan::of(self, &text, tail.from, tail.effort, end)?;
         Ok((scan, text))
+    }
+}
+
+impl Marking<'_> {
+    /// A whole text without its secrets; `None` if it has none.
+    ///
+    /// # Errors
+    /// If a rule exceeds its memory.
+    pub fn redact(self, text: &str, effort: &mut Effort) -> Result<Option<Redacted>, String> {
+        let scan = Scan::of(self.detector, text, 0, *effort, End::Here)?;
+        *effort = scan.effort;
+        Ok((!scan.is_clean()).then(|| scan.redacted(text, 0, self.marker)))
+    }
+
+    /// Adds a piece to a text. Returns the newly decided text without secrets, or `None` if that is the piece itself;
+    /// the rest stays in the tail, which is empty at the end of the text.
+    ///
+    /// # Errors
+    /// If a rule exceeds its memory.
+    pub fn next(self, tail: &mut Tail, piece: &str, end: End) -> Result<Option<String>, String> {
+        let is_first = tail.is_empty();
+        let (scan, text) = self.detector.scan(tail, piece, end)?;
+        let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
+        let out = (!is_whole).then(|| scan.redacted(&text, tail.from, self.marker).text);
+        tail.advance(text, &scan);
+        Ok(out)
+    }
+
+    /// The marker of a secret of this kind.
+    #[must_use]
+    pub fn of(self, name: &str) -> String {
+        [self.marker.begin(), name, "]"].concat()
+    }
+}
+
+impl Marker {
+    /// Its text before the kind of the secret.
+    #[must_use]
+    pub const fn begin(self) -> &'static str {
+        match self {
+            Self::Redacted => "[redacted: ",
+            Self::Hidden => "[hidden here, the agent has it: ",
+        }
     }
 }
 
@@ -262,6 +300,3 @@ impl Kind {
         Ok(self.machine.get_or_init(|| machine))
     }
 }
-
-/// The beginning of every marker.
-pub const MARKER: &str = "[redacted: ";

@@ -6,7 +6,7 @@ use std::ops::Range;
 use regex_automata::nfa::thompson::{self, pikevm::PikeVM};
 use regex_automata::{Anchored, Input};
 
-use crate::detector::Detector;
+use crate::detector::Marker;
 use crate::judge::Judge;
 use crate::machine::{self, Machine};
 use crate::rules::Rule;
@@ -88,7 +88,7 @@ impl Oracle {
         let (mut result, mut copied) = (String::new(), 0);
         for (range, name) in out {
             result += &text[copied..range.start];
-            result += &Detector::marker(name);
+            result += &[Marker::Redacted.begin(), name, "]"].concat();
             copied = range.end;
         }
         result + &text[copied..]

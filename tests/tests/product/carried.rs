@@ -288,7 +288,7 @@ async fn a_guard_without_the_powers_to_guard_is_no_silent_guard() {
     let user = User::new();
     let entry = "[[proxy]]\nuse = 'redact'\npowers = ['prompts.read']\n";
     user.config(entry);
-    let why = "it cannot guard without `prompts.change`, `files.watch`, ";
+    let why = "it cannot guard without `prompts.change`: ";
     let (valid, printed) = user.output(["check"]).await;
     assert!(!valid && printed.contains(why), "{printed}");
     let error = user.refused(&[]).await;

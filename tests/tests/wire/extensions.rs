@@ -74,7 +74,7 @@ async fn a_secret_that_is_split_over_chunks_never_reaches_the_client() {
     // All of the text is there before the response, and what only began like a secret is too.
     assert_eq!(
         told,
-        "your key is [redacted: aws-access-token], and that is all. AKI"
+        "your key is [hidden here, the agent has it: aws-access-token], and that is all. AKI"
     );
     assert_eq!(stop.result.as_deref(), Some(r#"{"stopReason":"end_turn"}"#));
 }

@@ -1,4 +1,4 @@
-use acp_chain_secrets::pattern;
+use acp_chain_secrets::{Detector, Marker, pattern};
 use serde_json::json;
 
 use super::*;
@@ -10,7 +10,13 @@ fn detector() -> Detector {
 fn redacted(body: &str) -> Option<String> {
     let body: Json = body.parse().expect("JSON");
     let text = body.spelling();
-    let findings = look(&detector(), &text, is_text, &mut Effort::default()).expect("in memory");
+    let findings = look(
+        detector().marking(Marker::Redacted),
+        &text,
+        is_text,
+        &mut Effort::default(),
+    )
+    .expect("in memory");
     let applied = findings.applied(&text);
     match findings.action(&body).expect("in memory") {
         Action::Forward => None,
@@ -76,7 +82,13 @@ fn the_data_of_an_error_that_ends_a_turn_is_free() {
 fn what_is_nested_too_deep_to_be_looked_at_is_an_error() {
     let nested = |depth: usize| format!("{}\"SECRET\"{}", "[".repeat(depth), "]".repeat(depth));
     assert!(redacted(&nested(128)).is_some());
-    let error = look(&detector(), &nested(129), is_text, &mut Effort::default()).err();
+    let error = look(
+        detector().marking(Marker::Redacted),
+        &nested(129),
+        is_text,
+        &mut Effort::default(),
+    )
+    .err();
     assert!(error.expect("too deep").contains("nested deeper than 128"));
 }
 

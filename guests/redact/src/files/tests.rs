@@ -1,4 +1,4 @@
-use acp_chain_secrets::{Detector, Effort, pattern};
+use acp_chain_secrets::{Detector, Effort, Marker, pattern};
 use proptest::prelude::*;
 
 use super::*;
@@ -10,6 +10,7 @@ fn detector() -> Detector {
 /// The agent reads a file; returns what it gets.
 fn read(files: &Files, path: &str, content: &str, part: bool) -> String {
     let redacted = detector()
+        .marking(Marker::Redacted)
         .redact(content, &mut Effort::default())
         .expect("looked at");
     let name = ("s".to_owned(), path.to_owned());
@@ -252,7 +253,7 @@ proptest! {
         let seen = read(&files, "/p/one", &one, false);
         read(&files, "/p/other", &other, false);
         let detector = detector();
-        let redacted = detector.redact(&text, &mut Effort::default()).expect("looked at");
+        let redacted = detector.marking(Marker::Redacted).redact(&text, &mut Effort::default()).expect("looked at");
         let text = redacted.map_or(text, |redacted| redacted.text);
         for text in [seen, text, edits.replace("acme-", "x")] {
             for path in ["/p/other", "/p/new"] {

@@ -9,7 +9,7 @@ fn a_secret_is_found_although_its_two_chunks_meet_different_instances() {
     chunk(&mut host, "agent_message_chunk", "1", "it is acme-01234");
     host.restart().expect("takes up what was saved");
     chunk(&mut host, "agent_message_chunk", "1", "56789, they say!");
-    assert_eq!(streamed(&host.sent()), format!("it is {MARKER}, they say!"));
+    assert_eq!(streamed(&host.sent()), format!("it is {HIDDEN}, they say!"));
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn nothing_is_saved_where_nothing_changed() {
     read(&mut host);
     assert!(host.saved().is_some());
     read(&mut host);
-    write(&mut host, MARKER);
+    write(&mut host, HIDDEN);
     let id = prompt(&mut host);
     update(
         &mut host,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::beginnings::{Beginning, Beginnings, State, column};
-use super::{Detector, Kind, MARKER, Needed, Place, Redacted, Search, Secret, UNCLEAR};
+use super::{Detector, Kind, Marker, Needed, Place, Redacted, Search, Secret, UNCLEAR};
 use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
@@ -236,14 +236,14 @@ impl Scan {
     }
 
     /// The decided part of the text, with markers.
-    pub(super) fn redacted(&self, text: &str, from: usize) -> Redacted {
+    pub(super) fn redacted(&self, text: &str, from: usize, marker: Marker) -> Redacted {
         let mut out = String::with_capacity(self.decided - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
         for Span { range, name, .. } in &self.spans {
             out.push_str(&text[copied..range.start]);
             let start = out.len();
             if let Some(name) = *name {
-                for part in [MARKER, name, "]"] {
+                for part in [marker.begin(), name, "]"] {
                     out.push_str(part);
                 }
                 names.push(name);

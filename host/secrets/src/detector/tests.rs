@@ -15,6 +15,7 @@ fn detector() -> Detector {
 
 fn redacted_by(detector: &Detector, text: &str) -> String {
     let redacted = detector
+        .marking(Marker::Redacted)
         .redact(text, &mut Effort::default())
         .expect("in memory");
     redacted.map_or_else(|| text.to_owned(), |redacted| redacted.text)
@@ -26,7 +27,10 @@ fn redacted(text: &str) -> String {
 
 /// The text decided by a piece.
 fn next(detector: &Detector, tail: &mut Tail, piece: &str, end: End) -> String {
-    let next = detector.next(tail, piece, end).expect("in memory");
+    let next = detector
+        .marking(Marker::Redacted)
+        .next(tail, piece, end)
+        .expect("in memory");
     next.unwrap_or_else(|| piece.to_owned())
 }
 
