@@ -63,7 +63,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_http::{Connections, HEARTBEAT, PAUSE, Terms, Visitor, serve};
+use acp_chain_http::{Connections, PAUSE, Terms, Visitor, serve};
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::memory;
 use hyper::Request;
@@ -302,7 +302,7 @@ async fn receive(
     let _ = stream.set_nodelay(true);
     // A client that vanished is noticed when it does not acknowledge sent data.
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(3 * HEARTBEAT));
+    let _ = SockRef::from(&stream).set_tcp_user_timeout(Some(3 * acp_chain_http::HEARTBEAT));
     let _ = SockRef::from(&stream).set_keepalive(true);
     let _ = SockRef::from(&stream).set_send_buffer_size(SENT);
     let mut peer = Peer {
