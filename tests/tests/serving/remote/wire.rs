@@ -107,11 +107,9 @@ async fn an_agent_that_refuses_to_begin_leaves_no_connection() {
 async fn a_chain_that_does_not_start_is_told_before_anybody_comes() {
     let folder = tempfile::tempdir().unwrap();
     let manifest = folder.path().join("chain.toml");
-    let proxies = ["redact", "rules"].map(|name| {
-        let component = host::component(name);
-        format!("[[proxy]]\nid = {name:?}\npath = {component:?}\n")
-    });
-    std::fs::write(&manifest, proxies.concat()).unwrap();
+    let component = host::component("redact");
+    let proxy = format!("[[proxy]]\nid = \"redact\"\npath = {component:?}\nconfig.none = 7\n");
+    std::fs::write(&manifest, proxy).unwrap();
     let mut command = host::acp_chain("serve");
     command.args(["--listen", "127.0.0.1:0", "--manifest"]);
     let ended = in_time(
@@ -121,6 +119,7 @@ async fn a_chain_that_does_not_start_is_told_before_anybody_comes() {
     let ended = ended.await.unwrap();
     assert_eq!(ended.status.code(), Some(1));
     let told = String::from_utf8(ended.stderr).unwrap();
-    assert!(told.contains("the proxy `redact` is a guard"), "{told}");
+    assert!(told.contains("proxy `redact`"), "{told}");
+    assert!(told.contains("it did not start: "), "{told}");
     assert!(ended.stdout.is_empty());
 }
