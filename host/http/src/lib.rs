@@ -31,7 +31,7 @@ pub use self::connections::{Connections, Visitor};
 pub use self::serve::{Terms, serve};
 
 /// How often an idle stream or connection shows that it is alive. Some clients give up silent ones, and only writing
-/// shows that a client is gone.
+/// shows that a client has disconnected.
 pub const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// How long to stop accepting when the system is out of resources.

@@ -69,9 +69,10 @@ pub async fn serve<S, F>(
                 ends = true;
             }
             // Its client must not send another one meanwhile. HTTP/2 says so by itself.
-            Ok::<_, Infallible>(match ends && version <= Version::HTTP_11 {
-                true => named(answer, header::CONNECTION, "close"),
-                false => answer,
+            Ok::<_, Infallible>(if ends && version <= Version::HTTP_11 {
+                named(answer, header::CONNECTION, "close")
+            } else {
+                answer
             })
         }
     });

@@ -119,9 +119,10 @@ impl Check {
 
     /// Whether a proxy is a guard: as its package says, or where components are started, as it declares itself.
     fn is_guard(&self, part: &Part, runtime: &Runtime) -> bool {
-        match self.start {
-            true => part.is_guard(runtime),
-            false => part.is_said_to_guard(),
+        if self.start {
+            part.is_guard(runtime)
+        } else {
+            part.is_said_to_guard()
         }
     }
 
