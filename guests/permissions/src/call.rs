@@ -3,10 +3,29 @@
 
 use std::collections::BTreeSet;
 
+use crate::fold::fold;
+use crate::input::Input;
 use crate::object::Reader;
 
 /// How much is kept of one call, by [`Call::size`]. Anything beyond makes it unclear.
 const MOST: usize = 128 * 1024;
+
+/// What is said where a page is to be opened, or somebody is to sign in.
+const CONSENTS: &[&str] = &[
+    "authenticat",
+    "authoriz",
+    "device code",
+    "in your browser",
+    "log in",
+    "login",
+    "oauth",
+    "open a browser",
+    "open a page",
+    "open a url",
+    "open the page",
+    "sign in",
+    "sign-in",
+];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Call {
@@ -18,6 +37,9 @@ pub(crate) struct Call {
     pub(crate) shown: BTreeSet<&'static str>,
     /// Of its locations and of the diffs in its content.
     pub(crate) paths: BTreeSet<String>,
+    pub(crate) input: Input,
+    /// Whether it has been reported as over.
+    pub(crate) is_over: bool,
     /// Whether it was, or may have been, declared to have content.
     pub(crate) has_content: bool,
     /// Whether some of it was not kept or could not be read: no rule may allow it.
@@ -51,6 +73,13 @@ impl Call {
                 self.hear_content(item, &mut reader);
             }
         }
+        for input in reader.all(&said, "rawInput") {
+            self.input.hear(input);
+        }
+        let status = reader.texts(&said, "status");
+        self.is_over |= status
+            .iter()
+            .any(|status| matches!(&**status, "completed" | "failed"));
         self.unclear |= reader.unclear;
     }
 
@@ -130,6 +159,7 @@ impl Call {
         kinds.for_each(|kind| self.add_kind(kind));
         self.shown.extend(&known.shown);
         self.add_paths(known.paths.iter().cloned());
+        self.input.add(&known.input);
         self.unclear |= known.unclear;
     }
 
@@ -158,16 +188,28 @@ impl Call {
         // Including the cost of keeping it.
         let size = self.size + text.len() + 64;
         let fits = size <= MOST;
-        match fits {
-            true => self.size = size,
-            false => self.unclear = true,
+        if fits {
+            self.size = size;
         }
+        self.unclear |= !fits;
         fits
     }
 
     /// Its approximate size, in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.size
+        self.size + self.input.size()
+    }
+
+    /// Whether it asks to sign in, or to open a page, rather than about a tool: agents do so by a permission where the
+    /// client has no other way.
+    pub(crate) fn is_consent(&self) -> bool {
+        let texts = self.titles.iter().chain(&self.input.texts);
+        let says = |text: &String| {
+            let words = text.split_whitespace().filter(|word| !word.contains("://"));
+            let text = fold(&words.collect::<Vec<_>>().join(" "));
+            CONSENTS.iter().any(|consent| text.contains(consent))
+        };
+        self.kinds.contains("fetch") && texts.into_iter().any(says)
     }
 
     /// All its kinds, declared and implied.

@@ -23,6 +23,17 @@ impl Directory {
         (same && root == self.root).then_some(self.names.len())
     }
 
+    /// A path as it counts from here, as it is written.
+    pub(crate) fn join(&self, path: &str) -> String {
+        if path.starts_with(['/', '\\', '~', '$', '%']) || drive(path).is_some() {
+            return path.to_owned();
+        }
+        let root = self.root.trim_end_matches('/');
+        let names = self.names.iter().map(|name| &*name.given);
+        let names: Vec<_> = [root].into_iter().chain(names).chain([path]).collect();
+        names.join("/")
+    }
+
     pub(crate) fn is_windows(&self) -> bool {
         self.root != "/"
     }

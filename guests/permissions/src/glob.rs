@@ -60,6 +60,21 @@ impl Glob {
         self.root == Root::Share
     }
 
+    /// Whether it may be meant by a word that is perhaps no path: by one name, if its own last name is more than a
+    /// wildcard; by several, if any of its names is.
+    pub(crate) fn is_meant_by(&self, word: &str) -> bool {
+        let is_named = |segment: &Segment| match segment {
+            Segment::Any => false,
+            Segment::Name(_) => true,
+            Segment::Pattern(pattern) => pattern.names_something(),
+        };
+        if word.contains(['/', '\\']) {
+            self.segments.iter().any(is_named)
+        } else {
+            self.segments.last().is_some_and(is_named)
+        }
+    }
+
     /// Whether a rule that allows matches this place. Wildcards match protected names only `freely`.
     pub(crate) fn allows(
         &self,

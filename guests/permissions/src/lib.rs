@@ -3,9 +3,11 @@
 //! See the README for the rules and their limits.
 
 mod call;
+mod command;
 mod directory;
 mod fold;
 mod glob;
+mod input;
 mod name;
 mod object;
 mod pattern;
@@ -16,8 +18,10 @@ mod request;
 mod rule;
 mod told;
 mod turns;
+mod verdict;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use acp_chain_proxy::{
@@ -27,12 +31,15 @@ use acp_chain_proxy::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use call::Call;
+use command::Commands;
 use directory::Directory;
 use place::Place;
 use request::Asked;
 use rule::{Case, Decision, Entry, Rule};
 use told::{Known, Ruling, Told};
 use turns::{Turn, Turns};
+use verdict::Verdict;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -60,8 +67,10 @@ impl Configure for Permissions {
                 .check()
                 .map_err(|wrong| format!("in rule {number} of `rules`: {wrong}"))
         });
+        let rules = rules.collect::<std::result::Result<Vec<Rule>, String>>()?;
+        warn_about(&rules);
         Ok(Self {
-            rules: rules.collect::<std::result::Result<_, _>>()?,
+            rules,
             sessions: Sessions::default(),
             turns: Turns::default(),
             told: Told::default(),
@@ -70,11 +79,38 @@ impl Configure for Permissions {
     }
 }
 
+/// Warns of rules that do less, or more, than they look like.
+fn warn_about(rules: &[Rule]) {
+    if rules.is_empty() {
+        log(
+            Level::Warn,
+            "there are no `rules`, so every request goes to the user",
+        );
+    }
+    for (number, rule) in (1..).zip(rules) {
+        for warning in rule.warnings() {
+            log(Level::Warn, format_args!("rule {number}: {warning}"));
+        }
+    }
+    let last = (1..).zip(rules).find(|(_, rule)| rule.is_last());
+    if let Some((number, _)) = last.filter(|(number, _)| *number < rules.len()) {
+        let next = number + 1;
+        log(
+            Level::Warn,
+            format_args!(
+                "rule {number} matches every request, so rule {next} and those behind it never do"
+            ),
+        );
+    }
+}
+
 const PERMISSION: &str = "session/request_permission";
+const ELICITATION: &str = "elicitation/create";
 
 impl Proxy for Permissions {
     const SUBSCRIPTIONS: &[Subscription] = &[
         Subscription::requests(PERMISSION).from(Peer::Agent),
+        Subscription::requests(ELICITATION).from(Peer::Agent),
         Subscription::notifications("session/update")
             .from(Peer::Agent)
             .without_body(),
@@ -105,13 +141,17 @@ impl Proxy for Permissions {
     async fn on_request(&self, request: Request) -> Result {
         let opens = self.sessions.on_request(&request);
         self.keep(opens)?;
-        if request.head.method != PERMISSION {
+        let asked = match &*request.head.method {
+            PERMISSION => Some(Asked::read(&request.params.spelling())),
+            ELICITATION => Asked::read_elicitation(&request.params.spelling()),
+            _ => None,
+        };
+        let Some(asked) = asked else {
             return Ok(Action::Forward);
-        }
-        self.told
-            .busy(request.head.session.as_deref().unwrap_or_default());
-        let asked = Asked::read(&request.params.spelling());
-        Ok(self.answer(request.head.session.as_deref(), asked, &request.params))
+        };
+        let session = request.head.session.as_deref();
+        self.told.busy(session.unwrap_or_default());
+        Ok(self.answer(session, asked, &request.params))
     }
 
     async fn on_notification(&self, update: Notification) -> Result {
@@ -163,6 +203,7 @@ impl Permissions {
     fn answer(&self, session: Option<&str>, asked: Asked, params: &Json) -> Action {
         let name = session.unwrap_or_default();
         let known = self.known(name, &asked);
+        let is_elicitation = asked.is_elicitation;
         let Some((ruling, outcome)) = self.decide(session, asked) else {
             return Action::Forward;
         };
@@ -171,7 +212,15 @@ impl Permissions {
             return Action::Forward;
         }
         self.told.show(name, params, &ruling, known);
-        Action::Respond(json!({ "outcome": outcome, "_meta": ruling.meta() }).into())
+        let meta = ruling.meta();
+        let result = if is_elicitation {
+            let action = outcome.get("optionId").unwrap_or(&Value::Null);
+            let action = action.as_str().unwrap_or("decline");
+            json!({ "action": action, "_meta": meta })
+        } else {
+            json!({ "outcome": outcome, "_meta": meta })
+        };
+        Action::Respond(result.into())
     }
 
     /// What the client knows of a request's call.
@@ -186,6 +235,37 @@ impl Permissions {
         }
     }
 
+    /// The first rule that matches; `None` if there is none, or if nobody can tell.
+    fn first(&self, case: &Case, title: &Shown) -> Option<(usize, &Rule)> {
+        let mut covered = vec![false; case.commands.as_ref().map_or(0, Commands::count)];
+        for (number, rule) in (1..).zip(&self.rules) {
+            match rule.judge(case, &mut covered) {
+                Verdict::Yes => {
+                    log(Level::Debug, format_args!("rule {number} matches {title}"));
+                    return Some((number, rule));
+                }
+                Verdict::Maybe(why) => {
+                    log(
+                        Level::Info,
+                        format_args!(
+                            "rule {number} may match {title}, so the user is asked: {why}"
+                        ),
+                    );
+                    return None;
+                }
+                Verdict::No(why) => log(
+                    Level::Debug,
+                    format_args!("rule {number} does not match {title}: {why}"),
+                ),
+            }
+        }
+        log(
+            Level::Debug,
+            format_args!("no rule matches {title}, so the user is asked"),
+        );
+        None
+    }
+
     /// The rule that decides, and the outcome. `None` if the user is asked.
     fn decide(&self, session: Option<&str>, asked: Asked) -> Option<(Ruling, Value)> {
         let mut call = asked.call;
@@ -195,16 +275,25 @@ impl Permissions {
         let session = session.and_then(|session| self.sessions.get(session));
         let directory = session.and_then(|session| Directory::of(&session.cwd));
         let place = |path: &String| Place::of(path, directory.as_ref());
+        let commands = Commands::of(&call, directory.as_ref());
+        let mentioned = mentions(&call, commands.as_ref());
         let case = Case {
             call: &call,
             places: call.paths.iter().map(place).collect(),
             question: asked.question.as_deref(),
             beside: asked.cwd.as_ref().map(place),
+            mentions_more: mentioned.len() > MOST_MENTIONS,
+            mentioned: mentioned
+                .into_iter()
+                .take(MOST_MENTIONS)
+                .map(|word| (word.clone(), place(&word)))
+                .collect(),
+            commands,
+            is_consent: asked.opens_page || call.is_consent(),
             directory,
         };
-        let title = Shown(call.titles.last().or(asked.question.as_ref()));
-        let mut rules = (1..).zip(&self.rules);
-        let (number, rule) = rules.find(|(_, rule)| rule.matches(&case))?;
+        let title = Shown(command::title(&call).or(asked.question.as_deref()));
+        let (number, rule) = self.first(&case, &title)?;
         let kinds = rule.options();
         let (done, option) = match rule.decision {
             Decision::Allow => ("allowed", asked.options.only(kinds)),
@@ -252,8 +341,39 @@ impl Permissions {
     }
 }
 
+/// What may be a path, beside those that the call declares: words of its commands and titles, and texts of its input.
+/// It can cause a denial or a question, never an approval.
+fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
+    let words = commands.iter().flat_map(|commands| &commands.words);
+    let texts = words.clone().chain(&call.input.texts).map(String::as_str);
+    // A word may itself be a command.
+    let separators = |c: char| c.is_whitespace() || ";&|<>".contains(c);
+    let titles = call
+        .titles
+        .iter()
+        .chain(words)
+        .flat_map(|line| line.split(separators));
+    let quotes = ['`', '\'', '"', '(', ')', ',', ';'];
+    let mentioned = texts.chain(titles.map(|word| word.trim_matches(quotes)));
+    // `--file=.env`, `HEAD:.env`, `@.env`
+    let parts = mentioned.flat_map(|text| {
+        let behind = text.match_indices(['=', ':', '@']);
+        behind.map(|(at, _)| &text[at + 1..]).chain([text])
+    });
+    let is_path = |text: &&str| {
+        let fits = text.len() <= LONGEST_PATH && !text.contains('\n');
+        fits && text.contains(char::is_alphanumeric)
+    };
+    parts.filter(is_path).map(str::to_owned).collect()
+}
+
+/// The longest text that is taken for a path, in bytes.
+const LONGEST_PATH: usize = 4096;
+/// How many texts of a request are taken for paths. Of more, nobody can tell whether one is.
+const MOST_MENTIONS: usize = 8192;
+
 /// A title as the log shows it: one line, not too long, with nothing hidden.
-struct Shown<'a>(Option<&'a String>);
+struct Shown<'a>(Option<&'a str>);
 
 impl fmt::Display for Shown<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -12,6 +12,12 @@ use crate::fold::fold;
 #[derive(Default)]
 pub(crate) struct Object<'a>(Vec<(Text, &'a RawValue)>);
 
+impl Object<'_> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| &*name.0)
+    }
+}
+
 /// Reads values, and notes whether any of them is ambiguous or malformed.
 #[derive(Default)]
 pub(crate) struct Reader {
@@ -48,8 +54,31 @@ impl Reader {
         texts.flatten().collect()
     }
 
+    /// All texts of an array of texts.
+    pub(crate) fn texts_of(&mut self, json: &str) -> Vec<String> {
+        let items = self.items(json).into_iter();
+        items.filter_map(|item| self.text(item)).collect()
+    }
+
+    /// All texts in a value, down to a depth.
+    pub(crate) fn every_text(&mut self, json: &str, depth: usize) -> Vec<String> {
+        let values: Vec<_> = match json.as_bytes().first() {
+            Some(b'"') => return self.text(json).into_iter().collect(),
+            Some(b'[') if depth > 0 => self.items(json),
+            Some(b'{') if depth > 0 => {
+                let object = self.object(json).0.into_iter();
+                object.map(|(_, value)| value.get()).collect()
+            }
+            _ => return Vec::new(),
+        };
+        let values = values.into_iter();
+        values
+            .flat_map(|value| self.every_text(value, depth - 1))
+            .collect()
+    }
+
     /// A text, with U+FFFD for undecodable parts; `None` if it is something else.
-    fn text(&mut self, json: &str) -> Option<String> {
+    pub(crate) fn text(&mut self, json: &str) -> Option<String> {
         self.unclear |= serde_json::from_str::<String>(json).is_err();
         let text: Option<Text> = serde_json::from_str(json).ok();
         text.map(|text| text.0)

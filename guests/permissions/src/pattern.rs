@@ -45,6 +45,12 @@ impl Pattern {
         literal(&self.given)
     }
 
+    /// Whether it has more than wildcards.
+    pub(crate) fn names_something(&self) -> bool {
+        let is_named = |token: &Token| matches!(token, Token::One(_) | Token::Class(_));
+        self.given.iter().any(is_named)
+    }
+
     /// Whether it matches a name as it is spelt.
     pub(crate) fn matches(&self, name: &str) -> bool {
         matches(&self.given, name, Class::has)

@@ -1,8 +1,9 @@
-//! The parameters of a permission request, in either version of the protocol.
+//! The parameters of a permission request, in either version of the protocol, and of an elicitation that is one.
 
 use std::collections::BTreeMap;
 
 use crate::call::Call;
+use crate::command::Line;
 use crate::object::{Object, Reader};
 
 #[derive(Default)]
@@ -16,6 +17,10 @@ pub(crate) struct Asked {
     /// Version 2: where a command would run.
     pub(crate) cwd: Option<String>,
     pub(crate) options: Options,
+    /// Whether it is an elicitation.
+    pub(crate) is_elicitation: bool,
+    /// Whether it asks to open a page.
+    pub(crate) opens_page: bool,
 }
 
 impl Asked {
@@ -48,6 +53,57 @@ impl Asked {
         asked
     }
 
+    /// An elicitation that asks for a permission; `None` for other questions. Some agents ask so for tools of MCP
+    /// servers, and name in `_meta` what is to be approved. Whoever is asked to open a page consents to it.
+    pub(crate) fn read_elicitation(params: &str) -> Option<Self> {
+        let mut reader = Reader::default();
+        let params = reader.object(params);
+        let opens_page = reader.texts(&params, "mode").contains(&"url".to_owned());
+        let metas: Vec<_> = reader.all(&params, "_meta");
+        let mut approves = false;
+        let mut asked = Self {
+            is_elicitation: true,
+            ..Self::default()
+        };
+        for meta in metas {
+            approves |= reader
+                .object(meta)
+                .names()
+                .any(|name| name.ends_with("approval_kind"));
+            // With the arguments of the tool.
+            asked.call.input.hear(meta);
+        }
+        if !approves && !opens_page {
+            return None;
+        }
+        let mut fields = false;
+        for schema in reader.all(&params, "requestedSchema") {
+            let schema = reader.object(schema);
+            let properties = reader.all(&schema, "properties");
+            fields |= properties.iter().any(|properties| *properties != "{}");
+        }
+        for message in reader.texts(&params, "message") {
+            asked.call.add_title(message);
+        }
+        asked.ids = reader.texts(&params, "toolCallId");
+        asked.opens_page = opens_page;
+        let kinds: &[&str] = if opens_page {
+            &["fetch"]
+        } else {
+            &["execute", "other"]
+        };
+        for kind in kinds {
+            asked.call.add_kind((*kind).to_owned());
+        }
+        asked.options = if fields {
+            Options::default()
+        } else {
+            Options::of_elicitation()
+        };
+        asked.call.unclear = reader.unclear;
+        Some(asked)
+    }
+
     fn add_call(&mut self, json: &str, reader: &mut Reader) {
         let call = reader.object(json);
         let ids = reader.texts(&call, "toolCallId");
@@ -72,10 +128,13 @@ impl Asked {
             self.add_call(call, reader);
         }
         for command in commands {
+            self.call.input.add_lines([Line::Text(command.clone())]);
             self.call.add_title(command);
             self.call.add_kind("execute".into());
             self.ids.extend(reader.texts(&subject, "toolCallId"));
-            self.cwd = reader.texts(&subject, "cwd").pop();
+            let cwd = reader.texts(&subject, "cwd");
+            self.call.input.directories.extend(cwd.iter().cloned());
+            self.cwd = cwd.last().cloned();
         }
     }
 }
@@ -92,6 +151,15 @@ pub(crate) struct Options {
 }
 
 impl Options {
+    fn of_elicitation() -> Self {
+        let mut options = Self::default();
+        for (kind, action) in [("allow_once", "accept"), ("reject_once", "decline")] {
+            options.by_kind.insert(kind.into(), vec![action.into()]);
+            options.ids.insert(action.into(), 1);
+        }
+        options
+    }
+
     fn read(params: &Object) -> Self {
         let mut options = Self::default();
         let mut reader = Reader::default();

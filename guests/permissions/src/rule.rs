@@ -7,10 +7,12 @@ use serde::Deserialize;
 use wildmatch::WildMatch;
 
 use crate::call::Call;
+use crate::command::{Commands, Pattern};
 use crate::directory::Directory;
 use crate::fold::{fold, is_ignorable};
 use crate::glob::Glob;
 use crate::place::Place;
+use crate::verdict::{Match, Verdict};
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "lowercase")]
@@ -28,6 +30,7 @@ pub(crate) struct Entry {
     kind: Option<OneOrMore>,
     title: Option<OneOrMore>,
     path: Option<OneOrMore>,
+    command: Option<OneOrMore>,
     #[serde(default)]
     remember: bool,
 }
@@ -70,6 +73,7 @@ pub(crate) struct Rule {
     kinds: Option<Vec<String>>,
     titles: Option<Vec<String>>,
     paths: Option<Vec<Glob>>,
+    commands: Option<Vec<Pattern>>,
     remember: bool,
 }
 
@@ -81,6 +85,14 @@ pub(crate) struct Case<'a> {
     /// The question beside the call: it can cause a denial, never an approval.
     pub(crate) question: Option<&'a str>,
     pub(crate) beside: Option<Place>,
+    /// What may be a path: words of commands and titles, and texts of the raw input.
+    pub(crate) mentioned: Vec<(String, Place)>,
+    /// Whether there are too many of these, so that some are missing.
+    pub(crate) mentions_more: bool,
+    /// What the call runs, if it is about a command.
+    pub(crate) commands: Option<Commands>,
+    /// Whether it asks to sign in, or to open a page.
+    pub(crate) is_consent: bool,
     pub(crate) directory: Option<Directory>,
 }
 
@@ -107,47 +119,98 @@ impl Entry {
         if shares && self.decision == Decision::Allow {
             return Err("`path` has a share, and paths of shares are never allowed".into());
         }
+        let commands = self.command.map(|commands| commands.all("command"));
+        let commands = commands.transpose()?.map(|commands| {
+            let patterns = commands.iter().map(|command| Pattern::new(command));
+            patterns.collect::<Result<Vec<_>, _>>()
+        });
         Ok(Rule {
             decision: self.decision,
             kinds,
             titles: self.title.map(|titles| titles.all("title")).transpose()?,
             paths,
+            commands: commands.transpose()?,
             remember: self.remember,
         })
     }
 }
 
 impl Rule {
-    pub(crate) fn matches(&self, case: &Case) -> bool {
+    /// Whether it matches. A rule that allows also marks the commands that it covers: several such rules may allow a
+    /// call together, if no rule between them denies or asks.
+    pub(crate) fn judge(&self, case: &Case, covered: &mut [bool]) -> Verdict {
+        if case.is_consent && self.titles.is_none() {
+            return Verdict::No(
+                "only a rule with its `title` decides about signing in or opening a page".into(),
+            );
+        }
         match self.decision {
-            Decision::Allow => self.allows(case),
+            Decision::Allow => self.allows(case, covered).map_or(Verdict::Yes, Verdict::No),
             Decision::Deny | Decision::Ask => self.meets(case),
         }
     }
 
-    fn allows(&self, case: &Case) -> bool {
-        let call = case.call;
-        let kind = match &self.kinds {
-            Some(kinds) => {
-                let named = |kind| kinds.iter().any(|own| own == kind);
-                !call.kinds.is_empty() && call.all_kinds().all(named)
-            }
-            // In another mode an agent may ask less.
-            None => !call.kinds.contains("switch_mode"),
-        };
-        let title = self.titles.as_ref().is_none_or(|patterns| {
-            let fits = |title: &String| {
-                let mut patterns = patterns.iter();
-                is_plain(title) && patterns.any(|pattern| WildMatch::new(pattern).matches(title))
-            };
-            !call.titles.is_empty() && call.titles.iter().all(fits)
-        });
-        !call.unclear && kind && title && self.allows_places(case)
+    /// Whether calls that run commands are among those that it may match.
+    fn executes(&self) -> bool {
+        let execute = |kind: &String| kind == "execute";
+        self.kinds
+            .as_ref()
+            .is_none_or(|kinds| kinds.iter().any(execute))
     }
 
-    fn allows_places(&self, case: &Case) -> bool {
+    /// Why it does not match, if it does not.
+    fn allows(&self, case: &Case, covered: &mut [bool]) -> Option<String> {
+        let call = case.call;
+        if call.unclear {
+            return Some("not all of the call can be read, or is known".into());
+        }
+        self.kind_is_other(call)
+            .or_else(|| self.title_is_other(call))
+            .or_else(|| self.place_is_other(case))
+            .or_else(|| self.command_is_other(case, covered))
+    }
+
+    fn kind_is_other(&self, call: &Call) -> Option<String> {
+        let kinds = match (&self.kinds, &self.commands) {
+            (Some(kinds), _) => kinds,
+            (None, Some(_)) => &vec!["execute".to_owned()],
+            // In another mode an agent may ask less.
+            (None, None) => {
+                let switches = call.kinds.contains("switch_mode");
+                return switches
+                    .then(|| "only a rule that names the kind `switch_mode` allows that".into());
+            }
+        };
+        if call.kinds.is_empty() {
+            return Some("the call has no kind".into());
+        }
+        let is_other = |kind: &&str| !kinds.iter().any(|own| own == kind);
+        let other = call.all_kinds().find(is_other)?;
+        Some(format!("the call is of the kind {other:?}"))
+    }
+
+    fn title_is_other(&self, call: &Call) -> Option<String> {
+        let patterns = self.titles.as_ref()?;
+        if call.titles.is_empty() {
+            return Some("the call has no title".into());
+        }
+        let fits = |title: &&String| {
+            let fits = |pattern: &String| {
+                WildMatch::new(pattern).matches(title)
+                    && !(self.executes() && spans_commands(pattern, title))
+            };
+            is_plain(title) && patterns.iter().any(fits)
+        };
+        let other = call.titles.iter().find(|title| !fits(title))?;
+        Some(format!("no `title` matches {other:?}"))
+    }
+
+    fn place_is_other(&self, case: &Case) -> Option<String> {
         let freely = case.call.only_reads();
-        let fits = |place: &Place| {
+        if self.paths.is_some() && case.places.is_empty() {
+            return Some("the call names no path".into());
+        }
+        let fits = |(place, _): &(&Place, &String)| {
             let Some(exact) = &place.exact else {
                 return false;
             };
@@ -158,11 +221,27 @@ impl Rule {
                 None => freely || !exact.protected.contains(&true),
             }
         };
-        let enough = self.paths.is_none() || !case.places.is_empty();
-        enough && case.places.iter().all(fits)
+        let mut places = case.places.iter().zip(&case.call.paths);
+        let (_, path) = places.find(|place| !fits(place))?;
+        Some(match self.paths {
+            Some(_) => format!("no `path` allows {path:?}"),
+            None => format!("only a rule whose `path` names {path:?} allows that"),
+        })
     }
 
-    fn meets(&self, case: &Case) -> bool {
+    fn command_is_other(&self, case: &Case, covered: &mut [bool]) -> Option<String> {
+        let patterns = self.commands.as_ref()?;
+        let Some(commands) = &case.commands else {
+            return Some("the call names no command".into());
+        };
+        if let Some(doubt) = commands.doubt() {
+            return Some(doubt.to_owned());
+        }
+        let left = commands.cover(patterns, covered)?;
+        Some(format!("no `command` allows all of {left:?}"))
+    }
+
+    fn meets(&self, case: &Case) -> Verdict {
         let call = case.call;
         let kind = self.kinds.as_ref().is_none_or(|kinds| {
             // Clients show unknown and missing kinds as `other`.
@@ -175,6 +254,9 @@ impl Rule {
             };
             kinds.iter().any(has)
         });
+        if !kind {
+            return Verdict::No("the call is of another kind".into());
+        }
         let title = self.titles.as_ref().is_none_or(|patterns| {
             let titles = call.titles.iter().map(String::as_str);
             let mut titles = titles
@@ -187,15 +269,88 @@ impl Rule {
                 })
             })
         });
+        if !title {
+            return Verdict::No("no `title` matches".into());
+        }
         let path = self.paths.as_ref().is_none_or(|globs| {
-            let places = case.places.iter().chain(&case.beside);
-            let mut readings = places.flat_map(|place| &place.readings);
-            readings.any(|reading| {
-                let mut globs = globs.iter();
-                globs.any(|glob| glob.meets(reading, case.directory.as_ref()))
-            })
+            let mut declared = case.places.iter().chain(&case.beside);
+            declared.any(|place| meets(globs, place, case))
+                || case.mentioned.iter().any(|(word, place)| {
+                    let meant = globs.iter().filter(|glob| glob.is_meant_by(word));
+                    meets(meant, place, case)
+                })
         });
-        kind && title && path
+        if !path && case.mentions_more {
+            return Verdict::Maybe("it has too many words to tell whether `path` matches".into());
+        }
+        if !path {
+            return Verdict::No("no `path` matches".into());
+        }
+        let Some(patterns) = &self.commands else {
+            return Verdict::Yes;
+        };
+        let commands = case.commands.as_ref();
+        match commands.map_or(Match::No, |commands| commands.meet(patterns)) {
+            Match::Yes => Verdict::Yes,
+            Match::Maybe => {
+                Verdict::Maybe("the text does not tell whether `command` matches".into())
+            }
+            Match::No => Verdict::No("no `command` matches".into()),
+        }
+    }
+
+    /// What its user should know about it, beside its number.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let allows = self.decision == Decision::Allow;
+        let is_any = |patterns: &Vec<Pattern>| patterns.iter().any(Pattern::is_any);
+        let open_title = self
+            .titles
+            .iter()
+            .flatten()
+            .any(|title| title.contains('*'));
+        if allows
+            && self.executes()
+            && self.titles.is_none()
+            && self.paths.is_none()
+            && self.commands.as_ref().is_none_or(is_any)
+        {
+            warnings.push(
+                "it allows every command; name those that you mean in `command`, or give a `kind`"
+                    .into(),
+            );
+        }
+        if allows && self.executes() && open_title && self.commands.is_none() {
+            warnings.push(
+                "`*` in `title` does not stand for `;`, `&`, `|`, `$`, `<`, `>`, a backquote or a line break; to allow commands, \
+                 write them in `command`"
+                    .into(),
+            );
+        }
+        if allows && self.commands.is_some() && !self.executes() {
+            warnings.push("it never matches: `command` is for calls of the kind `execute`".into());
+        }
+        if allows
+            && self.titles.iter().flatten().all(|title| !is_plain(title))
+            && self.titles.is_some()
+        {
+            warnings.push(
+                "it never matches: a title with a line break or hidden characters is never allowed"
+                    .into(),
+            );
+        }
+        warnings
+    }
+
+    /// Whether it matches every request, so that no rule behind it is tried.
+    pub(crate) fn is_last(&self) -> bool {
+        let conditions = [
+            self.kinds.is_none(),
+            self.titles.is_none(),
+            self.paths.is_none(),
+            self.commands.is_none(),
+        ];
+        self.decision != Decision::Allow && conditions == [true; 4]
     }
 
     /// The kinds of option that this rule chooses, the best first; empty if the user is asked.
@@ -209,6 +364,27 @@ impl Rule {
             (Decision::Deny, true) => &["reject_always", "reject_once"],
         }
     }
+}
+
+fn meets<'g>(globs: impl IntoIterator<Item = &'g Glob>, place: &Place, case: &Case) -> bool {
+    let directory = case.directory.as_ref();
+    let mut globs = globs.into_iter();
+    globs.any(|glob| {
+        place
+            .readings
+            .iter()
+            .any(|reading| glob.meets(reading, directory))
+    })
+}
+
+/// Whether a wildcard of a pattern stands for what ends a command or begins another, in a title that matches. Each
+/// such character that the pattern spells out is one of the title's, so there are more of them.
+fn spans_commands(pattern: &str, title: &str) -> bool {
+    let count = |text: &str| {
+        text.matches([';', '&', '|', '$', '<', '>', '`', '\n', '\r'])
+            .count()
+    };
+    count(title) > count(pattern)
 }
 
 /// Whether a title is one fully visible line.

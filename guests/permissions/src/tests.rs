@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 
 use super::Permissions;
 
+mod agents;
 mod calls;
+mod commands;
 mod config;
 mod decision;
+mod elicitations;
 mod folding;
 mod paths;
 mod property;
@@ -17,6 +20,8 @@ mod requests;
 mod respelling;
 mod restart;
 mod said;
+#[cfg(unix)]
+mod shells;
 mod spellings;
 mod told;
 
@@ -28,6 +33,8 @@ const LEAST: &[&str] = &[
     "other-updates.read",
     "permissions.read",
     "permissions.answer",
+    "questions.read",
+    "questions.answer",
     "tool-calls.send",
     "answers.send",
 ];

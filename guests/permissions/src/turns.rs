@@ -72,7 +72,16 @@ impl Turns {
             return Turn::Open;
         };
         match &*update {
-            "tool_call" | "tool_call_update" => self.hear(session, head, Call::hear),
+            "tool_call" => {
+                self.hear(session, head, |call, json| {
+                    // Some agents number their calls anew.
+                    if call.is_over {
+                        *call = Call::default();
+                    }
+                    call.hear(json);
+                });
+            }
+            "tool_call_update" => self.hear(session, head, Call::hear),
             "tool_call_content_chunk" => self.hear(session, head, Call::hear_chunk),
             // The end of a turn in version 2.
             "state_update" if head.read::<String>("/update/state").as_deref() == Some("idle") => {
@@ -210,7 +219,10 @@ impl Known {
     fn drop_call(&mut self, name: &Name) {
         if let Some(call) = self.calls.remove(name) {
             self.size -= size(name, &call);
-            self.forgotten.insert(hash(name));
+            // One that is over says nothing of a later call with its name.
+            if !call.is_over {
+                self.forgotten.insert(hash(name));
+            }
         }
     }
 

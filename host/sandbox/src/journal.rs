@@ -125,7 +125,8 @@ impl Journal {
             shared.last.pop_front();
         }
         let left = self.left();
-        if left == 0 {
+        // What the log does not show takes nothing of it.
+        if left == 0 || !is_shown(level) {
             return;
         }
         // The proxy's output must not look like lines of the host.
@@ -155,6 +156,15 @@ impl Journal {
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Whether the log shows lines of a level; most logs show no details.
+fn is_shown(level: Level) -> bool {
+    match level {
+        Level::TRACE => tracing::enabled!(Level::TRACE),
+        Level::DEBUG => tracing::enabled!(Level::DEBUG),
+        _ => true,
     }
 }
 

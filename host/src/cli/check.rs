@@ -1,5 +1,6 @@
-//! `acp-chain check`: prints what would run in a folder, or with a manifest, without running it. With `--start`, the
-//! components are started, in their sandboxes and without neighbours.
+//! `acp-chain check`: prints what would run in a folder, or with a manifest, without running it. Guards are started, in
+//! their sandboxes and without neighbours, since only they know whether their rules guard; with `--start`, so are all
+//! components.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +18,8 @@ use crate::host::Loaded;
 use crate::manifest::{ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User};
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
-use crate::untrusted::{MAX_QUOTE, quote};
+use crate::transcript::log::Log;
+use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -130,6 +132,7 @@ impl Check {
     fn print(&self, runtime: &Runtime, user: &User, parts: Vec<Part>) -> bool {
         let mut valid = true;
         for part in parts {
+            let starts = self.start || part.is_said_to_guard();
             let (manifest, entry, directories) = (part.manifest, part.entry, part.directories);
             say!("  │");
             valid &= match &entry.kind {
@@ -142,7 +145,9 @@ impl Check {
                     let can_guard = print_guarding(manifest, entry);
                     can_guard
                         & match guest {
-                            Some(guest) if self.start => start(runtime, guest, manifest, entry),
+                            Some(guest) if starts => {
+                                start(runtime, guest, manifest, entry, self.start)
+                            }
                             guest => guest.is_some(),
                         }
                 }
@@ -287,10 +292,24 @@ fn print_proxy(
     Some(guest)
 }
 
-/// Starts a proxy, and compares its subscriptions with its powers; whether it starts.
-fn start(runtime: &Runtime, guest: Guest, manifest: &Manifest, entry: &ProxyEntry) -> bool {
+/// Starts a proxy, and prints what it warns of; in full, also its subscriptions, compared with its powers. Returns
+/// whether it starts.
+fn start(
+    runtime: &Runtime,
+    guest: Guest,
+    manifest: &Manifest,
+    entry: &ProxyEntry,
+    in_full: bool,
+) -> bool {
+    let (log, listening) = Log::start();
     let started = runtime.block_on(guest.start(1, None));
+    drop(listening);
+    let lines = log.since(0).into_iter();
+    for line in lines.filter(|line| line.is_warning && line.proxy.is_some()) {
+        say!("  │  ! {}", Untrusted::new(line.text));
+    }
     match started {
+        Ok(_) if !in_full => true,
         Ok(started) => {
             for line in asks::compare(&started.registration, &guest.grant) {
                 say!("  │  {line}");

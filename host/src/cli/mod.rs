@@ -23,6 +23,7 @@ mod log;
 mod man;
 mod mcp_shim;
 mod otel;
+mod permissions;
 mod plan;
 mod powers;
 mod progress;
@@ -110,7 +111,7 @@ enum Command {
     /// Take turns with an agent in the terminal, without an editor, and see what each proxy does with the
     /// messages
     Try(r#try::Try),
-    /// Validate a manifest and its components, and print the chain; nothing is started without `--start`
+    /// Validate a manifest and its components, and print the chain; only guards are started, unless with `--start`
     Check(check::Check),
     /// Check the installation and the chain here, and say what does not work and how to fix it
     Doctor(doctor::Doctor),
@@ -186,6 +187,15 @@ Exit codes:
     Inspect(inspect::Inspect),
     /// Decide whether the proxies of a project may run
     Trust(project::trust::Trust),
+    /// Explain what rules decide: `explain`
+    #[command(
+        subcommand,
+        after_help = "\
+Examples:
+  acp-chain permissions explain trace.jsonl:42
+  acp-chain permissions explain request.json --manifest acp-chain.toml"
+    )]
+    Permissions(permissions::Permissions),
     /// Put acp-chain in front of an editor's agents, in its configuration, or list the editors that are found
     Setup(setup::Setup),
     /// Print every limit of a proxy: its key, its default, and how far a manifest may raise it
@@ -341,6 +351,7 @@ fn obey() -> ExitCode {
         Command::Compile => compile::main(),
         Command::Agent(agent) => report(agent.main()),
         Command::Trace(trace) => trace.main(),
+        Command::Permissions(permissions) => finish(permissions.main()),
         Command::Top(top) => finish(top.main()),
         Command::Serve(serve) => serve.main(log),
         Command::ServeToken(token) => finish(token.main()),

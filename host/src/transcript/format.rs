@@ -86,6 +86,22 @@ impl Script {
         })
     }
 
+    /// A transcript that nobody wrote, without a head.
+    #[must_use]
+    pub fn of(acts: Vec<Act>) -> Self {
+        let steps = (1..).zip(acts).map(|(line, act)| Step {
+            line,
+            place: 0..0,
+            act,
+        });
+        Self {
+            text: String::new(),
+            head: 0..0,
+            start: 0,
+            steps: steps.collect(),
+        }
+    }
+
     /// The text above the steps: the chain, as in a manifest.
     #[must_use]
     pub fn head(&self) -> &str {

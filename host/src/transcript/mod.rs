@@ -26,9 +26,11 @@ mod tests;
 pub(crate) mod watched;
 pub(crate) mod wire;
 
-pub use act::Act;
+pub use act::{Act, Kind, Said};
 pub use format::{LONGEST, Script, Step, Wrong};
+pub use json::Json;
 pub use outcome::{Difference, Played};
+pub use pattern::JsonPattern;
 pub use play::{PlayError, Setup, Tested, play};
 pub use recorded::{RecordedError, Seen, ends, transcript as recorded};
 

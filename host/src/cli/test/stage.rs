@@ -13,6 +13,9 @@ use crate::sandbox::Directories;
 use crate::transcript::{PlayError, Played, Script, Setup, Tested, play};
 use crate::untrusted::Untrusted;
 
+/// The power to answer permission requests.
+const ANSWERING: &str = "permissions.answer";
+
 /// What all transcripts share.
 pub struct Stage {
     host: Host,
@@ -52,6 +55,35 @@ impl Stage {
         };
         let shown = Untrusted::new(path.display());
         play(script, setup).map_err(|error: PlayError| format!("{shown}:{error}"))
+    }
+
+    /// Plays a script with those proxies of a manifest, or of the user's chain, that may answer for the user.
+    pub fn play_answering(
+        &self,
+        script: &Script,
+        manifest: Option<&Path>,
+    ) -> Result<Played, String> {
+        let manifest = match manifest {
+            Some(path) => Manifest::read(path, &self.user, &self.installed),
+            None => Manifest::of_user(&self.user, &self.installed),
+        };
+        let mut manifest = manifest.map_err(|error| error.to_string())?;
+        manifest.proxies.retain(|entry| match &entry.kind {
+            ProxyKind::Component(component) => component.grant.has(ANSWERING),
+            ProxyKind::Native(_) => false,
+        });
+        if manifest.proxies.is_empty() {
+            return Err(
+                "no proxy of the chain may answer permission requests, so all go to the user"
+                    .into(),
+            );
+        }
+        let setup = Setup {
+            proxies: self.proxies(&manifest)?,
+            is_as_written: manifest.order == Order::AsWritten,
+            ..Setup::default()
+        };
+        play(script, setup).map_err(|error| error.to_string())
     }
 
     /// The chain that the head of a transcript names.

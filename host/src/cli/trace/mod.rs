@@ -70,7 +70,7 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
 }
 
 /// Passes each line of a trace on, with its number, until `take` returns false. Partial lines are reported.
-fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
+pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
     let mut reader = Reader::new(open(path)?);
     for read in reader.by_ref() {
         let (number, line) = read.map_err(|error| wrong(path, &error))?;

@@ -1,0 +1,140 @@
+//! The raw input of a tool (`rawInput`). Its form is the agent's own: only what looks like a command is taken for
+//! one, and other texts only cause denials and questions.
+
+use std::collections::BTreeSet;
+
+use crate::command::Line;
+use crate::object::{Object, Reader};
+
+/// The longest input that is looked at, in bytes.
+const LONGEST: usize = 1024 * 1024;
+/// How much is kept of its commands, in bytes. Anything beyond makes it odd.
+const MOST_LINES: usize = 128 * 1024;
+/// How much is kept of its texts, in bytes.
+const MOST_TEXTS: usize = 32 * 1024;
+/// The longest of these texts, in bytes.
+const LONGEST_TEXT: usize = 4096;
+/// How deep in the input they are looked for.
+const DEEPEST_TEXT: usize = 8;
+
+/// Where agents put a command: a text for a shell, or a program and its arguments.
+const COMMANDS: &[&str] = &["command", "cmd", "script"];
+/// Where they put several.
+const LISTS: &[&str] = &["commands"];
+/// Where they put the arguments of a program.
+const ARGUMENTS: &[&str] = &["args", "arguments"];
+/// Where they put the directory in which a command runs.
+const DIRECTORIES: &[&str] = &[
+    "cwd",
+    "workdir",
+    "working_directory",
+    "workingDirectory",
+    "directory",
+    "dir_path",
+];
+/// Where they put what is added to its environment.
+const ENVIRONMENTS: &[&str] = &["env", "environment"];
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Input {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) directories: BTreeSet<String>,
+    /// The texts that are one line.
+    pub(crate) texts: BTreeSet<String>,
+    /// Whether commands may have been missed.
+    pub(crate) is_odd: bool,
+}
+
+impl Input {
+    pub(crate) fn hear(&mut self, json: &str) {
+        if json.len() > LONGEST {
+            self.is_odd = true;
+            return;
+        }
+        // Here names of members may differ only in case, as those of environments do.
+        for text in Reader::default().every_text(json, DEEPEST_TEXT) {
+            self.add_text(text);
+        }
+        let mut reader = Reader::default();
+        match json.as_bytes().first() {
+            Some(b'{') => self.hear_members(json, &mut reader),
+            Some(b'"') => match reader.text(json) {
+                Some(text) if text.starts_with('{') => self.hear_members(&text, &mut reader),
+                text => self.add_lines(text.map(Line::Text)),
+            },
+            _ => {}
+        }
+        self.is_odd |= reader.unclear;
+    }
+
+    fn hear_members(&mut self, json: &str, reader: &mut Reader) {
+        let input = reader.object(json);
+        for name in DIRECTORIES {
+            self.directories.extend(reader.texts(&input, name));
+        }
+        let arguments = members(&input, ARGUMENTS, reader);
+        for command in members(&input, COMMANDS, reader) {
+            let is_list = command.starts_with('[');
+            let words = if is_list {
+                reader.texts_of(command)
+            } else {
+                reader.text(command).into_iter().collect()
+            };
+            let more = arguments.iter().flat_map(|list| reader.texts_of(list));
+            let words: Vec<_> = words.into_iter().chain(more).collect();
+            self.add_lines(match &words[..] {
+                [text] if !is_list && arguments.is_empty() => Some(Line::Text(text.clone())),
+                _ => Some(Line::List(words)),
+            });
+        }
+        for commands in members(&input, LISTS, reader) {
+            let commands = reader.texts_of(commands).into_iter();
+            self.add_lines(commands.map(Line::Text));
+        }
+        let is_set = |set: &str| !matches!(set, "{}" | "[]");
+        reader.unclear |= members(&input, ENVIRONMENTS, reader)
+            .into_iter()
+            .any(is_set);
+    }
+
+    /// Adds what was said of the same call before.
+    pub(crate) fn add(&mut self, known: &Self) {
+        self.add_lines(known.lines.iter().cloned());
+        self.directories.extend(known.directories.iter().cloned());
+        for text in &known.texts {
+            self.add_text(text.clone());
+        }
+        self.is_odd |= known.is_odd;
+    }
+
+    pub(crate) fn add_lines(&mut self, lines: impl IntoIterator<Item = Line>) {
+        for line in lines {
+            let size: usize = self.lines.iter().chain([&line]).map(Line::size).sum();
+            if size > MOST_LINES {
+                self.is_odd = true;
+            } else if !self.lines.contains(&line) {
+                self.lines.push(line);
+            }
+        }
+    }
+
+    fn add_text(&mut self, text: String) {
+        let kept: usize = self.texts.iter().map(String::len).sum();
+        let fits = text.len() <= LONGEST_TEXT && kept + text.len() <= MOST_TEXTS;
+        if fits && !text.contains('\n') {
+            self.texts.insert(text);
+        }
+    }
+
+    /// Its approximate size, in bytes.
+    pub(crate) fn size(&self) -> usize {
+        let texts = self.texts.iter().chain(&self.directories);
+        let lines = self.lines.iter().map(Line::size);
+        texts.map(String::len).chain(lines).sum()
+    }
+}
+
+fn members<'a>(input: &Object<'a>, names: &[&str], reader: &mut Reader) -> Vec<&'a str> {
+    let names = names.iter();
+    names.flat_map(|name| reader.all(input, name)).collect()
+}

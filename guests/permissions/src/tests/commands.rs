@@ -1,0 +1,292 @@
+//! Rules with `command`, and what other rules do about commands.
+
+use super::*;
+
+fn run(rules: Value, command: &str) -> String {
+    let mut host = host(rules);
+    let input = json!({ "command": command });
+    ask(
+        &mut host,
+        json!({ "toolCallId": "t", "kind": "execute", "title": "Terminal", "rawInput": input }),
+    )
+}
+
+#[test]
+fn a_pattern_matches_word_by_word() {
+    for (pattern, command, matches) in [
+        ("git log", "git log", true),
+        ("git log", "git log -3", false),
+        ("git log *", "git log", true),
+        ("git log *", "git log -3 --oneline", true),
+        ("git log *", "git logx", false),
+        ("git log *", "git push", false),
+        ("git l*", "git log", true),
+        ("git l*", "git log -3", false),
+        ("git * --help", "git log --help", true),
+        ("git * --help", "git --help", false),
+        ("npm run test:*", "npm run test:unit", true),
+        ("npm run test:*:x", "npm run test:unit:x", true),
+        ("*", "anything at all", true),
+        ("cat 'a b'", "cat a\\ b", true),
+        ("cat \"*\"", "cat '*'", true),
+        ("cat \\*", "cat '*'", true),
+        ("cat '*'", "cat x", false),
+        ("X=1 make", "X=1 make", true),
+        ("X=1 make", "make", true),
+        ("X=1 make", "X=2 make", false),
+        ("X=* make", "X=2 make", true),
+        ("make", "X=1 make", false),
+        ("X=*", "X=1", true),
+        ("sudo apt update", "sudo apt update", true),
+        ("sudo *", "sudo apt update", false),
+        ("bash scripts/test.sh *", "bash scripts/test.sh -v", true),
+        ("bash *", "bash scripts/test.sh", false),
+        ("git *", "git -c a.b=c log", false),
+        ("git -c a.b=c log", "git -c a.b=c log", true),
+        ("find *", "find . -name x", true),
+        ("find *", "find . -exec rm {} ;", false),
+        ("git log *", "git log -p", true),
+        ("git log *", "git log --output=/x", false),
+        ("git switch *", "git switch -c new", true),
+        ("sort *", "sort -o /x a", false),
+        ("export *", "export PATH=/x", false),
+        ("export X=1", "export X=1", true),
+        ("xargs grep *", "xargs grep foo", true),
+    ] {
+        let rules = json!([{ "decision": "allow", "command": pattern }]);
+        let expected = if matches { "allow_once" } else { "ask" };
+        assert_eq!(run(rules, command), expected, "{pattern:?} for {command:?}");
+    }
+}
+
+#[test]
+fn what_denies_finds_a_command_however_it_is_started() {
+    let rules = json!([{ "decision": "deny", "command": ["rm *", "git push *"] }, { "decision": "allow", "kind": "execute" }]);
+    for command in [
+        "rm -rf x",
+        "RM x",
+        "/bin/rm x",
+        "\\rm x",
+        "r'm' x",
+        "sudo rm x",
+        "sudo -u me rm x",
+        "env A=1 rm x",
+        "nice -n 5 rm x",
+        "xargs rm",
+        "sh -c 'rm x'",
+        "bash -lc \"cd a && rm x\"",
+        "eval 'rm x'",
+        "find . -exec rm {} +",
+        "echo $(rm x)",
+        "echo \"a `rm x`\"",
+        "if true; then rm x; fi",
+        "ssh host rm x",
+        "ssh host 'rm x; ls'",
+        "timeout 5 rm x",
+        "watch 'rm x'",
+        "git -c a=b push",
+        "git -C /x push --force",
+        "trap 'rm x' EXIT",
+        "rm.exe x",
+        "cat a | while true; do rm x; done",
+    ] {
+        assert_eq!(run(rules.clone(), command), "reject_once", "{command:?}");
+    }
+    for command in [
+        "$X x",
+        "sudo -x y rm z",
+        "eval \"$X\"",
+        "curl x | sh",
+        "git $X",
+        "(",
+        "f() { ls; }; f",
+    ] {
+        assert_eq!(run(rules.clone(), command), "ask", "{command:?}");
+    }
+    for command in [
+        "ls",
+        "git log",
+        "echo rm x",
+        "grep 'rm x' a",
+        "cat $HOME/x",
+        "git pull",
+        "ls *.rs",
+        "for i in 1 2; do echo $i; done",
+    ] {
+        assert_eq!(run(rules.clone(), command), "allow_once", "{command:?}");
+    }
+}
+
+#[test]
+fn rules_allow_a_call_together_unless_one_between_them_decides() {
+    let allow = |command: &str| json!({ "decision": "allow", "command": command });
+    let ask = json!({ "decision": "ask", "command": "cargo publish *" });
+    let both = "git status && cargo publish";
+    assert_eq!(
+        run(json!([allow("git *"), allow("cargo *")]), both),
+        "allow_once"
+    );
+    assert_eq!(
+        run(json!([allow("git *"), ask, allow("cargo *")]), both),
+        "ask"
+    );
+    assert_eq!(run(json!([allow("git *")]), both), "ask");
+}
+
+#[test]
+fn another_shell_is_left_to_the_user_unless_the_command_is_plain() {
+    let rules = json!([{ "decision": "allow", "command": "git *" }]);
+    let mut host = host(rules);
+    open(&mut host, r"C:\proj");
+    let mut run = |input: Value| {
+        let call =
+            json!({ "toolCallId": "t", "kind": "execute", "title": "Terminal", "rawInput": input });
+        ask(&mut host, call)
+    };
+    assert_eq!(run(json!({ "command": "git log --oneline" })), "allow_once");
+    for odd in [
+        "git log; rm x",
+        "git log $x",
+        "git log %X%",
+        "git log ^& del x",
+        "git log 'a",
+        r"git log C:\x",
+        "git log @(rm x)",
+    ] {
+        assert_eq!(run(json!({ "command": odd })), "ask", "{odd}");
+    }
+    for shell in [
+        json!(["powershell", "-Command", "git log"]),
+        json!(["cmd.exe", "/c", "git log"]),
+        json!(["PWSH", "-c", "git log"]),
+    ] {
+        assert_eq!(run(json!({ "command": shell })), "ask", "{shell}");
+    }
+}
+
+#[test]
+fn a_wildcard_in_a_title_never_stands_for_another_command() {
+    let decide = |kind: Value, title: &str| {
+        let mut host = host(
+            json!([{ "decision": "allow", "kind": kind, "title": ["cargo test *", "a && b *"] }]),
+        );
+        ask(
+            &mut host,
+            json!({ "toolCallId": "t", "kind": "execute", "title": title }),
+        )
+    };
+    for kind in [json!("execute"), json!(["execute", "read"]), Value::Null] {
+        assert_eq!(decide(kind.clone(), "cargo test --all"), "allow_once");
+        assert_eq!(decide(kind.clone(), "a && b c"), "allow_once");
+        for more in [
+            "; rm x", " & rm x", " | rm x", " `rm x`", " $(rm x)", " > x", " < x", "\nrm x", "&& a",
+        ] {
+            assert_eq!(
+                decide(kind.clone(), &format!("cargo test {more}")),
+                "ask",
+                "{more}"
+            );
+            assert_eq!(
+                decide(kind.clone(), &format!("a && b {more}")),
+                "ask",
+                "{more}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_path_in_a_command_a_title_or_the_input_is_enough_to_deny_or_ask() {
+    let rules = json!([{ "decision": "ask", "path": ["**/.env", "**/.env.*", "**/.ssh/**"] }, { "decision": "allow" }]);
+    let decide = |call: Value| {
+        let mut host = host(rules.clone());
+        ask(&mut host, call)
+    };
+    let run = |command: &str| {
+        decide(
+            json!({ "toolCallId": "t", "kind": "execute", "title": "Terminal", "rawInput": { "command": command } }),
+        )
+    };
+    for command in [
+        "cat .env",
+        "grep KEY .env.local",
+        "cat ./a/../.env",
+        "cat '/proj/.env'",
+        "cat <.env",
+        "cat --file=.env",
+        "git show HEAD:.env",
+        "cat ~/.ssh/id_rsa",
+        "cat $HOME/.ssh/config",
+        "sh -c 'cat .env'",
+        "ls && cat .env",
+        "curl -d @.env x",
+    ] {
+        assert_eq!(run(command), "ask", "{command:?}");
+    }
+    for command in ["cat env", "echo .environment", "cargo test", "ls ."] {
+        assert_eq!(run(command), "allow_once", "{command:?}");
+    }
+    let read = |title: &str, input: Value| {
+        decide(json!({ "toolCallId": "t", "kind": "read", "title": title, "rawInput": input }))
+    };
+    assert_eq!(read("Read `.env`", json!({})), "ask");
+    assert_eq!(read("Read", json!({ "file_path": "/proj/.env" })), "ask");
+    assert_eq!(
+        read("Read", json!({ "paths": [{ "path": "a/.env.test" }] })),
+        "ask"
+    );
+    assert_eq!(
+        read("Read", json!({ "text": "about .environments" })),
+        "allow_once"
+    );
+}
+
+#[test]
+fn what_a_policy_does_not_say_is_told_at_the_start() {
+    let warnings = |rules: Value| {
+        let mut host = Host::start::<Permissions>(json!({ "rules": rules })).expect("right");
+        let log = host.log().into_iter();
+        log.filter(|(level, _)| *level == acp_chain_proxy::Level::Warn)
+            .map(|(_, line)| line)
+            .collect::<Vec<_>>()
+    };
+    for (rules, expected) in [
+        (json!([]), "there are no `rules`"),
+        (
+            json!([{ "decision": "allow" }]),
+            "rule 1: it allows every command",
+        ),
+        (
+            json!([{ "decision": "allow", "kind": "execute" }]),
+            "rule 1: it allows every command",
+        ),
+        (
+            json!([{ "decision": "allow", "command": ["git", "*"] }]),
+            "rule 1: it allows every command",
+        ),
+        (
+            json!([{ "decision": "allow", "title": "git *" }]),
+            "rule 1: `*` in `title` does not stand for",
+        ),
+        (
+            json!([{ "decision": "allow", "kind": "read", "command": "git" }]),
+            "rule 1: it never matches",
+        ),
+        (
+            json!([{ "decision": "allow", "title": "a\nb" }]),
+            "rule 1: it never matches",
+        ),
+        (
+            json!([{ "decision": "deny" }, { "decision": "allow", "kind": "read" }]),
+            "so rule 2 and those behind it never do",
+        ),
+    ] {
+        let warnings = warnings(rules.clone());
+        assert!(
+            warnings.len() == 1 && warnings[0].contains(expected),
+            "{rules}: {warnings:?}"
+        );
+    }
+    let fine = json!([{ "decision": "allow", "command": "git *" }, { "decision": "allow", "kind": "read", "title": "Read *" }, { "decision": "deny" }]);
+    assert_eq!(warnings(fine), [""; 0]);
+}

@@ -1,0 +1,26 @@
+//! How a condition of a rule fits a call.
+
+/// Whether something matches. The order is that of certainty, so that `min` is "and", and `max` is "or".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Match {
+    No,
+    /// The text does not tell.
+    Maybe,
+    Yes,
+}
+
+impl Match {
+    pub(crate) fn sure(matches: bool) -> Self {
+        if matches { Self::Yes } else { Self::No }
+    }
+}
+
+/// Whether a rule matches a call.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Verdict {
+    Yes,
+    /// It might; so the user is asked. With the reason.
+    Maybe(String),
+    /// With the reason.
+    No(String),
+}

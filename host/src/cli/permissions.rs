@@ -1,0 +1,247 @@
+//! `acp-chain permissions explain`: plays one permission request against the proxies of a chain, and prints what they
+//! say about it.
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use acp_chain_trace as trace;
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::test::Stage;
+use super::trace::each;
+use crate::channel::Peer;
+use crate::transcript::{Act, Json, JsonPattern, Kind, Said, Script};
+use crate::untrusted::Untrusted;
+
+const PERMISSION: &str = "session/request_permission";
+const ELICITATION: &str = "elicitation/create";
+/// The largest request that is read, in bytes.
+const LONGEST: u64 = 32 << 20;
+
+#[derive(Debug, Subcommand)]
+pub enum Permissions {
+    /// Say for a permission request which rule decides it, and why the others do not
+    Explain(Explain),
+}
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  acp-chain permissions explain trace.jsonl:42
+  acp-chain permissions explain request.json --cwd ~/project
+  echo '{\"kind\":\"execute\",\"title\":\"git log\"}' | acp-chain permissions explain -")]
+pub struct Explain {
+    /// A line of a trace (`trace.jsonl:42`), a file with a request, its parameters or a tool call as JSON, or `-` for
+    /// standard input
+    request: String,
+    /// The manifest; by default, your own chain
+    #[arg(long, value_name = "FILE")]
+    manifest: Option<PathBuf>,
+    /// The working directory of the session; by default that of the trace, or the current one
+    #[arg(long, value_name = "DIRECTORY")]
+    cwd: Option<PathBuf>,
+}
+
+/// A request, and what the agent said of its call before.
+struct Asked {
+    cwd: Option<String>,
+    updates: Vec<Value>,
+    method: String,
+    params: Value,
+}
+
+impl Permissions {
+    pub fn main(self) -> Result<(), String> {
+        match self {
+            Self::Explain(explain) => explain.explain(),
+        }
+    }
+}
+
+impl Explain {
+    fn explain(self) -> Result<(), String> {
+        let asked = self.read()?;
+        let cwd = match (&self.cwd, asked.cwd) {
+            (Some(cwd), _) => {
+                let cwd = std::path::absolute(cwd).map_err(|error| error.to_string())?;
+                cwd.display().to_string()
+            }
+            (None, Some(cwd)) => cwd,
+            (None, None) => {
+                let here = std::env::current_dir().map_err(|error| error.to_string())?;
+                here.display().to_string()
+            }
+        };
+        let setup = json!({ "cwd": cwd, "mcpServers": [] });
+        let session = Act::Session("s".to_owned(), pattern(setup)?);
+        let said = |kind: Kind, name: Option<&str>, params: Value| {
+            let said = Said {
+                kind,
+                name: name.map(str::to_owned),
+                body: Some(pattern(params)?),
+            };
+            Ok::<_, String>(Act::Says(Peer::Agent, said))
+        };
+        let mut acts = vec![session];
+        for update in asked.updates {
+            acts.push(said(
+                Kind::Notification("session/update".into()),
+                None,
+                update,
+            )?);
+        }
+        acts.push(said(
+            Kind::Request(asked.method),
+            Some("asked"),
+            asked.params,
+        )?);
+        let script = Script::of(acts);
+        let played = Stage::new(None)?.play_answering(&script, self.manifest.as_deref())?;
+        if let Some(why) = played.stopped() {
+            return Err(Untrusted::new(why).to_string());
+        }
+        let lines = played.said_last();
+        for (proxy, text) in &lines {
+            say!("{}: {}", Untrusted::new(proxy), Untrusted::new(text));
+        }
+        if lines.is_empty() {
+            say!("No proxy of the chain says anything about it, so it goes to the user.");
+        }
+        Ok(())
+    }
+
+    fn read(&self) -> Result<Asked, String> {
+        let line = self.request.rsplit_once(':');
+        let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
+        if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
+            return of_trace(file, line);
+        }
+        let shown = Untrusted::new(&self.request);
+        let unread = |error: std::io::Error| format!("{shown}: {error}");
+        let mut text = String::new();
+        match &*self.request {
+            "-" => std::io::stdin().take(LONGEST).read_to_string(&mut text),
+            file => std::fs::File::open(file)
+                .and_then(|file| file.take(LONGEST).read_to_string(&mut text)),
+        }
+        .map_err(unread)?;
+        let value = serde_json::from_str(&text).map_err(|error| format!("{shown}: {error}"))?;
+        of_json(value).ok_or_else(|| {
+            format!("{shown}: this is no permission request: it has no `toolCall`, no `subject`, and no `title` of a call")
+        })
+    }
+}
+
+/// A request, its parameters, or a tool call.
+fn of_json(mut value: Value) -> Option<Asked> {
+    let method = value["method"].as_str().unwrap_or(PERMISSION).to_owned();
+    if value.get("params").is_some() {
+        value = value["params"].take();
+    }
+    let is_call = ["toolCallId", "title", "kind", "rawInput"]
+        .iter()
+        .any(|name| value.get(name).is_some());
+    let is_request = ["toolCall", "subject", "message"]
+        .iter()
+        .any(|name| value.get(name).is_some());
+    if is_call && !is_request {
+        if value.get("toolCallId").is_none() {
+            value["toolCallId"] = "t".into();
+        }
+        value = json!({ "toolCall": value });
+    } else if !is_request {
+        return None;
+    }
+    let option = |kind: &str| json!({ "optionId": kind, "name": kind, "kind": kind });
+    if value.get("options").is_none() {
+        value["options"] = json!([option("allow_once"), option("reject_once")]);
+    }
+    Some(Asked {
+        cwd: None,
+        updates: Vec::new(),
+        method,
+        params: in_session(value),
+    })
+}
+
+/// The request in a line of a trace.
+fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
+    let shown = Untrusted::new(file.display());
+    let (mut directories, mut begun) = (HashMap::new(), HashMap::new());
+    let mut updates = Vec::new();
+    let mut found = None;
+    let mut others = Vec::new();
+    each(file, |number, line| {
+        let method = line.method.as_deref().unwrap_or_default();
+        let body = || {
+            line.body()
+                .and_then(|body| serde_json::from_str::<Value>(body).ok())
+                .unwrap_or_default()
+        };
+        let session = |session: Option<&str>| Some((line.connection.clone(), session?.to_owned()));
+        match (method, line.kind) {
+            ("session/update", Some(trace::Kind::Notification))
+                if line.from.as_deref() == Some("agent") =>
+            {
+                updates.extend(session(line.session.as_deref()).map(|of| (of, body())));
+            }
+            (PERMISSION | ELICITATION, Some(trace::Kind::Request)) if number == wanted => {
+                found = Some((session(line.session.as_deref()), method.to_owned(), body()));
+            }
+            (PERMISSION | ELICITATION, Some(trace::Kind::Request)) => {
+                others.push(number.to_string())
+            }
+            (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
+                if let (Some(cwd), Some(request)) = (body()["cwd"].as_str(), line.request) {
+                    begun.insert((line.connection.clone(), request), cwd.to_owned());
+                    directories
+                        .extend(session(line.session.as_deref()).map(|of| (of, cwd.to_owned())));
+                }
+            }
+            (_, Some(trace::Kind::Response)) => {
+                let cwd = line
+                    .request
+                    .and_then(|request| begun.get(&(line.connection.clone(), request)));
+                let of = session(body()["sessionId"].as_str());
+                directories.extend(of.zip(cwd.cloned()));
+            }
+            _ => {}
+        }
+        number < wanted
+    })?;
+    let Some((session, method, params)) = found else {
+        let others = match others.is_empty() {
+            true => "the trace has none up to there".to_owned(),
+            false => format!(
+                "up to there the trace has them in the lines {}",
+                others.join(", ")
+            ),
+        };
+        return Err(format!(
+            "{shown}:{wanted}: this line is no permission request; {others}"
+        ));
+    };
+    let own = updates
+        .into_iter()
+        .filter(|(of, _)| Some(of) == session.as_ref());
+    Ok(Asked {
+        cwd: session.as_ref().and_then(|of| directories.get(of).cloned()),
+        updates: own.map(|(_, update)| in_session(update)).collect(),
+        method,
+        params: in_session(params),
+    })
+}
+
+fn in_session(mut params: Value) -> Value {
+    if params.is_object() {
+        params["sessionId"] = "s".into();
+    }
+    params
+}
+
+fn pattern(value: Value) -> Result<JsonPattern, String> {
+    let json = Json::read(&value.to_string()).map_err(|error| error.to_string())?;
+    Ok(JsonPattern::of(json))
+}
