@@ -191,7 +191,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
                 found = Some((session(line.session.as_deref()), method.to_owned(), body()));
             }
             (PERMISSION | ELICITATION, Some(trace::Kind::Request)) => {
-                others.push(number.to_string())
+                others.push(number.to_string());
             }
             (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
                 if let (Some(cwd), Some(request)) = (body()["cwd"].as_str(), line.request) {
