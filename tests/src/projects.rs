@@ -51,7 +51,7 @@ impl Projects for Folders {
                 make: Box::new(make),
             }
         });
-        self.words.push_back(Word::Found(number, project));
+        self.words.push_back(Word::Found(number, Ok(project)));
     }
 
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Word> + Send + '_>> {

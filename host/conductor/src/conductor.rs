@@ -116,10 +116,11 @@ impl Conductor {
         router.set_log(settings.log);
         // A parent has its own routes for the sessions of its client.
         let projects = chain.projects.filter(|_| role == Role::Agent);
-        match role {
-            Role::Proxy(dialect) => router.set_parent(dialect),
-            Role::Agent if projects.is_some() => router.find_projects(),
-            Role::Agent => {}
+        if let Role::Proxy(dialect) = role {
+            router.set_parent(dialect);
+        }
+        if let Some(projects) = &projects {
+            router.find_projects(projects.are_required());
         }
         for notice in chain.notices {
             router.tell_user(&notice);
@@ -335,9 +336,14 @@ impl Conductor {
     }
 
     /// The project of a session was found, or does not exist.
-    fn found(&mut self, number: u64, project: Option<Project>) {
-        let Some(Project { key, name, make }) = project else {
-            return self.router.found(number, None);
+    fn found(&mut self, number: u64, project: Result<Option<Project>, String>) {
+        let Project { key, name, make } = match project {
+            Ok(Some(project)) => project,
+            Ok(None) => return self.router.found(number, None),
+            Err(why) => {
+                tracing::warn!("a session does not begin: {}", Untrusted::new(&why));
+                return self.router.refuse_session(number, why);
+            }
         };
         let joined = match self.router.lacks(number, &key) {
             true => make().and_then(|members| self.join(&key, &name, members)),
@@ -347,7 +353,8 @@ impl Conductor {
             Ok(()) => self.router.found(number, Some(&key)),
             Err(failure) => {
                 tracing::error!("the project `{}`: {failure}", Untrusted::new(&name));
-                self.router.refuse_session(number, &name, &failure);
+                let why = format!("the project `{name}` cannot begin its proxies: {failure}");
+                self.router.refuse_session(number, why);
             }
         }
     }

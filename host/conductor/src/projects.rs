@@ -20,6 +20,11 @@ pub trait Projects: Send {
     /// [`next`](Self::next) returns the answer, with this number.
     fn find(&mut self, number: u64, cwd: &Path);
 
+    /// Whether a session must not begin before its project is known.
+    fn are_required(&self) -> bool {
+        false
+    }
+
     /// The next word; pending until there is one. Cancel safe.
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Word> + Send + '_>>;
 }
@@ -27,8 +32,8 @@ pub trait Projects: Send {
 /// A word about projects.
 #[derive(Debug)]
 pub enum Word {
-    /// The result of the lookup with this number.
-    Found(u64, Option<Project>),
+    /// The result of the lookup with this number; or why the session must not begin.
+    Found(u64, Result<Option<Project>, String>),
     /// Something to tell the user in the next turn.
     Notice(String),
 }

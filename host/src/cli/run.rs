@@ -281,7 +281,7 @@ impl Run {
         };
         let bridge = manifest.as_ref().and_then(|manifest| manifest.bridge);
         let projects = match role {
-            Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref())?),
+            Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref(), &user)?),
             // Its parent decides about that.
             Role::Agent | Role::Proxy(_) => None,
         };
@@ -303,12 +303,13 @@ impl Run {
     }
 
     /// How to find projects, and the files beside their proxies.
-    fn finding(&self, manifest: Option<&Manifest>) -> Result<Finding, Failed> {
+    fn finding(&self, manifest: Option<&Manifest>, user: &User) -> Result<Finding, Failed> {
         let project = self.project.as_deref().map(project::root).transpose();
         let project = project.map_err(|error| failed(&format!("--project: {error}")))?;
         let asked = Asked {
             project: project.as_deref(),
             logging: &self.logging,
+            refuses: project::refuses(user),
             traced: self.traced.as_ref(),
         };
         let beside = Named::new(self.command(manifest).ok(), None);

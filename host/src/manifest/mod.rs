@@ -32,7 +32,7 @@ pub use extension::{check_asks, policy};
 pub use project::{Draft, Drafted, From};
 pub use proxy::{ComponentEntry, NativeEntry, ProxyEntry, ProxyKind};
 pub use serve::{Route, Serve, ServeLimits};
-pub use user::{Revocations, TrustedSigner, User};
+pub use user::{Revocations, TrustedSigner, UntrustedPolicy, User};
 
 use self::agent::AgentTable;
 use self::proxy::ProxyTable;

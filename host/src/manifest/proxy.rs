@@ -84,7 +84,7 @@ impl ProxyEntry {
         let lacks = &component.lacks;
         (!lacks.is_empty()).then(|| {
             format!(
-                "it cannot guard without `{}`: add what is missing to the `powers` of its entry, or leave them out",
+                "it cannot guard without `{}`: add what is missing to the `powers` of its entry",
                 lacks.join("`, `"),
             )
         })
@@ -267,10 +267,7 @@ impl ProxyTable {
         let directories = read_directories(directories, around.folder())?;
         let asks = found.as_ref().map(|found| &found.package.asks);
         let on_failure = asks.and_then(|asks| asks.on_failure);
-        let is_guard = asks.is_some_and(|asks| asks.guard);
-        let guards_by = asks.into_iter().flat_map(|asks| &asks.guards_by);
-        let lacks = guards_by.filter(|power| !grant.has(power)).cloned();
-        let lacks = lacks.collect();
+        let asked = asks.cloned();
         let location = match (found, self.path) {
             (Some(found), _) => {
                 let place = |place: &str| around.place_of_config(start, place);
@@ -280,6 +277,11 @@ impl ProxyTable {
             }
             (None, path) => around.component(id, path.unwrap_or_default()),
         };
+        // A component of one's own need not be a package.
+        let asks = asked.or_else(|| Some(location.package().ok()?.asks));
+        let is_guard = asks.as_ref().is_some_and(|asks| asks.guard);
+        let guards_by = asks.into_iter().flat_map(|asks| asks.guards_by);
+        let lacks = guards_by.filter(|power| !grant.has(power)).collect();
         let component = ComponentEntry {
             location,
             config: config.to_string(),

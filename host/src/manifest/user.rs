@@ -33,6 +33,8 @@ pub struct User {
     pub revocations: Option<Revocations>,
     /// The signers whose signature makes a project trusted.
     pub signers: Vec<TrustedSigner>,
+    /// What becomes of sessions in projects whose present content the user has not agreed to.
+    pub untrusted: UntrustedPolicy,
     /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
     pub agents: Option<String>,
     /// The default trace file of runs.
@@ -56,6 +58,17 @@ pub struct TrustedSigner {
     pub powers: Vec<String>,
 }
 
+/// `[trust]` `untrusted`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UntrustedPolicy {
+    /// They begin, with the proxies that the user agreed to before, if any, and the user is told.
+    #[default]
+    Pass,
+    /// They do not begin.
+    Refuse,
+}
+
 /// `[agents]`.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -68,6 +81,8 @@ struct AgentsTable {
 struct TrustTable {
     #[serde(default)]
     signers: Vec<SignerTable>,
+    #[serde(default)]
+    untrusted: UntrustedPolicy,
 }
 
 #[derive(Deserialize)]
@@ -133,6 +148,7 @@ impl Default for User {
             require_signature: false,
             revocations: None,
             signers: Vec::new(),
+            untrusted: UntrustedPolicy::default(),
             agents: None,
             trace: None,
             trace_bodies: false,
@@ -177,6 +193,7 @@ impl User {
             toml::from_str(text).map_err(|error| ManifestError::syntax(path, text, &error))?;
         let ceilings = read_limits(file.ceilings, Limits::ceilings(), None)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
+        let untrusted = file.trust.untrusted;
         let signers = read_signers(file.trust)
             .map_err(|(at, what)| ManifestError::at(path, text, at, what))?;
         let serve = file.serve.map(|table| serve::read(table, path)).transpose();
@@ -188,6 +205,7 @@ impl User {
             require_signature: file.require_signature,
             revocations: file.revocations,
             signers,
+            untrusted,
             agents: file.agents.registry,
             trace: file.trace.map(|trace| beside(path, &trace)),
             trace_bodies: file.trace_bodies,

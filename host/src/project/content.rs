@@ -37,6 +37,8 @@ pub struct Content {
     key: Digest,
     statement: String,
     signature: Option<String>,
+    /// Those of its manifest and its lock.
+    texts: (String, Option<String>),
 }
 
 /// A component in a project.
@@ -76,7 +78,17 @@ pub enum ProjectError {
 impl Content {
     /// Reads a project: its manifest, its lock, and the components in it.
     pub fn read(root: &Path, carried: &Carried, keep: Keep) -> Result<Self, ProjectError> {
-        let folder = Root::open(root)?;
+        Self::read_copy(root, root, carried, keep)
+    }
+
+    /// Reads the copy of a project's files in a folder.
+    pub fn read_copy(
+        copy: &Path,
+        root: &Path,
+        carried: &Carried,
+        keep: Keep,
+    ) -> Result<Self, ProjectError> {
+        let folder = Root::open(copy)?;
         let path = root.join(MANIFEST);
         // It existed when the project was found.
         let text = folder.text(MANIFEST, limits::MANIFEST)?.unwrap_or_default();
@@ -124,6 +136,7 @@ impl Content {
             key: Digest::of(bound.as_bytes()),
             statement,
             signature: folder.text(SIGNATURE_FILE, SIGNATURE)?,
+            texts: (text, lock_text),
         })
     }
 
@@ -143,6 +156,23 @@ impl Content {
     #[must_use]
     pub fn statement(&self) -> &str {
         &self.statement
+    }
+
+    /// Its files as they were read, by their paths below the root. Of components, those that were kept.
+    pub fn files(&self) -> impl Iterator<Item = (&Path, &[u8])> {
+        let (manifest, lock) = &self.texts;
+        let texts = [(MANIFEST, Some(manifest)), (LOCK_FILE, lock.as_ref())];
+        let texts = texts.into_iter();
+        let texts = texts.filter_map(|(name, text)| Some((Path::new(name), text?.as_bytes())));
+        let components = self
+            .draft
+            .proxies
+            .iter()
+            .filter_map(|proxy| match &proxy.from {
+                From::Path(path) => Some((&**path, &*self.stored.get(&proxy.id)?.bytes)),
+                From::Extension(_) => None,
+            });
+        texts.chain(components)
     }
 
     /// The unverified signature beside its manifest.

@@ -8,13 +8,11 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::worktree::is_marked;
 use crate::untrusted::Untrusted;
 
 /// The name of a project's manifest.
 pub const MANIFEST: &str = "acp-chain.toml";
-
-/// The mark of a repository's root.
-const REPOSITORY: &str = ".git";
 
 /// The user's folders that are no projects.
 #[derive(Clone, Debug, Default)]
@@ -71,9 +69,24 @@ impl Bounds {
     }
 }
 
-/// Searches for a project from a working directory upwards.
+/// The projects around one, the nearest first: it takes none of their guards away.
 #[must_use]
-pub fn find(cwd: &Path, bounds: &Bounds) -> Found {
+pub fn around(root: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
+    let mut roots = vec![root.to_owned()];
+    while let Some(root) = roots.last()
+        && !is_marked(root)
+        && let Some(above) = root.parent()
+        && let Found::Project(next) = find(above, bounds, is_known)
+    {
+        roots.push(next);
+    }
+    roots.split_off(1)
+}
+
+/// Searches for a project from a working directory upwards. A folder is known if its user has trusted it: it stays a
+/// project when its manifest is removed.
+#[must_use]
+pub fn find(cwd: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Found {
     let nowhere = |error| Found::None(End::Nowhere(cwd.to_owned(), error));
     if !cwd.is_absolute() {
         return nowhere(io::Error::other("the path is not absolute"));
@@ -92,7 +105,10 @@ pub fn find(cwd: &Path, bounds: &Bounds) -> Found {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return nowhere(error),
         }
-        if folder.join(REPOSITORY).symlink_metadata().is_ok() {
+        if is_known(folder) {
+            return Found::Project(folder.to_owned());
+        }
+        if is_marked(folder) {
             return Found::None(End::Repository(folder.to_owned()));
         }
     }
@@ -147,14 +163,14 @@ mod tests {
         let work = top.join("home/work");
         fs::write(work.join(MANIFEST), "").unwrap();
         for cwd in ["", "src", "src/deep", "src/../src/deep/."] {
-            let found = find(&work.join(cwd), &bounds(&top));
+            let found = find(&work.join(cwd), &bounds(&top), &|_| false);
             assert!(
                 matches!(&found, Found::Project(root) if *root == work),
                 "{found:?}"
             );
         }
         fs::write(work.join("src").join(MANIFEST), "").unwrap();
-        let found = find(&work.join("src/deep"), &bounds(&top));
+        let found = find(&work.join("src/deep"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::Project(root) if *root == work.join("src")),
             "{found:?}"
@@ -168,14 +184,14 @@ mod tests {
         fs::write(work.join(MANIFEST), "").unwrap();
         // In a worktree or a submodule, it is a file.
         fs::write(work.join("src/.git"), "gitdir: elsewhere").unwrap();
-        let found = find(&work.join("src/deep"), &bounds(&top));
+        let found = find(&work.join("src/deep"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::None(End::Repository(at)) if *at == work.join("src")),
             "{found:?}"
         );
         // Its root is included.
         fs::write(work.join("src").join(MANIFEST), "").unwrap();
-        let found = find(&work.join("src/deep"), &bounds(&top));
+        let found = find(&work.join("src/deep"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::Project(root) if *root == work.join("src")),
             "{found:?}"
@@ -189,7 +205,7 @@ mod tests {
         for folder in ["", "home", "home/settings"] {
             fs::write(top.join(folder).join(MANIFEST), "").unwrap();
         }
-        let found = find(&top.join("home/work/src"), &bounds(&top));
+        let found = find(&top.join("home/work/src"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::None(End::Home(at)) if *at == top.join("home")),
             "{found:?}"
@@ -203,14 +219,14 @@ mod tests {
             home.display()
         );
         assert!(end.to_string().starts_with(&expected), "{end}");
-        let found = find(&top, &bounds(&top));
+        let found = find(&top, &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::None(End::Home(at)) if *at == top),
             "{found:?}"
         );
-        let found = find(&top.join("home/settings"), &bounds(&top));
+        let found = find(&top.join("home/settings"), &bounds(&top), &|_| false);
         assert!(matches!(&found, Found::None(End::Settings(_))), "{found:?}");
-        let found = find(Path::new("/"), &bounds(&top));
+        let found = find(Path::new("/"), &bounds(&top), &|_| false);
         assert!(matches!(&found, Found::None(End::Top)), "{found:?}");
     }
 
@@ -224,7 +240,7 @@ mod tests {
             &top.join("gone"),
             &top.join("home/file"),
         ] {
-            let found = find(cwd, &bounds(&top));
+            let found = find(cwd, &bounds(&top), &|_| false);
             assert!(matches!(&found, Found::None(End::Nowhere(..))), "{found:?}");
         }
     }
@@ -235,10 +251,36 @@ mod tests {
         let (_folder, top) = world();
         let work = top.join("home/work");
         std::os::unix::fs::symlink("/nowhere", work.join(MANIFEST)).unwrap();
-        let found = find(&work.join("src"), &bounds(&top));
+        let found = find(&work.join("src"), &bounds(&top), &|_| false);
         assert!(
             matches!(&found, Found::Project(root) if *root == work),
             "{found:?}"
         );
+    }
+
+    #[test]
+    fn a_trusted_project_stays_one_without_its_manifest() {
+        let (_folder, top) = world();
+        let work = top.join("home/work");
+        let known = |folder: &Path| folder == work;
+        let found = find(&work.join("src"), &bounds(&top), &known);
+        assert!(
+            matches!(&found, Found::Project(root) if *root == work),
+            "{found:?}"
+        );
+    }
+
+    #[test]
+    fn the_projects_around_one_are_found_up_to_the_root_of_its_repository() {
+        let (_folder, top) = world();
+        let work = top.join("home/work");
+        for folder in ["", "src/deep"] {
+            fs::write(work.join(folder).join(MANIFEST), "").unwrap();
+        }
+        let around = |root: &str| around(&work.join(root), &bounds(&top), &|_| false);
+        assert_eq!(around("src/deep"), std::slice::from_ref(&work));
+        assert!(around("").is_empty());
+        fs::create_dir(work.join("src/deep/.git")).unwrap();
+        assert!(around("src/deep").is_empty());
     }
 }

@@ -15,6 +15,7 @@
 //! | `content` | the content of a project, and its key |
 //! | `agreed` | its proxies and their permissions as stored, and differences between such lists |
 //! | `trust` | the records of the user's decisions |
+//! | `worktree` | the worktrees of a repository, in all of which a yes counts |
 //! | `signed` | signers whose word counts in the user's place |
 
 mod agreed;
@@ -23,10 +24,11 @@ mod files;
 mod find;
 mod signed;
 mod trust;
+mod worktree;
 
 pub use agreed::{Agreed, Difference};
 pub use content::{Content, Keep, ProjectError, Stored, folders};
 pub use files::FileError;
-pub use find::{Bounds, End, Found, MANIFEST, find};
+pub use find::{Bounds, End, Found, MANIFEST, around, find};
 pub use signed::{is_signed, vouched};
 pub use trust::{Record, Records, Standing, TrustDecision, TrustError};

@@ -13,12 +13,18 @@ use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 
 use super::agreed::Agreed;
-use crate::extension::{Digest, disk};
+use super::content::{Content, Keep};
+use super::find::MANIFEST;
+use super::worktree::{Worktree, is_marked};
+use crate::extension::{Carried, Digest, Lock, disk};
 use crate::system::files;
 use crate::untrusted::Untrusted;
 
 /// The version of the format.
 const VERSION: u32 = 1;
+
+/// The folder of copies.
+const KEPT: &str = "kept";
 
 /// The file extension of records.
 const ENDING: &str = "json";
@@ -40,6 +46,12 @@ pub struct Record {
     pub since: String,
     /// The decision.
     pub verdict: TrustDecision,
+    /// The repository, in all of whose worktrees it counts, and the root's path in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    repository: Option<(OsString, OsString)>,
+    /// The digest of the content, independent of its root.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    statement: Option<Digest>,
 }
 
 /// A user's decision about a project.
@@ -109,6 +121,26 @@ impl Record {
             root: root.as_os_str().to_owned(),
             since: format_rfc3339_seconds(SystemTime::now()).to_string(),
             verdict,
+            repository: Worktree::of(root).map(in_parts),
+            statement: None,
+        }
+    }
+
+    /// A decision made now to trust this content.
+    #[must_use]
+    pub fn trusting(content: &Content, agreed: Vec<Agreed>) -> Self {
+        let key = content.key();
+        Self {
+            statement: Some(statement(content)),
+            ..Self::now(content.root(), TrustDecision::Trusted { key, agreed })
+        }
+    }
+
+    /// The key of the content that the user agreed to.
+    fn key(&self) -> Option<Digest> {
+        match &self.verdict {
+            TrustDecision::Trusted { key, .. } => Some(*key),
+            TrustDecision::Denied => None,
         }
     }
 
@@ -143,18 +175,117 @@ impl Records {
         &self.folder
     }
 
-    /// The standing of a project whose content has this key.
-    pub fn standing(&self, root: &Path, key: Digest) -> Result<Standing, TrustError> {
-        let Some(record) = self.read(root)? else {
-            return Ok(Standing::Unknown);
-        };
-        Ok(match &record.verdict {
-            TrustDecision::Denied => Standing::Denied(record),
-            TrustDecision::Trusted { key: agreed, .. } if *agreed == key => {
-                Standing::Trusted(record)
+    /// The standing of a project with this root and content, if that can be read. What was said about it in another
+    /// worktree of its repository counts as long as nothing was said about it here.
+    pub fn standing(&self, root: &Path, content: Option<&Content>) -> Result<Standing, TrustError> {
+        let key = content.map(Content::key);
+        Ok(match self.read(root)? {
+            Some(record) => match &record.verdict {
+                TrustDecision::Denied => Standing::Denied(record),
+                TrustDecision::Trusted { key: agreed, .. } if Some(*agreed) == key => {
+                    Standing::Trusted(record)
+                }
+                TrustDecision::Trusted { .. } => Standing::Changed(record),
+            },
+            None => {
+                let now = content.map(statement);
+                let is_same = |record: &Record| now.is_some() && record.statement == now;
+                let mut elsewhere = self.elsewhere(root)?;
+                match elsewhere.iter().position(is_same) {
+                    Some(at) => Standing::Trusted(elsewhere.swap_remove(at)),
+                    None => elsewhere.pop().map_or(Standing::Unknown, Standing::Changed),
+                }
             }
-            TrustDecision::Trusted { .. } => Standing::Changed(record),
         })
+    }
+
+    /// The decisions to trust the same folder in other worktrees of its repository, the newest last.
+    fn elsewhere(&self, root: &Path) -> Result<Vec<Record>, TrustError> {
+        let Some(repository) = Worktree::of(root).map(in_parts) else {
+            return Ok(Vec::new());
+        };
+        let mut all = self.all()?;
+        all.retain(|record| {
+            record.repository.as_ref() == Some(&repository) && record.key().is_some()
+        });
+        all.sort_by(|one, two| one.since.cmp(&two.since));
+        Ok(all)
+    }
+
+    /// Whether the user has trusted the project with this root, here or in another worktree of its repository: it stays
+    /// a project when its manifest is removed.
+    #[must_use]
+    pub fn know(&self, root: &Path) -> bool {
+        match self.read(root) {
+            Ok(Some(record)) => record.key().is_some(),
+            Ok(None) if is_marked(root) => self.elsewhere(root).is_ok_and(|all| !all.is_empty()),
+            Ok(None) | Err(_) => false,
+        }
+    }
+
+    /// What the user agreed to of a project that has changed since, from the copy that was kept of it.
+    #[must_use]
+    pub fn kept(&self, root: &Path, carried: &Carried, keep: Keep) -> Option<(Record, Content)> {
+        let record = match self.read(root).ok()? {
+            Some(record) => record,
+            None => self.elsewhere(root).ok()?.pop()?,
+        };
+        let key = record.key()?;
+        let copy = self.copy(key);
+        // It still has to be what was agreed to, and to ask for the same.
+        let of = Path::new(&record.root);
+        let original = Content::read_copy(&copy, of, carried, Keep::Digests).ok()?;
+        if original.key() != key {
+            return None;
+        }
+        let content = Content::read_copy(&copy, root, carried, keep).ok()?;
+        Some((record, content))
+    }
+
+    /// Stores a decision to trust a project, and a copy of its content.
+    pub fn trust(&self, content: &Content, agreed: Vec<Agreed>) -> Result<(), TrustError> {
+        let _alone = self.change()?;
+        let copy = self.copy(content.key());
+        if !copy.exists() {
+            let kept = copy.parent().unwrap_or(&self.folder);
+            files::make_private(kept).map_err(at(kept))?;
+            write_copy(content, kept, &copy).map_err(at(&copy))?;
+        }
+        self.put(&Record::trusting(content, agreed))
+    }
+
+    /// Where a copy of the content with this key is kept.
+    fn copy(&self, key: Digest) -> PathBuf {
+        self.folder.join(KEPT).join(key.hex())
+    }
+
+    /// Removes the copies that no decision refers to.
+    fn sweep_copies(&self) -> Result<(), TrustError> {
+        let wanted: Vec<_> = self
+            .all()?
+            .iter()
+            .filter_map(Record::key)
+            .map(|key| self.copy(key))
+            .collect();
+        let kept = self.folder.join(KEPT);
+        let Ok(entries) = fs::read_dir(&kept) else {
+            return Ok(());
+        };
+        for entry in entries.flatten() {
+            if !wanted.contains(&entry.path()) {
+                fs::remove_dir_all(entry.path()).map_err(at(&kept))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The locks of all copies.
+    pub fn kept_locks(&self) -> Result<Vec<PathBuf>, TrustError> {
+        let all = self.all()?;
+        let copies = all.iter().filter_map(Record::key).map(|key| self.copy(key));
+        Ok(copies
+            .map(|copy| Lock::beside(&copy.join(MANIFEST)))
+            .collect())
     }
 
     /// The user's decision about the project with this root.
@@ -185,17 +316,23 @@ impl Records {
     /// Stores a decision, replacing an earlier one.
     pub fn write(&self, record: &Record) -> Result<(), TrustError> {
         let _alone = self.change()?;
+        self.put(record)
+    }
+
+    fn put(&self, record: &Record) -> Result<(), TrustError> {
         let path = self.path(Path::new(&record.root));
         let text = serde_json::to_vec_pretty(record).map_err(io::Error::from);
         let written = text.and_then(|text| disk::write(&path, &text));
-        written.map_err(at(&path))
+        written.map_err(at(&path))?;
+        self.sweep_copies()
     }
 
     /// Removes the decision about the project with this root.
     pub fn forget(&self, root: &Path) -> Result<(), TrustError> {
         let _alone = self.change()?;
         let path = self.path(root);
-        disk::remove(&path).map_err(at(&path))
+        disk::remove(&path).map_err(at(&path))?;
+        self.sweep_copies()
     }
 
     /// Locks the records for changes.
@@ -212,6 +349,30 @@ impl Records {
         let name = Digest::of(root.as_os_str().as_encoded_bytes()).hex();
         self.folder.join(name).with_extension(ENDING)
     }
+}
+
+/// Identifies content, independent of its root.
+fn statement(content: &Content) -> Digest {
+    Digest::of(content.statement().as_bytes())
+}
+
+fn in_parts(worktree: Worktree) -> (OsString, OsString) {
+    (worktree.repository.into(), worktree.within.into())
+}
+
+/// Writes the files of a project into a folder, all of them or none.
+fn write_copy(content: &Content, folder: &Path, copy: &Path) -> io::Result<()> {
+    let unfinished = tempfile::Builder::new()
+        .prefix(".unfinished-")
+        .tempdir_in(folder)?;
+    for (path, bytes) in content.files() {
+        let path = unfinished.path().join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(path, bytes)?;
+    }
+    fs::rename(unfinished.keep(), copy)
 }
 
 fn load(path: &Path) -> Result<Option<Record>, TrustError> {
@@ -252,6 +413,7 @@ mod tests {
     use super::*;
     use crate::extension::disk::fault::at_each_step;
 
+    const COMPONENT: &[u8] = b"a component";
     const ROOT: &str = "/home/me/work";
 
     fn trusted(content: &str) -> Record {
@@ -273,25 +435,112 @@ mod tests {
         folder
     }
 
+    /// A project below `top`, with this configuration of its only proxy.
+    fn project(top: &Path, name: &str, config: &str) -> Content {
+        let root = top.join(name);
+        fs::create_dir_all(root.join("tools")).unwrap();
+        let manifest = format!(
+            "[[proxy]]\nid = \"it\"\npath = \"tools/it.wasm\"\n\n[proxy.config]\nis = \"{config}\"\n"
+        );
+        fs::write(root.join(MANIFEST), manifest).unwrap();
+        fs::write(root.join("tools/it.wasm"), COMPONENT).unwrap();
+        content(&root)
+    }
+
+    fn content(root: &Path) -> Content {
+        Content::read(root, &Carried::default(), Keep::Components).unwrap()
+    }
+
+    fn top(folder: &TempDir) -> PathBuf {
+        folder.path().canonicalize().unwrap()
+    }
+
     #[test]
     fn trust_is_bound_to_the_root_and_the_content() {
-        let folder = world();
-        let (records, root) = (records(&folder), Path::new(ROOT));
-        let (old, new) = (Digest::of(b"old"), Digest::of(b"new"));
-        let standing = |root: &Path, key| records.standing(root, key).unwrap();
-        assert!(matches!(standing(root, old), Standing::Trusted(_)));
-        assert!(matches!(standing(root, new), Standing::Changed(_)));
-        assert_eq!(
-            standing(Path::new("/home/me/other"), old),
-            Standing::Unknown
-        );
+        let folder = tempfile::tempdir().unwrap();
+        let (records, top) = (records(&folder), top(&folder));
+        let (old, other) = (project(&top, "work", "old"), project(&top, "other", "old"));
+        records.trust(&old, Vec::new()).unwrap();
+        let new = project(&top, "work", "new");
+        let root = new.root();
+        let standing = |content: &Content| records.standing(content.root(), Some(content)).unwrap();
+        assert!(matches!(standing(&old), Standing::Trusted(_)));
+        assert!(matches!(standing(&new), Standing::Changed(_)));
+        assert!(matches!(
+            records.standing(root, None),
+            Ok(Standing::Changed(_))
+        ));
+        assert_eq!(standing(&other), Standing::Unknown);
+        assert!(records.know(root) && !records.know(other.root()));
         records
             .write(&Record::now(root, TrustDecision::Denied))
             .unwrap();
-        assert!(matches!(standing(root, old), Standing::Denied(_)));
+        assert!(matches!(standing(&old), Standing::Denied(_)));
+        assert!(!records.know(root));
         records.forget(root).unwrap();
-        assert_eq!(standing(root, old), Standing::Unknown);
+        assert_eq!(standing(&old), Standing::Unknown);
         assert!(records.all().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_was_agreed_to_is_kept_until_the_user_decides_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let (records, top) = (records(&folder), top(&folder));
+        let old = project(&top, "work", "old");
+        let root = old.root();
+        records.trust(&old, Vec::new()).unwrap();
+        let kept = || records.kept(root, &Carried::default(), Keep::Components);
+        let copies = || fs::read_dir(records.folder().join(KEPT)).unwrap().count();
+        let new = project(&top, "work", "new");
+        fs::write(root.join("tools/it.wasm"), "another component").unwrap();
+        let (record, content) = kept().unwrap();
+        assert_eq!((content.key(), record.key()), (old.key(), Some(old.key())));
+        assert_eq!(content.stored("it").unwrap().digest, Digest::of(COMPONENT));
+        fs::remove_file(root.join(MANIFEST)).unwrap();
+        assert_eq!(kept().unwrap().1.key(), old.key());
+        // A copy that somebody changed is none.
+        let copy = records.copy(old.key()).join("tools/it.wasm");
+        fs::write(&copy, "evil").unwrap();
+        assert!(kept().is_none());
+        fs::write(&copy, COMPONENT).unwrap();
+        records.trust(&new, Vec::new()).unwrap();
+        assert_eq!((kept().unwrap().1.key(), copies()), (new.key(), 1));
+        records.forget(root).unwrap();
+        assert!(kept().is_none() && copies() == 0);
+    }
+
+    #[test]
+    fn a_yes_counts_in_all_worktrees_of_a_repository() {
+        let folder = tempfile::tempdir().unwrap();
+        let (records, top) = (records(&folder), top(&folder));
+        let own = top.join("main/.git/worktrees/other");
+        fs::create_dir_all(&own).unwrap();
+        let main = project(&top, "main", "old");
+        let same = project(&top, "other", "old");
+        let evil = project(&top, "evil", "old");
+        for root in [&same, &evil] {
+            let mark = root.root().join(".git");
+            fs::write(mark, format!("gitdir: {}", own.display())).unwrap();
+        }
+        let mark = same.root().join(".git");
+        fs::write(own.join("gitdir"), mark.to_str().unwrap()).unwrap();
+        fs::write(own.join("commondir"), "../..").unwrap();
+        records.trust(&main, Vec::new()).unwrap();
+        let standing = |content: &Content| records.standing(content.root(), Some(content)).unwrap();
+        assert!(matches!(standing(&same), Standing::Trusted(_)));
+        assert_eq!(standing(&evil), Standing::Unknown);
+        let changed = project(&top, "other", "new");
+        assert!(matches!(standing(&changed), Standing::Changed(_)));
+        let (_, kept) = records
+            .kept(same.root(), &Carried::default(), Keep::Digests)
+            .unwrap();
+        assert_eq!(kept.key(), same.key());
+        assert!(records.know(same.root()) && !records.know(evil.root()));
+        // What is said here comes first.
+        records
+            .write(&Record::now(same.root(), TrustDecision::Denied))
+            .unwrap();
+        assert!(matches!(standing(&same), Standing::Denied(_)));
     }
 
     #[test]
@@ -300,8 +549,7 @@ mod tests {
         let records = records(&folder);
         let other = Path::new("/home/me/evil");
         fs::copy(records.path(Path::new(ROOT)), records.path(other)).unwrap();
-        let standing = records.standing(other, Digest::of(b"old")).unwrap();
-        assert_eq!(standing, Standing::Unknown);
+        assert_eq!(records.standing(other, None).unwrap(), Standing::Unknown);
     }
 
     #[test]
@@ -310,7 +558,7 @@ mod tests {
         let records = records(&folder);
         for text in ["", "{", "{\"version\":2}", "null"] {
             fs::write(records.path(Path::new(ROOT)), text).unwrap();
-            let error = records.standing(Path::new(ROOT), Digest::of(b"old"));
+            let error = records.standing(Path::new(ROOT), None);
             let error = error.unwrap_err().to_string();
             assert!(error.contains("run `acp-chain trust` again"), "{error}");
         }

@@ -67,7 +67,7 @@ pub fn chain(data: &[u8]) {
         driver.router.set_parent(Dialect::Proxy);
     }
     if has_projects {
-        driver.router.find_projects();
+        driver.router.find_projects(false);
     }
     while !driver.world.lock().choices.is_empty() {
         driver.step();

@@ -182,9 +182,9 @@ impl Router {
         self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
     }
 
-    /// The project of the lookup with this number cannot start its proxies: its session does not begin.
-    pub fn refuse_session(&mut self, number: u64, project: &str, failure: &Failure) {
-        let error = projects::refusal(project, failure);
+    /// The session of the lookup with this number does not begin, for this reason.
+    pub fn refuse_session(&mut self, number: u64, why: String) {
+        let error = projects::refusal(&why);
         self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
     }
 

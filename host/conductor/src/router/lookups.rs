@@ -16,6 +16,8 @@ use acp_chain_rpc::{Message, member};
 pub(super) struct Lookups {
     /// Whether projects are looked up at all.
     pub are_on: bool,
+    /// Whether a session must not begin before its project is known.
+    pub are_required: bool,
     /// By the request that waits.
     open: HashMap<ExchangeId, Lookup>,
     /// The lookup that named sessions wait for. Names are untrusted, so the hash has its own secret.
@@ -48,6 +50,7 @@ impl Lookups {
     pub fn new(kept: &Account) -> Self {
         Self {
             are_on: false,
+            are_required: false,
             open: HashMap::new(),
             sessions: HashMap::default(),
             unsaid: BTreeSet::new(),

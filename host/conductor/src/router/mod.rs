@@ -251,9 +251,11 @@ impl Router {
         std::mem::take(&mut self.core.orders)
     }
 
-    /// Turns on lookups: the client's sessions wait for their projects.
-    pub fn find_projects(&mut self) {
+    /// Turns on lookups: the client's sessions wait for their projects; if these are required, for as long as it takes
+    /// to know that a session must not begin.
+    pub fn find_projects(&mut self, are_required: bool) {
         self.core.lookups.are_on = true;
+        self.core.lookups.are_required = are_required;
         self.core.sessions.tell_apart();
     }
 

@@ -18,7 +18,7 @@ use crate::timers::Timer;
 use crate::trace::State;
 use acp_chain_channel::Failure;
 use acp_chain_channel::limits::PROJECT_PROXIES;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Error, Message, code};
 
 /// Lets a client's request wait for its project, or behind an earlier request of its session that does.
@@ -56,17 +56,19 @@ pub(super) fn found(
     end(core, number, lookup, route, steps);
 }
 
-/// A request has waited long enough: it takes the route of the user's own proxies.
+/// A request has waited long enough: it takes the route of the user's own proxies, unless projects must be known.
 pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let Some(lookup) = take(core, number) else {
         return;
     };
     let cwd = cwd(&lookup.routed.message).unwrap_or_default();
     let (cwd, patience) = (Untrusted::within(&cwd, MAX_QUOTE), PATIENCE.as_secs());
-    let text = format!(
-        "whether a project is at {cwd} was not known within {patience} s. The session there goes without the \
-         project's proxies."
-    );
+    let unknown = format!("whether a project is at {cwd} was not known within {patience} s");
+    if core.lookups.are_required {
+        tracing::warn!("{unknown}, so the session does not begin");
+        return end(core, number, lookup, Err(refusal(&unknown)), steps);
+    }
+    let text = format!("{unknown}. The session there goes without the project's proxies.");
     tracing::warn!("{text}");
     core.tell_user(&text);
     let route = core.sessions.main().clone();
@@ -118,9 +120,8 @@ fn end(
 }
 
 /// Why a session does not begin.
-pub(super) fn refusal(project: &str, failure: &Failure) -> Error {
-    let project = quote(project, MAX_QUOTE);
-    let text = format!("acp-chain: the project `{project}` cannot begin its proxies: {failure}");
+pub(super) fn refusal(why: &str) -> Error {
+    let text = format!("acp-chain: {}", Untrusted::new(why));
     Error::new(code::INTERNAL_ERROR, text)
 }
 

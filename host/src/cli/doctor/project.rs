@@ -28,12 +28,14 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
             ];
         }
     };
-    let root = match find(&here, &project::bounds()) {
+    let records = folders::trust().map(|folder| Records::open(&folder));
+    let is_known = |folder: &Path| records.as_ref().is_some_and(|records| records.know(folder));
+    let root = match find(&here, &project::bounds(), &is_known) {
         Found::Project(root) => root,
         Found::None(end) => return vec![Finding::fine(format!("none here: {end}"))],
     };
     let shown = Untrusted::new(root.display());
-    let Some(records) = folders::trust().map(|folder| Records::open(&folder)) else {
+    let Some(records) = &records else {
         return vec![
             Finding::problem(format!(
                 "{shown} is a project, and without a home folder nobody can have agreed to it"
@@ -41,7 +43,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
             .step("let HOME, or XDG_DATA_HOME, name a folder of yours"),
         ];
     };
-    vec![standing(&root, &records)]
+    vec![standing(&root, records)]
 }
 
 fn standing(root: &Path, records: &Records) -> Finding {

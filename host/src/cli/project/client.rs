@@ -40,6 +40,8 @@ pub struct Finding {
     chain: CommandLine,
     /// The files beside the proxies of a project, in front and behind.
     beside: Named,
+    /// Whether sessions must not begin in projects that are not trusted as they are.
+    refuses: bool,
 }
 
 /// The command line's settings for projects.
@@ -49,6 +51,8 @@ pub struct Asked<'a> {
     pub project: Option<&'a Path>,
     /// The log and trace arguments.
     pub logging: &'a [OsString],
+    /// Whether sessions must not begin in projects that are not trusted as they are.
+    pub refuses: bool,
     pub traced: Option<&'a Traced>,
 }
 
@@ -57,6 +61,7 @@ pub struct Client {
     start: Launch,
     run: Run,
     beside: Named,
+    refuses: bool,
     running: Option<Running>,
     failures: u32,
     /// Lookups without an answer.
@@ -104,6 +109,7 @@ impl Finding {
             locator: command(LOCATOR, "--project", asked.project)?,
             chain,
             beside,
+            refuses: asked.refuses,
         })
     }
 
@@ -116,7 +122,10 @@ impl Finding {
     pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
         let locate = move || start(&locator, LOCATOR);
         let run = move |id: &str| start(&chain, id);
-        Client::new(Box::new(locate), Arc::new(run), self.beside)
+        Client {
+            refuses: self.refuses,
+            ..Client::new(Box::new(locate), Arc::new(run), self.beside)
+        }
     }
 }
 
@@ -124,7 +133,8 @@ impl Projects for Client {
     fn find(&mut self, number: u64, cwd: &Path) {
         let is_none = cwd.as_os_str().len() > PATH || self.open.len() >= MOST;
         if is_none || !self.ensure_running() {
-            self.words.push_back(Word::Found(number, None));
+            let unknown = self.unknown("projects cannot be looked up");
+            self.words.push_back(Word::Found(number, unknown));
             return;
         }
         if let Some(running) = &mut self.running {
@@ -134,6 +144,10 @@ impl Projects for Client {
                 .extend_from_slice(&line(&Lookup { number, cwd }));
             self.open.insert(number);
         }
+    }
+
+    fn are_required(&self) -> bool {
+        self.refuses
     }
 
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Word> + Send + '_>> {
@@ -160,6 +174,7 @@ impl Client {
             start,
             run,
             beside,
+            refuses: false,
             running: None,
             failures: 0,
             open: HashSet::new(),
@@ -201,8 +216,11 @@ impl Client {
             self.words.push_back(Word::Notice(notice));
         }
         if let Some(number) = said.number.filter(|number| self.open.remove(number)) {
-            let project = said.project.map(|trusted| self.project(&trusted));
-            self.words.push_back(Word::Found(number, project));
+            let found = match said.refused {
+                Some(why) => Err(why),
+                None => Ok(self.project(&said.projects)),
+            };
+            self.words.push_back(Word::Found(number, found));
         }
         if let Some(running) = &mut self.running {
             running.watches |= said.watches;
@@ -221,24 +239,50 @@ impl Client {
             "the process that finds projects has ended; sessions that waited for it have none";
         tracing::error!("{what}");
         self.words.push_back(Word::Notice(what.to_owned()));
-        let open = self.open.drain();
-        self.words
-            .extend(open.map(|number| Word::Found(number, None)));
+        for number in std::mem::take(&mut self.open) {
+            let unknown = self.unknown(what);
+            self.words.push_back(Word::Found(number, unknown));
+        }
     }
 
-    fn project(&self, trusted: &Trusted) -> Project {
-        let begin = Begin {
-            root: trusted.root.clone(),
-            key: trusted.key,
-            beside: self.beside.clone(),
-        };
-        let name = quote(&trusted.name, MAX_QUOTE);
-        let (id, run) = (format!("project {name}"), Arc::clone(&self.run));
-        Project {
-            key: trusted.key.to_string().into(),
-            name,
-            make: Box::new(move || member(id, run, begin).map(|member| vec![member])),
+    /// The result of a lookup that tells nothing.
+    fn unknown(&self, why: &str) -> Result<Option<Project>, String> {
+        if self.refuses {
+            Err(why.to_owned())
+        } else {
+            Ok(None)
         }
+    }
+
+    /// These projects as one: the proxies of the nearest stand in front.
+    fn project(&self, trusted: &[Trusted]) -> Option<Project> {
+        let nearest = trusted.first()?;
+        let keys: Vec<_> = trusted
+            .iter()
+            .map(|project| project.key.to_string())
+            .collect();
+        let begins = trusted.iter().map(|project| {
+            let begin = Begin {
+                root: project.root.clone(),
+                key: project.key,
+                guards_only: project.guards_only,
+                beside: self.beside.clone(),
+            };
+            let name = quote(&project.name, MAX_QUOTE);
+            (format!("project {name}"), Arc::clone(&self.run), begin)
+        });
+        let begins: Vec<_> = begins.collect();
+        let make = || {
+            let members = begins.into_iter();
+            members
+                .map(|(id, run, begin)| member(id, run, begin))
+                .collect()
+        };
+        Some(Project {
+            key: keys.join(" ").into(),
+            name: quote(&nearest.name, MAX_QUOTE),
+            make: Box::new(make),
+        })
     }
 }
 
@@ -417,10 +461,11 @@ mod tests {
             key,
             root: "/home/me/work".into(),
             name: "work".to_owned(),
+            guards_only: false,
         };
         let answer = Reply {
             number: Some(7),
-            project: Some(trusted),
+            projects: vec![trusted],
             watches: true,
             ..Reply::default()
         };
@@ -430,7 +475,7 @@ mod tests {
             (asked.number, &*asked.cwd.to_string_lossy()),
             (7, "/home/me/work/src")
         );
-        let Word::Found(7, Some(project)) = word else {
+        let Word::Found(7, Ok(Some(project))) = word else {
             panic!("{word:?}")
         };
         assert_eq!((&*project.key, &*project.name), (&*key.to_string(), "work"));
@@ -485,7 +530,7 @@ mod tests {
             "{word:?}"
         );
         let word = client.next().await;
-        assert!(matches!(&word, Word::Found(1, None)), "{word:?}");
+        assert!(matches!(&word, Word::Found(1, Ok(None))), "{word:?}");
         let word = client.next().await;
         assert!(
             matches!(&word, Word::Notice(text) if text == "it changed"),
@@ -505,7 +550,7 @@ mod tests {
             };
             let (word, _) = answered(&mut client, &mut locator, &[answer]).await;
             assert!(
-                matches!(&word, Word::Found(found, None) if *found == number),
+                matches!(&word, Word::Found(found, Ok(None)) if *found == number),
                 "{word:?}"
             );
             assert_eq!(heard(&mut locator).await, "", "its input has ended");
@@ -528,14 +573,14 @@ mod tests {
             let said = [answer(number, watches)];
             let (word, _) = answered(&mut client, &mut locator, &said).await;
             assert!(
-                matches!(&word, Word::Found(found, None) if *found == number),
+                matches!(&word, Word::Found(found, Ok(None)) if *found == number),
                 "{word:?}"
             );
         }
         client.find(3, Path::new("/work"));
         let (word, asked) = answered(&mut client, &mut locator, &[answer(3, true)]).await;
         assert!(asked.contains(r#""number":3"#), "{asked}");
-        assert!(matches!(word, Word::Found(3, None)), "{word:?}");
+        assert!(matches!(word, Word::Found(3, Ok(None))), "{word:?}");
     }
 
     #[tokio::test]
@@ -543,7 +588,7 @@ mod tests {
         let (mut client, mut locators, _chains) = client();
         let too_long = "/".to_owned() + &"a".repeat(PATH);
         client.find(0, Path::new(&too_long));
-        assert!(matches!(client.next().await, Word::Found(0, None)));
+        assert!(matches!(client.next().await, Word::Found(0, Ok(None))));
         for number in 1..=u64::from(FAILURES) {
             client.find(number, Path::new("/work"));
             let end = locators.recv().await.unwrap();
@@ -555,13 +600,13 @@ mod tests {
             );
             let word = client.next().await;
             assert!(
-                matches!(&word, Word::Found(found, None) if *found == number),
+                matches!(&word, Word::Found(found, Ok(None)) if *found == number),
                 "{word:?}"
             );
         }
         // There are too many.
         client.find(100, Path::new("/work"));
-        assert!(matches!(client.next().await, Word::Found(100, None)));
+        assert!(matches!(client.next().await, Word::Found(100, Ok(None))));
         assert!(locators.try_recv().is_err());
     }
 
@@ -574,7 +619,7 @@ mod tests {
         let _locator = locators.recv().await.unwrap();
         let word = client.next().await;
         assert!(
-            matches!(&word, Word::Found(number, None) if *number == MOST as u64),
+            matches!(&word, Word::Found(number, Ok(None)) if *number == MOST as u64),
             "{word:?}"
         );
     }

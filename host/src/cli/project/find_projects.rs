@@ -10,11 +10,12 @@ use std::sync::Mutex;
 use std::thread;
 
 use super::locator::{Locator, Look};
+use super::refuses;
 use super::state::State;
 use super::watch::{self, Watch};
 use super::wire::{LINE, Reply, line};
-use crate::extension::Carried;
-use crate::project::{Bounds, Found, Records, find, folders};
+use crate::extension::{Carried, Digest};
+use crate::project::{Bounds, Found, Keep, Records, around, find, folders};
 use crate::system::files;
 
 #[derive(Debug, clap::Args)]
@@ -44,8 +45,9 @@ impl FindProjects {
             carried: crate::cli::carried()?,
             watch,
         };
+        let user = crate::cli::user().map_err(|error| error.to_string())?;
         let output = Mutex::new(io::stdout());
-        let locator = Locator::new(disk, move |said: &Reply| {
+        let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
             // The requester may have gone; then our input ends too.
             let mut output = output
                 .lock()
@@ -85,14 +87,24 @@ fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String
 }
 
 impl Look for Disk {
-    fn find(&self, cwd: &Path) -> Option<PathBuf> {
-        match find(self.project.as_deref().unwrap_or(cwd), &self.bounds) {
-            Found::Project(root) => Some(root),
+    fn find(&self, cwd: &Path) -> Vec<PathBuf> {
+        let is_known = |folder: &Path| self.records.know(folder);
+        let folder = self.project.as_deref().unwrap_or(cwd);
+        match find(folder, &self.bounds, &is_known) {
+            Found::Project(root) => {
+                let others = around(&root, &self.bounds, &is_known);
+                [root].into_iter().chain(others).collect()
+            }
             Found::None(end) => {
                 tracing::info!("a session has no project: {end}");
-                None
+                Vec::new()
             }
         }
+    }
+
+    fn kept(&self, root: &Path) -> Option<Digest> {
+        let kept = self.records.kept(root, &self.carried, Keep::Digests);
+        kept.map(|(_, content)| content.key())
     }
 
     fn state(&self, root: &Path) -> State {

@@ -9,7 +9,7 @@ use crate::cli::folders;
 use crate::cli::relied_on::Named;
 use crate::extension::{Installed, Lock};
 use crate::manifest::{Manifest, User};
-use crate::project::{Content, Found, Keep, MANIFEST, Standing, find, vouched};
+use crate::project::{Content, Found, Keep, MANIFEST, Records, Standing, find, vouched};
 use crate::untrusted::Untrusted;
 
 /// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. An error if it has
@@ -34,7 +34,9 @@ pub fn print(
         Some(path) => say!("config.toml  {} is not there", show(&path)),
         None => say!("config.toml  there is no home folder for one"),
     }
-    let root = match find(folder, &super::bounds()) {
+    let records = folders::trust().map(|folder| Records::open(&folder));
+    let is_known = |folder: &Path| records.as_ref().is_some_and(|records| records.know(folder));
+    let root = match find(folder, &super::bounds(), &is_known) {
         Found::Project(root) => root,
         Found::None(end) => {
             say!("project      none: {end}");
@@ -52,13 +54,12 @@ pub fn print(
         true => say!("lock         {}", show(&lock)),
         false => say!("lock         {} is not there", show(&lock)),
     }
-    let Some(records) = folders::trust().map(|folder| crate::project::Records::open(&folder))
-    else {
+    let Some(records) = &records else {
         say!("trust        none: there is no home folder to remember it in");
         return Ok(None);
     };
     let command = format!("`acp-chain trust {}`", shell::word(&root));
-    match State::of(&root, &records, &installed.carried) {
+    match State::of(&root, records, &installed.carried) {
         State::Trusted(_) => {}
         State::Changed => {
             say!(
@@ -79,7 +80,7 @@ pub fn print(
     let content = Content::read(&root, &installed.carried, Keep::Components);
     let content = content.map_err(|error| error.to_string())?;
     let opened = Opened::new(content, user, installed, named)?;
-    let standing = records.standing(&root, opened.content.key());
+    let standing = records.standing(&root, Some(&opened.content));
     let agreed = opened.agreed();
     match standing.map_err(|error| error.to_string())? {
         Standing::Trusted(record) if record.lets(&agreed) => {

@@ -19,11 +19,14 @@ const KNOWN: usize = 256;
 
 /// Finds and examines projects.
 pub trait Look: Send + Sync {
-    /// The root of the project of a working directory, if it has one.
-    fn find(&self, cwd: &Path) -> Option<PathBuf>;
+    /// The roots of the projects of a working directory, the nearest first.
+    fn find(&self, cwd: &Path) -> Vec<PathBuf>;
 
     /// The state of the project with this root.
     fn state(&self, root: &Path) -> State;
+
+    /// The key of what the user agreed to of a project that has changed, as it was kept.
+    fn kept(&self, root: &Path) -> Option<Digest>;
 
     /// Called before each question about the project with this root, if its state is remembered.
     fn begin(&self, root: &Path);
@@ -34,6 +37,8 @@ pub trait Look: Send + Sync {
 pub struct Locator {
     look: Arc<dyn Look>,
     say: Arc<dyn Fn(&Reply) + Send + Sync>,
+    /// Whether sessions must not begin in projects that are not trusted as they are.
+    refuses: bool,
     under_way: Arc<AtomicUsize>,
     known: Arc<Mutex<HashMap<PathBuf, Known>>>,
 }
@@ -47,6 +52,15 @@ struct Known {
     in_force: Option<Digest>,
 }
 
+/// How a project stands.
+struct Stands {
+    state: State,
+    /// What new sessions get of it.
+    in_force: Option<Digest>,
+    /// What the user is to know, if that has changed.
+    notice: Option<String>,
+}
+
 /// A lookup in progress, which makes room when dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
@@ -58,8 +72,13 @@ impl Drop for UnderWay {
 
 impl Locator {
     /// A locator that uses this, and reports its results.
-    pub fn new(look: impl Look + 'static, say: impl Fn(&Reply) + Send + Sync + 'static) -> Self {
+    pub fn new(
+        look: impl Look + 'static,
+        refuses: bool,
+        say: impl Fn(&Reply) + Send + Sync + 'static,
+    ) -> Self {
         Self {
+            refuses,
             look: Arc::new(look),
             say: Arc::new(say),
             under_way: Arc::default(),
@@ -73,8 +92,16 @@ impl Locator {
         let this = self.clone();
         let begun = self.apart(move || this.reply(number, this.answer(Path::new(&lookup.cwd))));
         if !begun {
-            tracing::warn!("a session has no project, since {MOST} lookups are already under way");
-            self.reply(number, Reply::default());
+            let why = format!("{MOST} lookups of projects are already under way");
+            tracing::warn!("a session has no project: {why}");
+            let refused = self.refuses.then_some(why);
+            self.reply(
+                number,
+                Reply {
+                    refused,
+                    ..Reply::default()
+                },
+            );
         }
     }
 
@@ -98,7 +125,7 @@ impl Locator {
                 for root in &roots {
                     // Its components may lie in other folders now.
                     this.look.begin(root);
-                    let (_, notice) = this.stands(root);
+                    let Stands { notice, .. } = this.stands(root);
                     if notice.is_some() {
                         (this.say)(&Reply {
                             notice,
@@ -128,49 +155,62 @@ impl Locator {
     }
 
     fn answer(&self, cwd: &Path) -> Reply {
-        let Some(root) = self.look.find(cwd) else {
-            return Reply::default();
-        };
-        // Before it is examined, so that no change is missed.
-        if self.remembers(&root) {
-            self.look.begin(&root);
+        let mut reply = Reply::default();
+        let mut notices = Vec::new();
+        for root in self.look.find(cwd) {
+            // Before it is examined, so that no change is missed.
+            if self.remembers(&root) {
+                self.look.begin(&root);
+            }
+            let stands = self.stands(&root);
+            notices.extend(stands.notice);
+            let refused = self.refuses && !stands.state.is_decided();
+            reply.refused = reply
+                .refused
+                .or(refused.then(|| stands.state.refusal(&root)));
+            let guards_only = !reply.projects.is_empty();
+            reply.projects.extend(stands.in_force.map(|key| Trusted {
+                key,
+                name: name(&root),
+                root: root.into_os_string(),
+                guards_only,
+            }));
         }
-        let (key, notice) = self.stands(&root);
-        let project = key.map(|key| Trusted {
-            key,
-            name: name(&root),
-            root: root.into_os_string(),
-        });
-        Reply {
-            project,
-            notice,
-            ..Reply::default()
-        }
+        reply.notice = (!notices.is_empty()).then(|| notices.join("\n"));
+        reply
     }
 
-    /// What new sessions get of a project, and the notice if its state has changed.
-    fn stands(&self, root: &Path) -> (Option<Digest>, Option<String>) {
+    /// How a project stands now.
+    fn stands(&self, root: &Path) -> Stands {
         // It may take long, and others must not wait for it.
         let state = self.look.state(root);
+        let in_force = match &state {
+            State::Trusted(key) => Some(*key),
+            State::Changed | State::Wrong(_) | State::Gone => self.look.kept(root),
+            State::Unknown | State::Denied => None,
+        };
+        let mut stands = Stands {
+            state,
+            in_force,
+            notice: None,
+        };
         if !self.remembers(root) {
-            return match state {
-                State::Trusted(key) => (Some(key), None),
-                _ => (None, None),
-            };
+            return stands;
         }
         let mut all = self.known();
         let known = all.entry(root.to_owned()).or_default();
-        match &state {
-            State::Trusted(key) => known.in_force = Some(*key),
-            State::Changed | State::Wrong(_) => {}
-            State::Unknown | State::Denied | State::Gone => known.in_force = None,
+        // What runs goes on even if no copy was kept.
+        let runs = known
+            .in_force
+            .filter(|_| matches!(stands.state, State::Changed | State::Wrong(_)));
+        stands.in_force = stands.in_force.or(runs);
+        known.in_force = stands.in_force;
+        let before = known.state.replace(stands.state.clone());
+        if before.as_ref() != Some(&stands.state) {
+            let goes_on = stands.in_force.is_some();
+            stands.notice = stands.state.notice(before.as_ref(), root, goes_on);
         }
-        let before = known.state.replace(state.clone());
-        let notice = match before.as_ref() == Some(&state) {
-            true => None,
-            false => state.notice(before.as_ref(), root, known.in_force.is_some()),
-        };
-        (known.in_force, notice)
+        stands
     }
 
     /// Whether this project's state is remembered, or there is room for it.
@@ -200,12 +240,17 @@ mod tests {
     struct Played(Mutex<Vec<State>>, Mutex<Receiver<()>>);
 
     impl Look for Played {
-        fn find(&self, cwd: &Path) -> Option<PathBuf> {
+        fn find(&self, cwd: &Path) -> Vec<PathBuf> {
             if cwd.starts_with("/hangs") {
                 // Its other end is kept until the test is over.
                 let _ = self.1.lock().unwrap().recv();
             }
-            cwd.is_absolute().then(|| cwd.to_owned())
+            let found = cwd.is_absolute().then(|| cwd.to_owned());
+            found.into_iter().collect()
+        }
+
+        fn kept(&self, _: &Path) -> Option<Digest> {
+            None
         }
 
         fn state(&self, _: &Path) -> State {
@@ -223,10 +268,11 @@ mod tests {
         let (say, said) = channel();
         let (held, hangs) = channel();
         let look = Played(Mutex::new(states), Mutex::new(hangs));
-        let locator = Locator::new(look, move |one: &Reply| {
+        let locator = Locator::new(look, false, move |one: &Reply| {
             let copy = Reply {
                 number: one.number,
-                project: one.project.clone(),
+                projects: one.projects.clone(),
+                refused: one.refused.clone(),
                 notice: one.notice.clone(),
                 watches: one.watches,
             };
@@ -256,13 +302,13 @@ mod tests {
         let answer = said.recv().unwrap();
         assert_eq!(answer.number, Some(100));
         assert!(answer.watches);
-        assert_eq!(answer.project.unwrap().name, "work");
+        assert_eq!(answer.projects[0].name, "work");
         // That thread may not have ended yet: it hangs, or reports that there is no room.
         locator.begin(lookup(200, "/hangs/too"));
         locator.begin(lookup(201, "/hangs/too"));
         let refused = said.recv().unwrap();
         assert!(matches!(refused.number, Some(200 | 201)), "{refused:?}");
-        assert_eq!(refused.project, None);
+        assert!(refused.projects.is_empty());
         drop(held);
     }
 
@@ -280,7 +326,7 @@ mod tests {
             locator.begin(lookup(1, "/work"));
             let answer = said.recv().unwrap();
             (
-                answer.project.map(|project| project.key),
+                answer.projects.first().map(|project| project.key),
                 answer.notice.unwrap_or_default(),
             )
         };
@@ -317,7 +363,7 @@ mod tests {
         assert_eq!(said.recv().unwrap().notice, None);
         locator.again();
         let told = said.recv().unwrap();
-        assert_eq!((told.number, told.project), (None, None));
+        assert_eq!((told.number, &told.projects[..]), (None, &[][..]));
         let notice = told.notice.unwrap();
         assert!(
             notice.contains("new sessions have its proxies as they are now"),
@@ -333,6 +379,6 @@ mod tests {
         locator.begin(lookup(2, "/work"));
         let answer = said.recv().unwrap();
         assert!(answer.watches);
-        assert_eq!((answer.project, answer.notice), (None, None));
+        assert_eq!((&answer.projects[..], answer.notice), (&[][..], None));
     }
 }

@@ -41,6 +41,7 @@ use directories::BaseDirs;
 
 use super::folders;
 use crate::extension::Lock;
+use crate::manifest::{UntrustedPolicy, User};
 use crate::project::{Bounds, Found, MANIFEST, Records, find};
 use crate::untrusted::Untrusted;
 
@@ -57,7 +58,9 @@ pub fn bounds() -> Bounds {
 /// The root of the project that a folder is in. An error if there is none.
 pub fn root(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
-    match find(&folder, &bounds()) {
+    let known = records().ok();
+    let is_known = |folder: &Path| known.as_ref().is_some_and(|records| records.know(folder));
+    match find(&folder, &bounds(), &is_known) {
         Found::Project(root) => Ok(root),
         Found::None(end) => {
             let folder = Untrusted::new(folder.display());
@@ -71,7 +74,13 @@ pub fn locks() -> Result<Vec<PathBuf>, String> {
     let all = records()?.all().map_err(|error| error.to_string())?;
     let trusted = all.iter().filter(|record| record.agreed().is_some());
     let locks = trusted.map(|record| Lock::beside(&Path::new(&record.root).join(MANIFEST)));
-    Ok(locks.collect())
+    let kept = records()?.kept_locks().map_err(|error| error.to_string())?;
+    Ok(locks.chain(kept).collect())
+}
+
+/// Whether sessions must not begin in projects that are not trusted as they are.
+pub fn refuses(user: &User) -> bool {
+    user.untrusted == UntrustedPolicy::Refuse
 }
 
 /// The user's decisions about projects.

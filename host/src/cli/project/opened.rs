@@ -7,7 +7,7 @@ use std::path::{self, Path, PathBuf};
 
 use crate::cli::relied_on::{self, NAMES, Named};
 use crate::extension::Installed;
-use crate::manifest::{Manifest, User};
+use crate::manifest::{Manifest, ProxyEntry, ProxyKind, User};
 use crate::project::{Agreed, Content};
 use crate::sandbox::{self, Directories};
 use crate::untrusted::Untrusted;
@@ -53,6 +53,20 @@ impl Opened {
             manifest,
             directories,
         })
+    }
+
+    /// Leaves out all proxies but its guards, as their packages say.
+    pub fn retain_guards(&mut self) {
+        let proxies = std::mem::take(&mut self.manifest.proxies).into_iter();
+        let directories = std::mem::take(&mut self.directories);
+        let is_guard = |entry: &ProxyEntry| match &entry.kind {
+            ProxyKind::Component(component) => component.is_guard,
+            ProxyKind::Native(_) => false,
+        };
+        let kept = proxies
+            .zip(directories)
+            .filter(|(entry, _)| is_guard(entry));
+        (self.manifest.proxies, self.directories) = kept.unzip();
     }
 
     /// Its proxies and their permissions.

@@ -85,7 +85,10 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, Failed> {
             exit_code: 2,
         });
     }
-    let opened = agreed(begin, files).map_err(|error| failed(&error))?;
+    let mut opened = agreed(begin, files).map_err(|error| failed(&error))?;
+    if begin.guards_only {
+        opened.retain_guards();
+    }
     Ok(Plan {
         manifest: Some(opened.manifest),
         directories: opened.directories,
@@ -102,16 +105,25 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
     let command = format!("`acp-chain trust {}`", super::shell::word(root));
     let user = crate::cli::user().map_err(|error| error.to_string())?;
     let installed = crate::cli::installed(&user)?;
+    let records = super::records()?;
     let content = Content::read(root, &installed.carried, Keep::Components);
-    let content = content.map_err(|error| error.to_string())?;
-    if content.key() != begin.key {
-        return Err(format!(
-            "its files are no longer those that you agreed to, so its proxies cannot start: {command} shows what is \
-             different, and sessions that begin after your yes have the new ones"
-        ));
-    }
-    let standing = super::records()?.standing(root, content.key());
-    let standing = standing.map_err(|error| error.to_string())?;
+    let content = content.map_err(|error| error.to_string());
+    let (content, standing) = match content {
+        Ok(content) if content.key() == begin.key => {
+            let standing = records.standing(root, Some(&content));
+            (content, standing.map_err(|error| error.to_string())?)
+        }
+        other => match records.kept(root, &installed.carried, Keep::Components) {
+            Some((record, kept)) if kept.key() == begin.key => (kept, Standing::Trusted(record)),
+            _ => {
+                other?;
+                return Err(format!(
+                    "its files are no longer those that you agreed to, so its proxies cannot start: {command} shows \
+                     what is different, and sessions that begin after your yes have the new ones"
+                ));
+            }
+        },
+    };
     let may_be = match &standing {
         Standing::Trusted(_) => true,
         Standing::Changed(_) | Standing::Unknown => is_signed(&content, &user.signers),

@@ -27,26 +27,25 @@ pub enum State {
 impl State {
     /// Determines the state of the project with this root.
     pub fn of(root: &Path, records: &Records, carried: &Carried) -> Self {
-        if root.join(MANIFEST).symlink_metadata().is_err() {
-            return Self::Gone;
+        match Self::look(root, records, carried) {
+            // A user may have agreed even to that.
+            Ok(state @ Self::Trusted(_)) => state,
+            _ if root.join(MANIFEST).symlink_metadata().is_err() => Self::Gone,
+            looked => looked.unwrap_or_else(Self::Wrong),
         }
-        Self::look(root, records, carried).unwrap_or_else(Self::Wrong)
     }
 
     fn look(root: &Path, records: &Records, carried: &Carried) -> Result<Self, String> {
         let content = Content::read(root, carried, Keep::Digests);
         // A denied project need not be valid.
-        let key = content
-            .as_ref()
-            .map_or_else(|_| Digest::of(b""), Content::key);
-        let standing = records.standing(root, key);
+        let standing = records.standing(root, content.as_ref().ok());
         let standing = standing.map_err(|error| error.to_string())?;
         if let Standing::Denied(_) = standing {
             return Ok(Self::Denied);
         }
         let content = content.map_err(|error| error.to_string())?;
         if let Standing::Trusted(_) = standing {
-            return Ok(Self::Trusted(key));
+            return Ok(Self::Trusted(content.key()));
         }
         let user = crate::cli::user().map_err(|error| error.to_string())?;
         // Only content signed by a trusted signer is examined.
@@ -67,15 +66,37 @@ impl State {
         })
     }
 
+    /// Whether its present content is what the user agreed to, or nothing of it runs by the user's decision.
+    pub fn is_decided(&self) -> bool {
+        matches!(self, Self::Trusted(_) | Self::Denied)
+    }
+
+    /// Why a session in the project with this root must not begin.
+    pub fn refusal(&self, root: &Path) -> String {
+        let project = format!("the project {}", Untrusted::new(root.display()));
+        let command = format!("`acp-chain trust {}`", shell::word(root));
+        let why = match self {
+            Self::Changed => "has changed since you agreed to its proxies".to_owned(),
+            Self::Gone => "has lost its manifest since you agreed to its proxies".to_owned(),
+            Self::Wrong(error) => format!("cannot be used as it is: {}", quote(error, MAX_QUOTE)),
+            Self::Unknown | Self::Trusted(_) | Self::Denied => "is not trusted".to_owned(),
+        };
+        format!(
+            "{project} {why}, and the `untrusted = \"refuse\"` of your config.toml lets no session begin there: \
+             {command} shows what it asks for, and asks you"
+        )
+    }
+
     /// The notice for the user when a project's state has changed, or was unknown. `goes_on` says whether new sessions
     /// still get what the user agreed to before.
     pub fn notice(&self, before: Option<&Self>, root: &Path, goes_on: bool) -> Option<String> {
         let project = format!("the project {}", Untrusted::new(root.display()));
         let command = format!("`acp-chain trust {}`", shell::word(root));
         let was_trusted = matches!(before, Some(Self::Trusted(_)));
-        let until_then = match goes_on {
-            true => "New sessions have the proxies that you agreed to before",
-            false => "Its proxies do not run",
+        let until_then = if goes_on {
+            "New sessions have the proxies that you agreed to before"
+        } else {
+            "Its proxies do not run"
         };
         Some(match self {
             Self::Trusted(_) if was_trusted => format!(
@@ -87,6 +108,10 @@ impl State {
             Self::Changed => format!(
                 "{project} has changed since you agreed to its proxies. {until_then}; {command} shows what is \
                  different, and asks you"
+            ),
+            Self::Gone if goes_on => format!(
+                "{project} has lost its manifest since you agreed to its proxies. {until_then}; {command} asks you \
+                 whether to go without, and `acp-chain trust --revoke` forgets it"
             ),
             Self::Unknown if was_trusted => {
                 format!("{project} is no longer trusted: new sessions have none of its proxies")

@@ -144,7 +144,7 @@ impl Trust {
         let beside = Named::default().and(&own);
         let opened = Opened::new(content, &user, &installed, &beside)?;
         let key = opened.content.key();
-        let standing = records.standing(root, key);
+        let standing = records.standing(root, Some(&opened.content));
         let standing = standing.map_err(|error| error.to_string())?;
         let agreed = opened.agreed();
         let signer = match &standing {
@@ -197,8 +197,8 @@ impl Trust {
         }
         // A project that cannot run is not trusted. The sandbox gets exactly what was shown.
         load(&opened)?;
-        let record = Record::now(root, TrustDecision::Trusted { key, agreed });
-        records.write(&record).map_err(|error| error.to_string())?;
+        let trusted = records.trust(&opened.content, agreed);
+        trusted.map_err(|error| error.to_string())?;
         say!(
             "New sessions in {} have its proxies.",
             Untrusted::new(root.display())

@@ -25,9 +25,12 @@ pub struct Lookup {
 pub struct Reply {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub number: Option<u64>,
-    /// The project whose proxies may run.
+    /// The projects whose proxies may run, the nearest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub projects: Vec<Trusted>,
+    /// Why the session must not begin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub project: Option<Trusted>,
+    pub refused: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notice: Option<String>,
     /// Whether a project is watched, so that notices may follow.
@@ -44,6 +47,9 @@ pub struct Trusted {
     pub root: OsString,
     /// Its display name.
     pub name: String,
+    /// Whether only its guards run, since a nearer project has its own proxies.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guards_only: bool,
 }
 
 /// The first line that `project-chain` reads. The rest is the protocol of proxies.
@@ -51,8 +57,11 @@ pub struct Trusted {
 pub struct Begin {
     /// The root of the project.
     pub root: OsString,
-    /// The expected key of its content.
+    /// The expected key of its content, as it is or as it was kept.
     pub key: Digest,
+    /// Whether only its guards run.
+    #[serde(default)]
+    pub guards_only: bool,
     /// The files beside it, in front and behind: no proxy may write to them.
     pub beside: Named,
 }

@@ -146,7 +146,7 @@ impl Driver {
             world.model.is_refused(session);
             drop(world);
             let failure = acp_chain::channel::Failure::new("no");
-            return self.router.refuse_session(number, "it", &failure);
+            return self.router.refuse_session(number, failure.to_string());
         }
         drop(world);
         if self.router.lacks(number, &key(project)) {

@@ -24,10 +24,10 @@ fn how_it_is_configured_is_shown_beside_what_it_would_be() {
 fn a_newer_program_asks_again_only_if_it_asks_for_more() {
     let mut world = world("");
     let key = world.trust();
-    assert_eq!(world.located_here()["project"]["key"], *key);
+    assert_eq!(world.located_here()["projects"][0]["key"], *key);
     world.carry("it", &["prompts.read", "files.read"]);
     let said = world.located_here();
-    assert!(said.get("project").is_none(), "{said}");
+    assert!(said.get("projects").is_none(), "{said}");
     let (_, text) = world.typed("n\n");
     let text = shown(&world, &text);
     assert!(
@@ -37,7 +37,7 @@ fn a_newer_program_asks_again_only_if_it_asks_for_more() {
     assert!(text.contains("(files.read)"), "{text}");
     // One that asks for the same is another component, and the same to its user.
     world.carry("it", &["prompts.read"]);
-    assert_eq!(world.located_here()["project"]["key"], *key);
+    assert_eq!(world.located_here()["projects"][0]["key"], *key);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_newer_program_asks_again_about_other_terms() {
         world.trust();
         world.carry_asking("it", asks);
         let said = world.located_here();
-        assert!(said.get("project").is_none(), "{said}");
+        assert!(said.get("projects").is_none(), "{said}");
         let (_, text) = world.typed("n\n");
         let text = shown(&world, &text);
         assert!(text.contains(told), "{text}\nlacks\n{told}");

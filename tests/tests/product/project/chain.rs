@@ -93,7 +93,7 @@ async fn another_key_is_refused() {
 }
 
 #[tokio::test]
-async fn what_changed_since_is_refused() {
+async fn what_changed_since_runs_from_what_was_kept() {
     for change in [
         |world: &World| world.manifest(&format!("{SHOUT}on-failure = \"bypass\"\n")),
         |world: &World| fs::write(world.path("tools/shout.wasm"), b"\0asm").unwrap(),
@@ -107,11 +107,19 @@ async fn what_changed_since_is_refused() {
         let world = World::shouting();
         let key = world.trust();
         change(&world);
+        let (mut chain, answer) = begun(&world, &key).await;
+        assert!(answer.result.is_some(), "{}", answer.line);
+        chain.wire.ask("session/prompt", &prompt("s", "quietly"));
+        let passed = chain.wire.receive().await.unwrap();
+        assert!(passed.line.contains("QUIETLY"), "{}", passed.line);
+        chain.finish().await.unwrap();
+        // The changed content is not what was agreed to.
+        let error = refused(&world, &world.key()).await;
+        assert!(error.contains("you have not agreed to it"), "{error}");
+        world.do_run(&["trust", "--revoke"]);
         let error = refused(&world, &key).await;
-        assert!(
-            error.contains("no longer those that you agreed to"),
-            "{error}"
-        );
+        let gone = "no longer those that you agreed to";
+        assert!(error.contains(gone), "{error}");
     }
 }
 

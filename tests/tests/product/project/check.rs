@@ -78,7 +78,9 @@ fn once_they_are_started_guards_of_the_user_are_shown_where_they_stand() {
         let path = acp_chain_tests::host::component(name);
         format!("[[proxy]]\nid = \"{name}\"\npath = '{}'\n", path.display())
     });
-    fs::write(settings.join("config.toml"), own.concat()).unwrap();
+    let powers = "powers = [\"permissions.read\", \"permissions.answer\"]\n";
+    let own = own.concat() + powers;
+    fs::write(settings.join("config.toml"), own).unwrap();
     world.trust();
     let said = world.do_run(&["check", "--start"]);
     let place = |text: &str| {

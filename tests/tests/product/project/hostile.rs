@@ -253,7 +253,7 @@ fn what_a_repository_may_not_do_is_told_and_nothing_of_it_runs() {
         let world = World::new();
         (row.does)(&world);
         let said = world.located_here();
-        assert!(said.get("project").is_none(), "{}: {said}", row.what);
+        assert!(said.get("projects").is_none(), "{}: {said}", row.what);
         let notice = said["notice"].as_str().unwrap_or_default();
         assert!(
             notice.contains(row.told),
@@ -316,14 +316,14 @@ fn trust_ends_with_any_change() {
     ];
     for (what, change) in changes {
         let world = World::shouting();
-        world.trust();
-        assert!(world.located_here().get("project").is_some());
+        let key = world.trust();
+        assert!(world.located_here().get("projects").is_some());
         change(&world);
         let said = world.located_here();
-        assert!(said.get("project").is_none(), "{what}: {said}");
+        assert_eq!(said["projects"][0]["key"], *key, "{what}: {said}");
         let notice = said["notice"].as_str().unwrap();
         assert!(
-            notice.contains("has changed since you agreed to its proxies. Its proxies do not run"),
+            notice.contains("has changed since you agreed to its proxies. New sessions have the proxies that you agreed to before"),
             "{what}: {notice}"
         );
     }
@@ -339,7 +339,7 @@ fn the_same_files_in_another_folder_are_another_project() {
         fs::copy(world.path(name), other.join(name)).unwrap();
     }
     let said = world.located(&[&other]).remove(0);
-    assert!(said.get("project").is_none(), "{said}");
+    assert!(said.get("projects").is_none(), "{said}");
     assert!(
         said["notice"]
             .as_str()
@@ -357,7 +357,7 @@ fn a_repository_in_a_trusted_project_is_not_trusted() {
     fs::create_dir_all(inner.join(".git")).unwrap();
     let said = world.located(&[&inner]).remove(0);
     assert!(
-        said.get("project").is_none() && said.get("notice").is_none(),
+        said.get("projects").is_none() && said.get("notice").is_none(),
         "{said}"
     );
     fs::write(
@@ -366,7 +366,7 @@ fn a_repository_in_a_trusted_project_is_not_trusted() {
     )
     .unwrap();
     let said = world.located(&[&inner]).remove(0);
-    assert!(said.get("project").is_none(), "{said}");
+    assert!(said.get("projects").is_none(), "{said}");
     assert!(
         said["notice"]
             .as_str()

@@ -20,14 +20,14 @@ fn the_nearest_project_upwards_is_found_once_it_is_trusted() {
     let notice = said["notice"].as_str().unwrap();
     let command = format!("`acp-chain trust {}`", world.root.display());
     assert!(notice.contains(&command), "{notice}");
-    assert!(said.get("project").is_none(), "{said}");
+    assert!(said.get("projects").is_none(), "{said}");
     let key = world.trust();
     let said = world.located(&[&world.path("src"), &world.home(), &world.path("none")]);
-    assert_eq!(said[0]["project"]["key"], *key);
-    assert_eq!(said[0]["project"]["name"], "work");
+    assert_eq!(said[0]["projects"][0]["key"], *key);
+    assert_eq!(said[0]["projects"][0]["name"], "work");
     for none in &said[1..] {
         assert!(
-            none.get("project").is_none() && none.get("notice").is_none(),
+            none.get("projects").is_none() && none.get("notice").is_none(),
             "{none}"
         );
     }
@@ -62,7 +62,7 @@ fn all_sessions_have_the_project_that_the_command_line_names() {
     std::io::BufRead::read_line(&mut output, &mut line).unwrap();
     let said: Value = serde_json::from_str(&line).unwrap();
     assert_eq!(
-        (&said["number"], &said["project"]["key"]),
+        (&said["number"], &said["projects"][0]["key"]),
         (&7.into(), &Value::from(key))
     );
     drop(input);
@@ -117,7 +117,7 @@ async fn changes_of_components_are_told_wherever_they_lie() {
     world.trust();
     let mut locator = Locator::start(&world);
     locator.ask(0, &world.root).await;
-    assert!(locator.next().await.get("project").is_some());
+    assert!(locator.next().await.get("projects").is_some());
     let pass = component("pass");
     fs::copy(&pass, world.path("tools/shout.wasm")).unwrap();
     let changed = "has changed since you agreed to its proxies";
@@ -141,7 +141,7 @@ async fn changes_are_told_as_they_happen() {
     let key = world.trust();
     let mut locator = Locator::start(&world);
     locator.ask(0, &world.root).await;
-    assert_eq!(locator.next().await["project"]["key"], *key);
+    assert_eq!(locator.next().await["projects"][0]["key"], *key);
 
     world.manifest(&format!("# Ours.\n{SHOUT}"));
     let said = locator.next().await;
@@ -149,7 +149,7 @@ async fn changes_are_told_as_they_happen() {
     assert!(notice.contains("has changed since you agreed to its proxies. New sessions have the proxies that you agreed to before"), "{notice}");
     // Until then sessions have what was agreed to.
     locator.ask(1, &world.root).await;
-    assert_eq!(locator.next().await["project"]["key"], *key);
+    assert_eq!(locator.next().await["projects"][0]["key"], *key);
 
     let new = world.trust();
     let said = locator.next().await;
@@ -158,7 +158,7 @@ async fn changes_are_told_as_they_happen() {
         "{said}"
     );
     locator.ask(2, &world.root).await;
-    assert_eq!(locator.next().await["project"]["key"], *new);
+    assert_eq!(locator.next().await["projects"][0]["key"], *new);
 
     world.do_run(&["trust", "--revoke"]);
     let said = locator.next().await;
@@ -170,6 +170,6 @@ async fn changes_are_told_as_they_happen() {
         "{said}"
     );
     locator.ask(3, &world.root).await;
-    assert!(locator.next().await.get("project").is_none());
+    assert!(locator.next().await.get("projects").is_none());
     locator.finish().await;
 }

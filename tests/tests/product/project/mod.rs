@@ -3,6 +3,7 @@
 
 mod built_in;
 mod chain;
+mod changed;
 mod check;
 mod hostile;
 mod kills;

@@ -63,7 +63,7 @@ async fn what_a_trusted_signer_signed_runs_unasked() {
     keys.trusted(&world, BOTH);
     keys.sign(&world);
     let located = world.located_here();
-    let key = located["project"]["key"]
+    let key = located["projects"][0]["key"]
         .as_str()
         .unwrap_or_else(|| panic!("{located}"));
     assert!(located.get("notice").is_none(), "{located}");
@@ -78,7 +78,7 @@ async fn what_a_trusted_signer_signed_runs_unasked() {
     chain.finish().await.unwrap();
     // The user's own word is the last.
     world.do_run(&["trust", "--deny"]);
-    assert!(world.located_here().get("project").is_none());
+    assert!(world.located_here().get("projects").is_none());
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn a_signature_counts_for_what_was_signed_by_whom_the_user_trusts_and_up_to_its_
         keys.trusted(&world, BOTH);
         change(&world, &keys);
         let located = world.located_here();
-        assert!(located.get("project").is_none(), "{what}: {located}");
+        assert!(located.get("projects").is_none(), "{what}: {located}");
         let notice = located["notice"].as_str().unwrap();
         assert!(
             notice.contains("you have not agreed to them"),

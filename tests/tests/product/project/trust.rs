@@ -23,7 +23,7 @@ fn the_first_time_everything_is_shown_and_only_yes_is_yes() {
     // Compiled already, so that no session waits for that.
     let compiled = world.home().join(".cache/acp-chain/compiled");
     assert!(fs::read_dir(compiled).unwrap().count() > 1);
-    assert_eq!(world.located_here()["project"]["name"], "work");
+    assert_eq!(world.located_here()["projects"][0]["name"], "work");
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_difference_is_shown_however_much_is_around_it() {
 #[test]
 fn nobody_is_asked_about_what_is_too_long_to_be_shown() {
     let world = World::shouting();
-    world.trust();
+    let key = world.trust();
     let text = "x".repeat(20_000);
     let long = format!("{SHOUT}config.text = \"{text}\"\n");
     for is_new in [false, true] {
@@ -85,12 +85,19 @@ fn nobody_is_asked_about_what_is_too_long_to_be_shown() {
         let (is_success, said) = world.typed("y\n");
         let told = "part of this is too long to be shown here, so you are not asked";
         assert!(!is_success && said.contains(told), "{said}");
-        assert!(world.located_here().get("project").is_none());
+        let located = &world.located_here()["projects"][0]["key"];
+        // Before that was forgotten, what was agreed to.
+        let before = if is_new {
+            Value::Null
+        } else {
+            key.as_str().into()
+        };
+        assert_eq!(*located, before);
     }
     let shown = world.do_run(&["trust", "--show", "--json"]);
     assert!(shown.contains(&text), "{shown}");
     world.trust();
-    assert!(world.located_here().get("project").is_some());
+    assert!(world.located_here().get("projects").is_some());
 }
 
 #[test]
@@ -120,10 +127,10 @@ fn a_nested_project_that_is_gone_is_forgotten_and_the_one_around_it_is_not() {
     world.root = root;
     let listed = world.do_run(&["trust", "--list"]);
     assert!(!listed.contains("/inner\n"), "{listed}");
-    assert_eq!(world.located_here()["project"]["key"], *outer);
+    assert_eq!(world.located_here()["projects"][0]["key"], *outer);
     // Without a decision of its own, a folder is part of the project around it.
     world.do_run(&["trust", "--revoke", "inner"]);
-    assert!(world.located_here().get("project").is_none());
+    assert!(world.located_here().get("projects").is_none());
 }
 
 #[test]
@@ -165,7 +172,7 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
     }
     world.do_run(&["trust", "--revoke"]);
     let said = world.located_here();
-    assert!(said.get("project").is_none(), "{said}");
+    assert!(said.get("projects").is_none(), "{said}");
     assert!(
         said["notice"]
             .as_str()
@@ -176,7 +183,7 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
     world.do_run(&["trust", "--deny"]);
     let said = world.located_here();
     assert!(
-        said.get("project").is_none() && said.get("notice").is_none(),
+        said.get("projects").is_none() && said.get("notice").is_none(),
         "{said}"
     );
     assert!(
@@ -250,5 +257,5 @@ fn two_who_say_yes_at_once_leave_one_whole_record() {
     for mut one in both {
         assert!(one.wait().unwrap().success());
     }
-    assert_eq!(world.located_here()["project"]["key"], *key);
+    assert_eq!(world.located_here()["projects"][0]["key"], *key);
 }

@@ -16,7 +16,7 @@ use acp_chain_channel::{Failure, Peer};
 /// A router with these proxies of the user, and lookups of projects.
 fn with<P: Into<Member>>(own: Vec<P>) -> Router {
     let mut router = Router::new(own, None);
-    router.find_projects();
+    router.find_projects(false);
     router
 }
 

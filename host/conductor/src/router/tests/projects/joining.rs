@@ -93,7 +93,7 @@ fn no_more_proxies_join_than_there_is_room_for() {
                 failure.reason.contains("close sessions of other projects"),
                 "{failure}"
             );
-            router.refuse_session(number, "p", &failure);
+            router.refuse_session(number, failure.reason);
         }
     }
     assert_eq!(router.core.hops.len(), 1 + PROJECT_PROXIES);

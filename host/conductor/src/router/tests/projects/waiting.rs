@@ -9,7 +9,7 @@ use super::{
 use crate::Member;
 use crate::PATIENCE;
 use crate::router::Router;
-use acp_chain_channel::{Failure, Peer};
+use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, code};
 
 const LOAD: u64 = 1;
@@ -112,10 +112,29 @@ fn a_session_whose_project_is_not_found_in_time_goes_without_and_the_user_is_tol
     // Now it is too late.
     assert!(!router.lacks(1, "/p"));
     router.found(1, Some("/p"));
-    router.refuse_session(1, "/p", &Failure::new("too late"));
+    router.refuse_session(1, "too late".to_owned());
     begins(&mut router, 1, "s");
     assert_eq!(heard(&mut router, Peer::Client).len(), 1);
     assert!(taken(&seen).iter().all(|what| what.starts_with("own: ")));
+}
+
+#[test]
+fn where_projects_must_be_known_a_session_whose_project_is_not_found_in_time_does_not_begin() {
+    let mut router = loading();
+    router.find_projects(true);
+    client(&mut router, PROMPT);
+    router.advance(router.core.now + PATIENCE);
+    router.pump(1000);
+    let answers = heard(&mut router, Peer::Client);
+    assert!(
+        answers[0].contains(r#""id":1,"error""#) && answers[0].contains("was not known within 2 s"),
+        "{answers:?}"
+    );
+    // What was said behind it is the agent's to answer: it knows no such session.
+    assert_eq!(
+        methods(&heard(&mut router, Peer::Agent)),
+        ["session/prompt"]
+    );
 }
 
 #[test]
@@ -180,12 +199,12 @@ fn a_session_of_a_project_that_cannot_begin_its_proxies_does_not_begin() {
     opened(&mut router, 1, "s", "/one", &seen);
     client(&mut router, &setup(2, "resume", Some("s"), "/two"));
     wanted(&mut router);
-    router.refuse_session(2, "two", &Failure::new("`lint` is revoked"));
+    let why = "the project `two` cannot begin its proxies: `lint` is revoked";
+    router.refuse_session(2, why.to_owned());
     router.pump(1000);
     let answers = heard(&mut router, Peer::Client);
     assert_eq!(answers.len(), 1);
-    let expected = "the project `two` cannot begin its proxies: `lint` is revoked";
-    assert!(answers[0].contains(expected), "{answers:?}");
+    assert!(answers[0].contains(why), "{answers:?}");
     assert!(heard(&mut router, Peer::Agent).is_empty());
     taken(&seen);
     client(
