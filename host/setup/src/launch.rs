@@ -1,5 +1,5 @@
-//! The words that launch an agent behind a chain: `PROGRAM run [--with EXTENSION]… -- COMMAND ARGS…`, or, for an agent
-//! installed by acp-chain, `PROGRAM run [--with EXTENSION]… NAME`.
+//! The words that launch an agent behind a chain: `PROGRAM run [--config FILE] [--with EXTENSION]… -- COMMAND ARGS…`,
+//! or, for an agent installed by acp-chain, `PROGRAM run [--config FILE] [--with EXTENSION]… NAME`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ const NAME: &str = "acp-chain";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     program: String,
+    config: Option<String>,
     with: Vec<String>,
 }
 
@@ -29,7 +30,22 @@ impl Launch {
             return Err(Error::Renamed(program.to_owned()));
         }
         let program = text.to_owned();
-        Ok(Self { program, with })
+        Ok(Self {
+            program,
+            config: None,
+            with,
+        })
+    }
+
+    /// With the user's settings in this file, if its path is one that a configuration could contain.
+    #[must_use]
+    pub fn with_config(self, config: Option<&Path>) -> Self {
+        let text = config.and_then(Path::to_str);
+        let text = text.filter(|text| !text.chars().any(char::is_control));
+        Self {
+            config: text.map(str::to_owned),
+            ..self
+        }
     }
 
     /// The best path for an editor to launch this program: one in `PATH` survives updates.
@@ -59,8 +75,12 @@ impl Launch {
 
     /// All words before the name of an installed agent.
     pub(crate) fn before_name(&self) -> Vec<String> {
+        let config = self.config.iter().flat_map(|file| ["--config", file]);
         let with = self.with.iter().flat_map(|name| ["--with", name]);
-        let words = [&*self.program, "run"].into_iter().chain(with);
+        let words = [&*self.program, "run"]
+            .into_iter()
+            .chain(config)
+            .chain(with);
         words.map(str::to_owned).collect()
     }
 
@@ -90,7 +110,7 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours>
     let mut count = 2;
     loop {
         match words.next()? {
-            "--with" => {
+            "--with" | "--config" => {
                 words.next()?;
                 count += 2;
             }
@@ -124,6 +144,10 @@ mod tests {
             ),
             (r"C:\bin\acp-chain.exe run -- agent", Some(Ours::Command(3))),
             ("acp-chain run mine", Some(Ours::Name(2))),
+            (
+                "acp-chain run --config /c.toml --with redact mine",
+                Some(Ours::Name(6)),
+            ),
             ("acp-chain run --with redact mine", Some(Ours::Name(4))),
             ("acp-chain run mine -- --verbose", None),
             ("acp-chain run --manifest chain.toml mine", None),
@@ -140,6 +164,7 @@ mod tests {
     #[test]
     fn what_is_written_is_known_again() {
         let launch = Launch::new(Path::new("/bin/acp-chain"), vec!["redact".to_owned()]).unwrap();
+        let launch = launch.with_config(Some(Path::new("/home/me/config.toml")));
         let words = launch.before_command();
         let all = words.iter().map(String::as_str).chain(["agent"]);
         assert_eq!(ours(all), Some(Ours::Command(words.len())));

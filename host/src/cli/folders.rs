@@ -1,6 +1,8 @@
 //! The user's folders of this program. There may be no home folder at all.
 
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use directories::{BaseDirs, ProjectDirs};
 
@@ -21,8 +23,26 @@ fn folders() -> Option<ProjectDirs> {
         .then_some(folders)
 }
 
+/// The settings that the command line names.
+static NAMED: OnceLock<PathBuf> = OnceLock::new();
+
+/// Takes settings from this file, which must be there, and not from the usual place.
+pub fn name_config(path: &Path) -> io::Result<()> {
+    // It is set once, before anything is read.
+    let _ = NAMED.set(std::path::absolute(path)?);
+    Ok(())
+}
+
+/// Whether the command line names the user's own settings.
+pub fn is_config_named() -> bool {
+    NAMED.get().is_some()
+}
+
 /// The user's own settings.
 pub fn config_file() -> Option<PathBuf> {
+    if let Some(path) = NAMED.get() {
+        return Some(path.clone());
+    }
     folders().map(|folders| folders.config_dir().join("config.toml"))
 }
 

@@ -55,8 +55,12 @@ pub fn run(agent: &Agent) -> Option<Run> {
     if !matches!(agent.runs, Runs::Chain | Runs::ByHand) {
         return None;
     }
-    match Cli::try_parse_from(&agent.words).ok()?.command {
-        Command::Run(run) => Some(run),
+    let cli = Cli::try_parse_from(&agent.words).ok()?;
+    match cli.command {
+        Command::Run(mut run) => {
+            run.config = cli.config;
+            Some(run)
+        }
         _ => None,
     }
 }

@@ -55,6 +55,7 @@ use crate::manifest::{Manifest, ManifestError, ProxyKind, User};
 use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::directory::Directory;
 use crate::system::{Rights, Supervisor, files, rights, supervisor};
+use crate::untrusted::Untrusted;
 
 /// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -100,6 +101,10 @@ struct Cli {
     /// to the user's own log
     #[arg(long, global = true, value_name = "FILE", display_order = 101)]
     log_file: Option<PathBuf>,
+    /// Your settings and your chain, which must be there; by default, `config.toml` in your folder of settings, if it
+    /// is there
+    #[arg(long, global = true, value_name = "FILE", display_order = 102)]
+    config: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -278,6 +283,15 @@ fn obey() -> ExitCode {
             appended
         }
     };
+    if let Some(path) = &cli.config
+        && let Err(error) = folders::name_config(path)
+    {
+        tell!(
+            "acp-chain: --config {}: {error}",
+            Untrusted::new(path.display())
+        );
+        return ExitCode::from(2);
+    }
     // Commands that nobody watches have no other place for messages.
     let serves = matches!(
         cli.command,
@@ -388,7 +402,10 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     let file = file
         .into_iter()
         .flat_map(|file| ["--log-file".into(), file.into()]);
-    filter.chain(file).collect()
+    let config = folders::config_file().filter(|_| folders::is_config_named());
+    let config = config.into_iter();
+    let config = config.flat_map(|file| ["--config".into(), file.into()]);
+    filter.chain(file).chain(config).collect()
 }
 
 /// Whether a user runs this in a terminal, and not an editor.
@@ -463,6 +480,7 @@ fn carried() -> Result<Carried, String> {
 /// The user's settings for all chains.
 fn user() -> Result<User, ManifestError> {
     match folders::config_file() {
+        Some(path) if folders::is_config_named() => User::read_named(&path),
         Some(path) => User::read(&path),
         None => Ok(User::default()),
     }

@@ -68,6 +68,9 @@ pub struct Run {
     /// Further files that no proxy may write to, each with its description.
     #[arg(skip)]
     pub relied_on: Vec<(&'static str, PathBuf)>,
+    /// The `--config` of an editor's command line.
+    #[arg(skip)]
+    pub config: Option<PathBuf>,
     /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
@@ -89,6 +92,7 @@ impl Run {
             agent,
             appended: Vec::new(),
             relied_on: Vec::new(),
+            config: None,
             logging: Vec::new(),
             supervisor: None,
         }
@@ -231,6 +235,9 @@ impl Run {
     /// Checks what the command line makes of the user's own chain, or of a manifest, without starting it. The user's
     /// own chain is to be checked by itself.
     pub fn check(&self) -> Result<(), String> {
+        if let Some(config) = &self.config {
+            User::read_named(config).map_err(|error| error.to_string())?;
+        }
         let own = || {
             let user = super::user().ok()?;
             let installed = super::installed(&user).ok()?;

@@ -77,6 +77,9 @@ impl Setup {
             .map_err(|error| format!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
+        // An editor may look for it elsewhere, and nobody would miss an empty chain.
+        let config = folders::config_file().filter(|path| path.exists());
+        let launch = launch.with_config(config.as_deref());
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),

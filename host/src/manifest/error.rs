@@ -16,6 +16,17 @@ pub enum ManifestError {
         /// The system's error.
         error: std::io::Error,
     },
+    /// The user's file, which the command line names, is missing.
+    #[error(
+        "{}: your config.toml is not there, so your own chain would be empty, and nothing runs: put it back, or \
+         change the `--config` of this command line, which `acp-chain setup` wrote into your editor's settings; doing \
+         that again writes where it is now",
+        Untrusted::new(path.display())
+    )]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file has an error.
     #[error("{}:{line}:{column}: {}", Untrusted::new(path.display()), Untrusted::new(what))]
     Wrong {

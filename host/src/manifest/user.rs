@@ -171,6 +171,17 @@ impl User {
         !self.own.proxies.is_empty()
     }
 
+    /// Reads the user's file, which the command line names.
+    pub fn read_named(path: &Path) -> Result<Self, ManifestError> {
+        let text = super::text(path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => ManifestError::Missing {
+                path: path.to_owned(),
+            },
+            _ => ManifestError::unreadable(path, error),
+        })?;
+        Self::parse(&text, path)
+    }
+
     /// Reads the user's file; if it is missing, all settings are defaults.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match super::text(path) {

@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{installed, peer, recorded};
+use acp_chain_tests::host::{component, installed, peer, recorded};
+use acp_chain_tests::process::Process;
 use acp_chain_tests::terminal::Terminal;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::watched;
@@ -462,4 +463,53 @@ async fn acpx_launches_what_setup_wrote() {
         user.sets_up(&["acpx", "--yes", "--with", "redact"]);
         asks_through_acpx(&user, name, &received).await;
     }
+}
+
+#[test]
+fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
+    let user = User::with_zed();
+    let pass = component("pass");
+    let chain = format!("[[proxy]]\nid = \"pass\"\npath = '{}'\n", pass.display());
+    let config = user.write(".config/acp-chain/config.toml", &chain);
+    user.sets_up(&["zed", "--yes"]);
+    let config = config.to_str().unwrap();
+    let settings = user.read(ZED);
+    assert!(
+        settings.contains("\"--config\"") && settings.contains(config),
+        "{settings}"
+    );
+
+    // An editor that clears its environment starts it all the same.
+    let run = |args: &[&str]| {
+        let mut command = user.command(installed());
+        let elsewhere = user.path("elsewhere");
+        command.args(args).env("XDG_CONFIG_HOME", elsewhere);
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)
+    };
+    let shown = run(&["check", "--config", config]);
+    assert!(shown.contains("pass  "), "{shown}");
+    fs::remove_file(config).unwrap();
+    let told = "your config.toml is not there, so your own chain would be empty, and nothing runs";
+    let shown = run(&["check", "--config", config]);
+    assert!(shown.contains(told), "{shown}");
+    let doctor = run(&["doctor"]);
+    assert!(doctor.contains(told), "{doctor}");
+    user.sets_up(&["zed", "--undo", "--yes"]);
+    assert!(!user.read(ZED).contains("acp-chain"));
+}
+
+#[tokio::test]
+async fn an_editor_is_told_that_its_configuration_is_gone() {
+    let user = User::new();
+    let mut command = tokio::process::Command::from(user.command(installed()));
+    command.args(["run", "--config", "gone.toml", "--", "true"]);
+    let mut client = Process::start("client", &Transcript::new(), command).unwrap();
+    let answer = client
+        .wire
+        .request("initialize", r#"{"protocolVersion":1}"#)
+        .await;
+    let error = answer.error.unwrap();
+    assert!(error.contains("your config.toml is not there"), "{error}");
+    client.finish().await.unwrap();
 }

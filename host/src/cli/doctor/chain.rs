@@ -92,10 +92,12 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
 fn wrong(error: &ManifestError) -> Finding {
     let finding = Finding::problem(error);
     match error {
-        ManifestError::Unreadable { path, .. } => finding.step(format!(
-            "name an existing manifest; {} is none",
-            Untrusted::new(path.display())
-        )),
+        ManifestError::Unreadable { path, .. } | ManifestError::Missing { path } => {
+            finding.step(format!(
+                "name an existing manifest; {} is none",
+                Untrusted::new(path.display())
+            ))
+        }
         ManifestError::Wrong { path, line, .. } => finding.step(format!(
             "fix line {line} of {}",
             Untrusted::new(path.display())
