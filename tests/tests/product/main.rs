@@ -13,5 +13,6 @@ mod manifest;
 mod otel;
 mod project;
 mod setup;
+mod told;
 mod trace;
 mod try_turn;

@@ -9,7 +9,7 @@ use super::lookups::Arrived;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
-use super::turns::PROMPT;
+use super::turns::{ACKNOWLEDGED, PROMPT};
 use super::{projects, setup, way, withdraw};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::routed::Routed;
@@ -208,6 +208,16 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         && let Some(behind) = core.lookups.behind(exchange.far_session())
     {
         return behind.other(message);
+    }
+    if asked == Peer::Agent
+        && core.version < ACKNOWLEDGED
+        && let Some(turn) = core
+            .exchanges
+            .get(number)
+            .filter(|exchange| &*exchange.method == PROMPT)
+    {
+        let session = turn.session.clone();
+        mcp.tell_unused(core, session.as_ref());
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),

@@ -12,4 +12,4 @@ mod run;
 mod sessions;
 mod signed;
 mod trust;
-mod world;
+pub mod world;

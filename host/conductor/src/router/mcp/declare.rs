@@ -197,6 +197,7 @@ impl Mcp {
             },
             questions: HashMap::new(),
             asked: HashMap::new(),
+            is_used: false,
             charge: self.servers.kept.charge_anyway(0),
         };
         self.servers.all.insert(id, server);

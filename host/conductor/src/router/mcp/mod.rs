@@ -18,10 +18,11 @@ mod to_links;
 
 pub(super) use servers::Provider;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use self::servers::Servers;
+use self::servers::{Server, Servers};
 use super::core::Core;
 use super::steps::{Steps, Task};
 use acp_chain_channel::limits::Account;
@@ -55,6 +56,28 @@ impl Mcp {
             agent: Capabilities::default(),
             wanted: VecDeque::new(),
             is_due: false,
+        }
+    }
+
+    /// The first turn of a session ends. The user is told, once, of proxies whose tools the agent has never asked for.
+    pub fn tell_unused(&mut self, core: &mut Core, session: Option<&Arc<str>>) {
+        let own = |server: &&Server| server.session.is_some() && server.session.as_ref() == session;
+        let unused = self
+            .servers
+            .all
+            .values()
+            .filter(own)
+            .filter(|server| !server.is_used);
+        let unused: BTreeSet<_> = unused.filter_map(Server::proxy).collect();
+        for index in unused {
+            let name = quote(&core.hops[index].name, MAX_QUOTE);
+            if self.servers.told.insert(format!("unused {name}")) {
+                core.tell_user(&format!(
+                    "the agent has not connected to the tools of the proxy `{name}`, so they have no effect. Some \
+                     agents start no MCP servers in a folder that they do not trust (Gemini: `/permissions trust`, or \
+                     `~/.gemini/trustedFolders.json`), or none that an editor declares"
+                ));
+            }
         }
     }
 

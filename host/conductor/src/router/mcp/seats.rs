@@ -82,6 +82,7 @@ impl Mcp {
     pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
+            server.is_used = true;
         }
     }
 

@@ -41,6 +41,8 @@ pub struct Server {
     pub questions: HashMap<Question, ExchangeId>,
     /// The open requests to the seat, and their callers.
     pub asked: HashMap<Asked, Option<Caller>>,
+    /// Whether anybody has ever asked it anything.
+    pub is_used: bool,
     /// The charge for what its seat keeps.
     pub charge: Charge,
 }
