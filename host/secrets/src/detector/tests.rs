@@ -275,6 +275,41 @@ fn ordinary_text_is_left_alone() {
 }
 
 #[test]
+fn what_looks_random_and_is_assigned_to_a_name_of_a_secret_is_one() {
+    for (before, secret, behind) in [
+        ("DB_PASSWORD=", "hXHdO2x93CJHLS45gqIO", "\n"),
+        ("api_key = \"", "2zVZq81LmT0kWc7RbYpX", "\""),
+        ("{\"client_secret\": \"", "5uUa8Qm1zT0kWc7RbYpX2f", "\"}"),
+        ("JWT_SECRET='", "f3Kz9qLw2Xv7Bn5Tj8Rm4Hs6", "'"),
+        (
+            "export AUTH_TOKEN=",
+            "9f8e7d6c5b4a3f2e1d0c9b8a7f6e5d4c",
+            " npm run x",
+        ),
+        ("  password: ", "Tr0ub4dor&3-kX9vQ2", "\n"),
+    ] {
+        let expected = format!("{before}[redacted: random-assignment]{behind}");
+        assert_eq!(redacted(&format!("{before}{secret}{behind}")), expected);
+    }
+    for text in [
+        "const token = getToken(user, 1234)",
+        "password: hunter2",
+        "let secret = config.auth.secret_v2_name;",
+        "token = \"app/models/user_token_v2.rb\"",
+        "api_key: process.env.MY_SERVICE_API_KEY_2",
+        "API_KEY=your-api-key-goes-here-1234",
+        "secretName: my-application-tls-v1beta1",
+        "tokenizer = \"bert-base-uncased-2024-01\"",
+        "discord_client_id = 123456789012345678",
+        "pass=true&retry=100&timeout=20000",
+        "credentials: https://example.org/v1/keys/2024",
+        "const PASSWORD_MIN_LENGTH_V2 = MIN_LENGTH_OF_ALL_16",
+    ] {
+        assert_eq!(redacted(text), text);
+    }
+}
+
+#[test]
 fn assignments_are_secrets_on_demand() {
     let detector = Detector::new([ASSIGNMENT]).expect("right");
     for (text, expected) in [

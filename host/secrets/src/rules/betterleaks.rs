@@ -137,7 +137,6 @@ pub(super) static RULES: &[Rule] = &[
     Rule { name: "digitalocean-pat", needles: &["dop_v1_"], secret: "dop_v1_[a-f0-9]{64}", apart: true, after: After::End, entropy: 3.001, ..NONE },
     Rule { name: "digitalocean-refresh-token", needles: &["dor_v1_"], secret: "(?i)dor_v1_[a-f0-9]{64}", apart: true, after: After::End, ..NONE },
     Rule { name: "discord-api-token", needles: &["discord"], secret: "(?i)[a-f0-9]{64}", before: "(?i)(?:discord)", assigned: true, after: After::End, entropy: 3.3, random: true, ..NONE },
-    Rule { name: "discord-client-id", needles: &["discord"], secret: "(?i)[0-9]{18}", before: "(?i)(?:discord)", assigned: true, after: After::End, entropy: 2.75, ..NONE },
     Rule { name: "discord-client-secret", needles: &["discord"], secret: r"(?i)[a-z0-9=_\-]{32}", before: "(?i)(?:discord)", assigned: true, after: After::End, entropy: 3.5, random: true, ..NONE },
     Rule { name: "disqus-api-key", needles: &["disqus"], secret: "(?i)[a-z0-9]{64}", before: "(?i)(?:disqus)", assigned: true, after: After::End, entropy: 3.5, random: true, ..NONE },
     Rule { name: "docker-swarm-join-token", needles: &["swmtkn-1-"], secret: "SWMTKN-1-[a-z0-9]{50,60}-[a-z0-9]{24,30}", apart: true, entropy: 3.5, ..NONE },

@@ -98,6 +98,7 @@ const WHOLE: &[&str] = &["jwt-base64", "microsoft-teams-webhook"];
 
 /// What is left out, beside what only files of certain names can have.
 pub const LEFT_OUT: &[(&str, &str)] = &[
+    ("discord-client-id", "is public by design"),
     (
         "endorlabs-api-secret",
         "finds the same as `endorlabs-api-key`",
@@ -113,11 +114,11 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
     ),
     (
         "generic-api-key",
-        "weighs the names and the words around; `assignments` takes its place",
+        "weighs the names and the words around; `random-assignment` and `assignments` take its place",
     ),
     (
         "generic-password",
-        "weighs the names and the words around; `assignments` takes its place",
+        "weighs the names and the words around; `random-assignment` and `assignments` take its place",
     ),
     (
         "private-key",
