@@ -114,6 +114,9 @@ impl Conductor {
             router.runs_as(hop, pipes.process(hop));
         }
         router.set_log(settings.log);
+        if settings.tells_of_unused_tools {
+            router.tell_of_unused_tools();
+        }
         // A parent has its own routes for the sessions of its client.
         let projects = chain.projects.filter(|_| role == Role::Agent);
         if let Role::Proxy(dialect) = role {

@@ -28,6 +28,8 @@ pub struct Settings {
     pub log: Option<PathBuf>,
     /// Newer versions of proxies, which replace them while the chain runs.
     pub swaps: Option<mpsc::Receiver<Swap>>,
+    /// Whether the user is told of proxies with tools to which the agent does not connect. One that is played need not.
+    pub tells_of_unused_tools: bool,
 }
 
 impl Default for Settings {
@@ -37,6 +39,7 @@ impl Default for Settings {
             program: std::env::current_exe().unwrap_or_default(),
             log: None,
             swaps: None,
+            tells_of_unused_tools: false,
         }
     }
 }

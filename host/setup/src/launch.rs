@@ -1,5 +1,5 @@
-//! The words that launch an agent behind a chain: `PROGRAM run [--config FILE] [--with EXTENSION]… -- COMMAND ARGS…`,
-//! or, for an agent installed by acp-chain, `PROGRAM run [--config FILE] [--with EXTENSION]… NAME`.
+//! The words that launch an agent behind a chain: `PROGRAM run [--settings FILE] [--with EXTENSION]… -- COMMAND ARGS…`,
+//! or, for an agent installed by acp-chain, `PROGRAM run [--settings FILE] [--with EXTENSION]… NAME`.
 
 use std::path::{Path, PathBuf};
 
@@ -75,7 +75,7 @@ impl Launch {
 
     /// All words before the name of an installed agent.
     pub(crate) fn before_name(&self) -> Vec<String> {
-        let config = self.config.iter().flat_map(|file| ["--config", file]);
+        let config = self.config.iter().flat_map(|file| ["--settings", file]);
         let with = self.with.iter().flat_map(|name| ["--with", name]);
         let words = [&*self.program, "run"]
             .into_iter()
@@ -110,7 +110,7 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours>
     let mut count = 2;
     loop {
         match words.next()? {
-            "--with" | "--config" => {
+            "--with" | "--settings" => {
                 words.next()?;
                 count += 2;
             }
@@ -145,7 +145,7 @@ mod tests {
             (r"C:\bin\acp-chain.exe run -- agent", Some(Ours::Command(3))),
             ("acp-chain run mine", Some(Ours::Name(2))),
             (
-                "acp-chain run --config /c.toml --with redact mine",
+                "acp-chain run --settings /c.toml --with redact mine",
                 Some(Ours::Name(6)),
             ),
             ("acp-chain run --with redact mine", Some(Ours::Name(4))),

@@ -58,7 +58,7 @@ pub fn run(agent: &Agent) -> Option<Run> {
     let cli = Cli::try_parse_from(&agent.words).ok()?;
     match cli.command {
         Command::Run(mut run) => {
-            run.config = cli.config;
+            run.settings = cli.settings;
             Some(run)
         }
         _ => None,

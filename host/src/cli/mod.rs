@@ -104,7 +104,7 @@ struct Cli {
     /// Your settings and your chain, which must be there; by default, `config.toml` in your folder of settings, if it
     /// is there
     #[arg(long, global = true, value_name = "FILE", display_order = 102)]
-    config: Option<PathBuf>,
+    settings: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -283,11 +283,11 @@ fn obey() -> ExitCode {
             appended
         }
     };
-    if let Some(path) = &cli.config
+    if let Some(path) = &cli.settings
         && let Err(error) = folders::name_config(path)
     {
         tell!(
-            "acp-chain: --config {}: {error}",
+            "acp-chain: --settings {}: {error}",
             Untrusted::new(path.display())
         );
         return ExitCode::from(2);
@@ -404,7 +404,7 @@ fn logging(cli: &Cli) -> Vec<OsString> {
         .flat_map(|file| ["--log-file".into(), file.into()]);
     let config = folders::config_file().filter(|_| folders::is_config_named());
     let config = config.into_iter();
-    let config = config.flat_map(|file| ["--config".into(), file.into()]);
+    let config = config.flat_map(|file| ["--settings".into(), file.into()]);
     filter.chain(file).chain(config).collect()
 }
 

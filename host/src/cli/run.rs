@@ -68,9 +68,9 @@ pub struct Run {
     /// Further files that no proxy may write to, each with its description.
     #[arg(skip)]
     pub relied_on: Vec<(&'static str, PathBuf)>,
-    /// The `--config` of an editor's command line.
+    /// The `--settings` of an editor's command line.
     #[arg(skip)]
-    pub config: Option<PathBuf>,
+    pub settings: Option<PathBuf>,
     /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
@@ -92,7 +92,7 @@ impl Run {
             agent,
             appended: Vec::new(),
             relied_on: Vec::new(),
-            config: None,
+            settings: None,
             logging: Vec::new(),
             supervisor: None,
         }
@@ -136,6 +136,7 @@ impl Run {
         let settings = Settings {
             trace: trace.map(Trace::tracer),
             log: log.clone(),
+            tells_of_unused_tools: true,
             ..Settings::default()
         };
         let program = settings.program.clone();
@@ -235,8 +236,8 @@ impl Run {
     /// Checks what the command line makes of the user's own chain, or of a manifest, without starting it. The user's
     /// own chain is to be checked by itself.
     pub fn check(&self) -> Result<(), String> {
-        if let Some(config) = &self.config {
-            User::read_named(config).map_err(|error| error.to_string())?;
+        if let Some(settings) = &self.settings {
+            User::read_named(settings).map_err(|error| error.to_string())?;
         }
         let own = || {
             let user = super::user().ok()?;

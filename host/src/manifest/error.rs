@@ -19,7 +19,7 @@ pub enum ManifestError {
     /// The user's file, which the command line names, is missing.
     #[error(
         "{}: your config.toml is not there, so your own chain would be empty, and nothing runs: put it back, or \
-         change the `--config` of this command line, which `acp-chain setup` wrote into your editor's settings; doing \
+         change the `--settings` of this command line, which `acp-chain setup` wrote into your editor's settings; doing \
          that again writes where it is now",
         Untrusted::new(path.display())
     )]

@@ -475,7 +475,7 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
     let config = config.to_str().unwrap();
     let settings = user.read(ZED);
     assert!(
-        settings.contains("\"--config\"") && settings.contains(config),
+        settings.contains("\"--settings\"") && settings.contains(config),
         "{settings}"
     );
 
@@ -487,11 +487,11 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
         let output = command.stdin(Stdio::null()).output().unwrap();
         String::from_utf8(output.stdout).unwrap() + &String::from_utf8_lossy(&output.stderr)
     };
-    let shown = run(&["check", "--config", config]);
+    let shown = run(&["check", "--settings", config]);
     assert!(shown.contains("pass  "), "{shown}");
     fs::remove_file(config).unwrap();
     let told = "your config.toml is not there, so your own chain would be empty, and nothing runs";
-    let shown = run(&["check", "--config", config]);
+    let shown = run(&["check", "--settings", config]);
     assert!(shown.contains(told), "{shown}");
     let doctor = run(&["doctor"]);
     assert!(doctor.contains(told), "{doctor}");
@@ -503,7 +503,7 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
 async fn an_editor_is_told_that_its_configuration_is_gone() {
     let user = User::new();
     let mut command = tokio::process::Command::from(user.command(installed()));
-    command.args(["run", "--config", "gone.toml", "--", "true"]);
+    command.args(["run", "--settings", "gone.toml", "--", "true"]);
     let mut client = Process::start("client", &Transcript::new(), command).unwrap();
     let answer = client
         .wire

@@ -40,6 +40,8 @@ async fn what_a_guard_redacted_nobody_in_front_of_it_can_alter() {
     let alters = entry("does", "does", &format!("on-failure = 'bypass'\n{config}"));
     // It does not see the prompt, which the agent is to echo as it is.
     let granted = all_but(&["prompts.read", "prompts.change"]);
+    // Without these it cannot guard what it should, so it has to be said that the rest may pass.
+    let granted = format!("on-failure = 'bypass'\n{granted}");
     let redact = entry("redact", "redact", &granted);
     let mut chain = Chain::initialized(&(alters + &redact), AGENT).await;
     chain

@@ -18,6 +18,11 @@ pub(crate) struct Runs {
     pub(crate) perhaps: Vec<Simple>,
 }
 
+/// How many words of a program that runs others are looked at.
+const MOST_WORDS: usize = 64;
+/// How many commands that the options of one program run.
+const MOST_COMMANDS: usize = 8;
+
 impl Runs {
     pub(crate) fn of(command: &Simple) -> Self {
         let mut runs = Self::default();
@@ -28,6 +33,7 @@ impl Runs {
         let name = base(&program.text);
         let takes_prefix = TRANSPARENT.contains(&name) || PREFIXES.contains(&name);
         match name {
+            _ if takes_prefix && words.len() > MOST_WORDS => runs.hide_all(words),
             _ if SHELLS.contains(&name) => runs.shell(name, words),
             _ if takes_prefix => runs.prefix(name, words),
             "eval" => runs.eval(arguments),
@@ -140,12 +146,17 @@ impl Runs {
                 .filter(|(program, _)| *program == name || Some(*program) == full.as_deref());
             own.flat_map(|(_, options)| *options)
         };
+        let mut count = 0;
         for (at, word) in words.iter().enumerate().skip(1) {
             if of(WRITING).any(|option| is_option(&word.text, option)) {
                 self.pinned.push(at);
             }
             if !of(RUNNING).any(|option| is_option(&word.text, option)) {
                 continue;
+            }
+            count += 1;
+            if count > MOST_COMMANDS {
+                return self.hide_all(words);
             }
             let behind = &words[at + 1..];
             let end = behind
@@ -167,6 +178,15 @@ impl Runs {
             });
             self.texts(&words[at..]);
         }
+    }
+
+    /// What it runs is not looked at.
+    fn hide_all(&mut self, words: &[Word]) {
+        *self = Self {
+            pinned: (0..words.len()).collect(),
+            likely: Script::unclear(),
+            ..Self::default()
+        };
     }
 
     /// Words that a program may hand to a shell.

@@ -11,6 +11,9 @@ const LONGEST: usize = 64 * 1024;
 /// How much in it may begin something within something else. The parser calls itself for each.
 const MOST_OPENINGS: usize = 48;
 
+/// How many simple commands of a line are judged. One that has more is unclear.
+const MOST_COMMANDS: usize = 1024;
+
 /// What a command line runs, and which files it opens by itself.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
@@ -55,7 +58,10 @@ impl Script {
                 || c == char::REPLACEMENT_CHARACTER
                 || (!c.is_ascii() && c.is_whitespace())
         };
-        if text.len() > LONGEST || text.contains(odd) || openings(text) > MOST_OPENINGS {
+        // The parser calls itself for each, too.
+        let separators = text.matches([';', '&', '|']).count();
+        let is_deep = openings(text) > MOST_OPENINGS || separators > MOST_COMMANDS;
+        if text.len() > LONGEST || text.contains(odd) || is_deep {
             return Self::unclear();
         }
         let mut script = Self::default();
@@ -63,6 +69,7 @@ impl Script {
             Ok(nodes) => script.add_all(&nodes),
             Err(_) => script.unclear = true,
         }
+        script.bound();
         script
     }
 
@@ -76,6 +83,12 @@ impl Script {
             command
         };
         self.commands.extend(script.commands.into_iter().map(with));
+        self.bound();
+    }
+
+    fn bound(&mut self) {
+        self.unclear |= self.commands.len() > MOST_COMMANDS;
+        self.commands.truncate(MOST_COMMANDS);
     }
 
     fn add_all<'n>(&mut self, nodes: impl IntoIterator<Item = &'n Node>) {

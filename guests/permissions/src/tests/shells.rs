@@ -439,6 +439,21 @@ fn what_nobody_can_tell_is_left_to_the_user() {
         "ask"
     );
     assert_eq!(decide(&rules, &"git log;".repeat(1 << 17)), "ask");
+    for many in [
+        "git log;",
+        "sudo ",
+        "git log; sudo x ",
+        "find -exec ",
+        "eval ",
+        "a=b ",
+        "'rm x' ",
+        "env a=b ",
+    ] {
+        let deny = json!([{ "decision": "deny", "command": "rm *" }, { "decision": "allow", "kind": "execute" }]);
+        let command = many.repeat(60_000 / many.len());
+        assert_ne!(decide(&deny, &command), "reject_once", "{many}");
+        assert_eq!(decide(&rules, &command), "ask", "{many}");
+    }
     for open in ["(", "$(", "{ ", "`", "\"$(", "if ", "${x:-"] {
         for times in [2, 8, 16, 24, 47, 48, 5000] {
             let command = format!("git log; {}", open.repeat(times));

@@ -146,6 +146,11 @@ impl Router {
         self.mcp.servers.bridge = transport;
     }
 
+    /// Lets the user know of tools to which the agent does not connect.
+    pub fn tell_of_unused_tools(&mut self) {
+        self.mcp.tells_unused = true;
+    }
+
     /// Names the log in notices.
     pub fn set_log(&mut self, log: Option<PathBuf>) {
         self.core.log = log;

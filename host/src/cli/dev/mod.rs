@@ -125,6 +125,7 @@ impl Dev {
                 .map(Trace::tracer),
             log,
             swaps: Some(newer),
+            tells_of_unused_tools: true,
             ..Settings::default()
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");

@@ -132,6 +132,7 @@ fn behind(
             program: program.clone(),
             log: log.clone(),
             swaps: None,
+            tells_of_unused_tools: true,
         };
         Box::pin(async move {
             let starting = agents.clone();

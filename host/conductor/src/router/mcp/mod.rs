@@ -41,6 +41,8 @@ pub(super) struct Mcp {
     pub bridge: Bridge,
     /// The capabilities of the agent.
     pub agent: Capabilities,
+    /// Whether the user is told of proxies with tools to which the agent does not connect.
+    pub tells_unused: bool,
     /// The outputs of seats, in order.
     wanted: VecDeque<(ServerId, Output)>,
     /// Whether a step to carry these out is pending.
@@ -54,6 +56,7 @@ impl Mcp {
             servers: Servers::new(kept),
             bridge: Bridge::new(PathBuf::new(), kept),
             agent: Capabilities::default(),
+            tells_unused: false,
             wanted: VecDeque::new(),
             is_due: false,
         }
@@ -61,6 +64,9 @@ impl Mcp {
 
     /// The first turn of a session ends. The user is told, once, of proxies whose tools the agent has never asked for.
     pub fn tell_unused(&mut self, core: &mut Core, session: Option<&Arc<str>>) {
+        if !self.tells_unused {
+            return;
+        }
         let own = |server: &&Server| server.session.is_some() && server.session.as_ref() == session;
         let unused = self
             .servers
