@@ -55,7 +55,6 @@ use crate::manifest::{Manifest, ManifestError, ProxyKind, User};
 use crate::sandbox::{Directories, Engine, EngineError};
 use crate::system::directory::Directory;
 use crate::system::{Rights, Supervisor, files, rights, supervisor};
-use crate::untrusted::Untrusted;
 
 /// Puts sandboxed proxies between an editor and its coding agent (Agent Client Protocol).
 #[derive(Debug, Parser)]
@@ -239,6 +238,23 @@ Examples:
     ProjectChain(project::project_chain::ProjectChain),
 }
 
+impl Command {
+    /// Whether nobody watches it, so that it has no other place for messages than the log.
+    fn is_unwatched(&self) -> bool {
+        matches!(
+            self,
+            Self::Run(_)
+                | Self::Try(_)
+                | Self::Dev(_)
+                | Self::Serve(_)
+                | Self::ExportOtel
+                | Self::WatchKeys
+                | Self::FindProjects(_)
+                | Self::ProjectChain(_)
+        )
+    }
+}
+
 /// The exit code of whatever could not print what it should.
 const UNPRINTED: u8 = 2;
 
@@ -283,32 +299,15 @@ fn obey() -> ExitCode {
             appended
         }
     };
-    if let Some(path) = &cli.settings
-        && let Err(error) = folders::name_config(path)
-    {
-        tell!(
-            "acp-chain: --settings {}: {error}",
-            Untrusted::new(path.display())
-        );
+    if let Err(error) = cli.settings.as_deref().map_or(Ok(()), folders::name_config) {
+        tell!("acp-chain: --settings: {error}");
         return ExitCode::from(2);
     }
-    // Commands that nobody watches have no other place for messages.
-    let serves = matches!(
-        cli.command,
-        Command::Run(_)
-            | Command::Try(_)
-            | Command::Dev(_)
-            | Command::Serve(_)
-            | Command::ExportOtel
-            | Command::WatchKeys
-            | Command::FindProjects(_)
-            | Command::ProjectChain(_)
-    );
     colours::decide();
     let logging = logging(&cli);
     // This one reads the log, and must not start one.
     let is_logged = !matches!(cli.command, Command::Doctor(_))
-        && (serves || cli.log.is_some() || cli.log_file.is_some());
+        && (cli.command.is_unwatched() || cli.log.is_some() || cli.log_file.is_some());
     let log = match is_logged {
         true => log::start(cli.log.as_deref(), cli.log_file.clone()),
         false => Ok(None),

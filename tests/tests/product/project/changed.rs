@@ -69,7 +69,7 @@ async fn what_was_agreed_to_runs_on_after_any_change_until_the_user_decides() {
     // Whatever a commit does, in connections that begin after it.
     let changes: [(&str, &dyn Fn()); 4] = [
         ("has changed", &|| {
-            world.manifest("# Nothing is left of it.\n")
+            world.manifest("# Nothing is left of it.\n");
         }),
         ("cannot be used", &|| world.manifest("[[proxy]]\nid = 7\n")),
         ("cannot be used", &|| {
@@ -77,7 +77,7 @@ async fn what_was_agreed_to_runs_on_after_any_change_until_the_user_decides() {
             fs::remove_file(world.path("tools/shout.wasm")).unwrap();
         }),
         ("has lost its manifest", &|| {
-            fs::remove_file(world.path("acp-chain.toml")).unwrap()
+            fs::remove_file(world.path("acp-chain.toml")).unwrap();
         }),
     ];
     for (why, change) in changes {
