@@ -235,7 +235,7 @@ impl Permissions {
         }
     }
 
-    /// The first rule that matches; `None` if there is none, or if nobody can tell.
+    /// The first rule that matches; `None` if there is none, or if it is not certain.
     fn first(&self, case: &Case, title: &Shown) -> Option<(usize, &Rule)> {
         let mut covered = vec![false; case.commands.as_ref().map_or(0, Commands::count)];
         for (number, rule) in (1..).zip(&self.rules) {
@@ -369,7 +369,7 @@ fn mentions(call: &Call, commands: Option<&Commands>) -> BTreeSet<String> {
 
 /// The longest text that is taken for a path, in bytes.
 const LONGEST_PATH: usize = 4096;
-/// How many texts of a request are taken for paths. Of more, nobody can tell whether one is.
+/// How many texts of a request are taken for paths. Of more, it is unknown whether one is.
 const MOST_MENTIONS: usize = 8192;
 
 /// A title as the log shows it: one line, not too long, with nothing hidden.

@@ -3,14 +3,14 @@
 use crate::fold::fold;
 use crate::name::Name;
 
-/// A pattern for one name.
+/// A pattern for one name, or for one word.
 pub(crate) struct Pattern {
     given: Vec<Token>,
     folded: Vec<Token>,
 }
 
 #[derive(Clone)]
-enum Token {
+pub(crate) enum Token {
     One(char),
     /// `?`
     Any,
@@ -21,14 +21,17 @@ enum Token {
 }
 
 #[derive(Clone)]
-struct Class {
+pub(crate) struct Class {
     except: bool,
     ranges: Vec<(char, char)>,
 }
 
 impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Self, &'static str> {
-        let given = tokens(text)?;
+        Ok(Self::of(tokens(text)?))
+    }
+
+    pub(crate) fn of(given: Vec<Token>) -> Self {
         let is_text = |token: &Token| matches!(token, Token::One(_));
         // Folding composes characters, so those side by side are folded together.
         let texts = given.chunk_by(|one, next| is_text(one) && is_text(next));
@@ -37,7 +40,12 @@ impl Pattern {
             None => tokens.to_vec(),
         };
         let folded = texts.flat_map(fold_text).collect();
-        Ok(Self { given, folded })
+        Self { given, folded }
+    }
+
+    /// Whether it is `*`.
+    pub(crate) fn is_any(&self) -> bool {
+        matches!(self.given[..], [Token::Some])
     }
 
     /// The name, if it has no wildcards.
@@ -54,6 +62,11 @@ impl Pattern {
     /// Whether it matches a name as it is spelt.
     pub(crate) fn matches(&self, name: &str) -> bool {
         matches(&self.given, name, Class::has)
+    }
+
+    /// Whether it matches a text, whatever its case.
+    pub(crate) fn matches_folded(&self, text: &str) -> bool {
+        self.matches(text) || matches(&self.folded, &fold(text), Class::has_folded)
     }
 
     /// Whether it matches a possible meaning of the name for a file system.

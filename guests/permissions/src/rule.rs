@@ -300,43 +300,34 @@ impl Rule {
     }
 
     /// What its user should know about it, beside its number.
-    pub(crate) fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<&'static str> {
         let mut warnings = Vec::new();
-        let allows = self.decision == Decision::Allow;
-        let is_any = |patterns: &Vec<Pattern>| patterns.iter().any(Pattern::is_any);
-        let open_title = self
-            .titles
-            .iter()
-            .flatten()
-            .any(|title| title.contains('*'));
-        if allows
-            && self.executes()
-            && self.titles.is_none()
-            && self.paths.is_none()
-            && self.commands.as_ref().is_none_or(is_any)
-        {
+        if self.decision != Decision::Allow {
+            return warnings;
+        }
+        let titles = self.titles.as_deref();
+        let commands = self.commands.as_deref();
+        let is_any = |patterns: &[Pattern]| patterns.iter().any(Pattern::is_any);
+        let is_open = |titles: &[String]| titles.iter().any(|title| title.contains('*'));
+        let is_hidden = |titles: &[String]| titles.iter().all(|title| !is_plain(title));
+        let is_free = titles.is_none() && self.paths.is_none();
+        if self.executes() && is_free && commands.is_none_or(is_any) {
             warnings.push(
-                "it allows every command; name those that you mean in `command`, or give a `kind`"
-                    .into(),
+                "it allows every command; name those that you mean in `command`, or give a `kind`",
             );
         }
-        if allows && self.executes() && open_title && self.commands.is_none() {
+        if self.executes() && commands.is_none() && titles.is_some_and(is_open) {
             warnings.push(
                 "`*` in `title` does not stand for `;`, `&`, `|`, `$`, `<`, `>`, a backquote or a line break; to allow commands, \
-                 write them in `command`"
-                    .into(),
+                 write them in `command`",
             );
         }
-        if allows && self.commands.is_some() && !self.executes() {
-            warnings.push("it never matches: `command` is for calls of the kind `execute`".into());
+        if !self.executes() && commands.is_some() {
+            warnings.push("it never matches: `command` is for calls of the kind `execute`");
         }
-        if allows
-            && self.titles.iter().flatten().all(|title| !is_plain(title))
-            && self.titles.is_some()
-        {
+        if titles.is_some_and(is_hidden) {
             warnings.push(
-                "it never matches: a title with a line break or hidden characters is never allowed"
-                    .into(),
+                "it never matches: a title with a line break or hidden characters is never allowed",
             );
         }
         warnings
@@ -344,13 +335,11 @@ impl Rule {
 
     /// Whether it matches every request, so that no rule behind it is tried.
     pub(crate) fn is_last(&self) -> bool {
-        let conditions = [
-            self.kinds.is_none(),
-            self.titles.is_none(),
-            self.paths.is_none(),
-            self.commands.is_none(),
-        ];
-        self.decision != Decision::Allow && conditions == [true; 4]
+        let has_conditions = self.kinds.is_some()
+            || self.titles.is_some()
+            || self.paths.is_some()
+            || self.commands.is_some();
+        self.decision != Decision::Allow && !has_conditions
     }
 
     /// The kinds of option that this rule chooses, the best first; empty if the user is asked.

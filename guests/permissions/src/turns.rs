@@ -74,7 +74,7 @@ impl Turns {
         match &*update {
             "tool_call" => {
                 self.hear(session, head, |call, json| {
-                    // Some agents number their calls anew.
+                    // Some agents number their calls from the start again in each turn.
                     if call.is_over {
                         *call = Call::default();
                     }

@@ -13,6 +13,10 @@ impl Match {
     pub(crate) fn sure(matches: bool) -> Self {
         if matches { Self::Yes } else { Self::No }
     }
+
+    pub(crate) fn perhaps(may_match: bool) -> Self {
+        if may_match { Self::Maybe } else { Self::No }
+    }
 }
 
 /// Whether a rule matches a call.

@@ -22,10 +22,7 @@ impl Launch {
     /// # Errors
     /// If no configuration could contain its path, or it could not be recognized later.
     pub fn new(program: &Path, with: Vec<String>) -> Result<Self, Error> {
-        let text = program
-            .to_str()
-            .filter(|text| !text.chars().any(char::is_control));
-        let text = text.ok_or_else(|| Error::Program(program.to_owned()))?;
+        let text = writable(program).ok_or_else(|| Error::Program(program.to_owned()))?;
         if !is_acp_chain(text) {
             return Err(Error::Renamed(program.to_owned()));
         }
@@ -40,10 +37,8 @@ impl Launch {
     /// With the user's settings in this file, if its path is one that a configuration could contain.
     #[must_use]
     pub fn with_config(self, config: Option<&Path>) -> Self {
-        let text = config.and_then(Path::to_str);
-        let text = text.filter(|text| !text.chars().any(char::is_control));
         Self {
-            config: text.map(str::to_owned),
+            config: config.and_then(writable).map(str::to_owned),
             ..self
         }
     }
@@ -90,6 +85,12 @@ impl Launch {
         words.push(name.to_owned());
         words
     }
+}
+
+/// A path as a configuration could contain it.
+fn writable(path: &Path) -> Option<&str> {
+    let text = path.to_str();
+    text.filter(|text| !text.chars().any(char::is_control))
 }
 
 /// The number of words from [`Launch`] at the beginning of a command, by what follows them.

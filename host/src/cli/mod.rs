@@ -239,8 +239,8 @@ Examples:
 }
 
 impl Command {
-    /// Whether nobody watches it, so that it has no other place for messages than the log.
-    fn is_unwatched(&self) -> bool {
+    /// Whether it runs unattended, so that the log is the only place for its messages.
+    fn is_unattended(&self) -> bool {
         matches!(
             self,
             Self::Run(_)
@@ -307,7 +307,7 @@ fn obey() -> ExitCode {
     let logging = logging(&cli);
     // This one reads the log, and must not start one.
     let is_logged = !matches!(cli.command, Command::Doctor(_))
-        && (cli.command.is_unwatched() || cli.log.is_some() || cli.log_file.is_some());
+        && (cli.command.is_unattended() || cli.log.is_some() || cli.log_file.is_some());
     let log = match is_logged {
         true => log::start(cli.log.as_deref(), cli.log_file.clone()),
         false => Ok(None),

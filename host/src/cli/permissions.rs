@@ -168,70 +168,75 @@ fn of_json(mut value: Value) -> Option<Asked> {
 
 /// The request in a line of a trace.
 fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
-    let shown = Untrusted::new(file.display());
-    let (mut directories, mut begun) = (HashMap::new(), HashMap::new());
-    let mut updates = Vec::new();
-    let mut found = None;
-    let mut others = Vec::new();
+    let (mut found, mut others) = (None, Vec::new());
     each(file, |number, line| {
         let method = line.method.as_deref().unwrap_or_default();
-        let body = || {
-            line.body()
-                .and_then(|body| serde_json::from_str::<Value>(body).ok())
-                .unwrap_or_default()
-        };
-        let session = |session: Option<&str>| Some((line.connection.clone(), session?.to_owned()));
-        match (method, line.kind) {
-            ("session/update", Some(trace::Kind::Notification))
-                if line.from.as_deref() == Some("agent") =>
-            {
-                updates.extend(session(line.session.as_deref()).map(|of| (of, body())));
-            }
-            (PERMISSION | ELICITATION, Some(trace::Kind::Request)) if number == wanted => {
-                found = Some((session(line.session.as_deref()), method.to_owned(), body()));
-            }
-            (PERMISSION | ELICITATION, Some(trace::Kind::Request)) => {
+        let is_request = line.kind == Some(trace::Kind::Request);
+        if is_request && matches!(method, PERMISSION | ELICITATION) {
+            if number == wanted {
+                found = Some(line);
+            } else {
                 others.push(number.to_string());
             }
-            (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
-                if let (Some(cwd), Some(request)) = (body()["cwd"].as_str(), line.request) {
-                    begun.insert((line.connection.clone(), request), cwd.to_owned());
-                    directories
-                        .extend(session(line.session.as_deref()).map(|of| (of, cwd.to_owned())));
-                }
-            }
-            (_, Some(trace::Kind::Response)) => {
-                let cwd = line
-                    .request
-                    .and_then(|request| begun.get(&(line.connection.clone(), request)));
-                let of = session(body()["sessionId"].as_str());
-                directories.extend(of.zip(cwd.cloned()));
-            }
-            _ => {}
         }
         number < wanted
     })?;
-    let Some((session, method, params)) = found else {
-        let others = match others.is_empty() {
-            true => "the trace has none up to there".to_owned(),
-            false => format!(
-                "up to there the trace has them in the lines {}",
-                others.join(", ")
-            ),
+    let Some(request) = found else {
+        let others = if others.is_empty() {
+            "the trace has none up to there".to_owned()
+        } else {
+            let others = others.join(", ");
+            format!("up to there the trace has them in the lines {others}")
         };
+        let shown = Untrusted::new(file.display());
         return Err(format!(
             "{shown}:{wanted}: this line is no permission request; {others}"
         ));
     };
-    let own = updates
-        .into_iter()
-        .filter(|(of, _)| Some(of) == session.as_ref());
+    let (mut cwd, mut updates) = (None, Vec::new());
+    // Of requests that set up a session, which may name it only in the answer.
+    let mut directories = HashMap::new();
+    each(file, |number, line| {
+        if line.connection == request.connection {
+            let is_own = request.session.is_some() && line.session == request.session;
+            match (line.method.as_deref().unwrap_or_default(), line.kind) {
+                ("session/update", Some(trace::Kind::Notification))
+                    if is_own && line.from.as_deref() == Some("agent") =>
+                {
+                    updates.push(in_session(body(&line)));
+                }
+                (method, Some(trace::Kind::Request)) if method.starts_with("session/") => {
+                    if let Some(given) = body(&line)["cwd"].as_str() {
+                        if is_own {
+                            cwd = Some(given.to_owned());
+                        }
+                        directories.insert(line.request, given.to_owned());
+                    }
+                }
+                (_, Some(trace::Kind::Response)) => {
+                    if let Some(given) = directories.get(&line.request)
+                        && body(&line)["sessionId"].as_str() == request.session.as_deref()
+                    {
+                        cwd = Some(given.clone());
+                    }
+                }
+                _ => {}
+            }
+        }
+        number < wanted
+    })?;
     Ok(Asked {
-        cwd: session.as_ref().and_then(|of| directories.get(of).cloned()),
-        updates: own.map(|(_, update)| in_session(update)).collect(),
-        method,
-        params: in_session(params),
+        cwd,
+        updates,
+        method: request.method.clone().unwrap_or_default(),
+        params: in_session(body(&request)),
     })
+}
+
+/// What a line says, or null.
+fn body(line: &trace::Line) -> Value {
+    let body = line.body().and_then(|body| serde_json::from_str(body).ok());
+    body.unwrap_or_default()
 }
 
 fn in_session(mut params: Value) -> Value {

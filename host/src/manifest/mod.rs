@@ -17,10 +17,10 @@ mod user;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::io::{self, Cursor};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use acp_chain_package::{Package, PackageError};
+use acp_chain_package::PackageError;
 use bytes::Bytes;
 use serde::Deserialize;
 use toml::Spanned;
@@ -391,10 +391,9 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// The package of a project's component, if it has one.
-    fn package(&self, id: &str) -> Option<Package> {
-        let component = self.project?.get(id)?;
-        Package::read(Cursor::new(component)).ok()
+    /// Whether these are the components of a project.
+    fn is_project(&self) -> bool {
+        self.project.is_some()
     }
 
     /// The place of a value in the configuration of the proxy whose table begins at `start`.

@@ -252,36 +252,49 @@ impl ProxyTable {
         };
         let limits = self.limits.unwrap_or_default();
         let limits = read_limits(limits, defaults, Some(ceilings))?;
+        let own = around.component(id, self.path.unwrap_or_default());
+        // A component of one's own need not be a package.
+        let own_package = match &found {
+            Some(_) => None,
+            None => own.package().ok(),
+        };
         let grant = match &found {
             Some(found) => extension::grant(id, start, found, self.powers, self.methods)?,
             None => {
                 let powers = self.powers.unwrap_or_default();
                 let methods = self.methods.unwrap_or_default();
-                if let Some(package) = around.package(id) {
-                    extension::check_asked(&package, &powers, &methods)?;
+                if around.is_project()
+                    && let Some(package) = &own_package
+                {
+                    extension::check_asked(package, &powers, &methods)?;
                 }
                 read_grant(id, start, &powers, methods)?
             }
         };
         let directories = self.directories.unwrap_or_default();
         let directories = read_directories(directories, around.folder())?;
-        let asks = found.as_ref().map(|found| &found.package.asks);
-        let on_failure = asks.and_then(|asks| asks.on_failure);
-        let asked = asks.cloned();
-        let location = match (found, self.path) {
-            (Some(found), _) => {
+        let on_failure = found
+            .as_ref()
+            .and_then(|found| found.package.asks.on_failure);
+        let package = found.as_ref().map(|found| &found.package);
+        let asks = package
+            .or(own_package.as_ref())
+            .map(|package| &package.asks);
+        let is_guard = asks.is_some_and(|asks| asks.guard);
+        let guards_by = asks.into_iter().flat_map(|asks| &asks.guards_by);
+        let lacks = guards_by
+            .filter(|power| !grant.has(power))
+            .cloned()
+            .collect();
+        let location = match found {
+            Some(found) => {
                 let place = |place: &str| around.place_of_config(start, place);
                 extension::check_config(id, &found.package, &config)
                     .map_err(|(at, what)| (place(&at).unwrap_or(start), what))?;
                 found.location
             }
-            (None, path) => around.component(id, path.unwrap_or_default()),
+            None => own,
         };
-        // A component of one's own need not be a package.
-        let asks = asked.or_else(|| Some(location.package().ok()?.asks));
-        let is_guard = asks.as_ref().is_some_and(|asks| asks.guard);
-        let guards_by = asks.into_iter().flat_map(|asks| asks.guards_by);
-        let lacks = guards_by.filter(|power| !grant.has(power)).collect();
         let component = ComponentEntry {
             location,
             config: config.to_string(),

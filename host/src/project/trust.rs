@@ -234,11 +234,16 @@ impl Records {
         let copy = self.copy(key);
         // It still has to be what was agreed to, and to ask for the same.
         let of = Path::new(&record.root);
-        let original = Content::read_copy(&copy, of, carried, Keep::Digests).ok()?;
+        let original = Content::read_copy(&copy, of, carried, keep).ok()?;
         if original.key() != key {
             return None;
         }
-        let content = Content::read_copy(&copy, root, carried, keep).ok()?;
+        // In another worktree, paths count from there.
+        let content = if of == root {
+            original
+        } else {
+            Content::read_copy(&copy, root, carried, keep).ok()?
+        };
         Some((record, content))
     }
 

@@ -6,6 +6,7 @@ mod carried;
 mod command_line;
 mod dist;
 mod doctor;
+mod explain;
 mod inspect;
 mod install;
 mod live;

@@ -62,8 +62,6 @@ const TOOLS: &[&str] = &[
     "terminal",
 ];
 
-const HIDDEN: &str = "a part of the command cannot be read";
-
 impl Commands {
     /// `None` for a call that is not about a command.
     pub(crate) fn of(call: &Call, directory: Option<&Directory>) -> Option<Self> {
@@ -81,11 +79,14 @@ impl Commands {
         for line in &lines {
             script.run(read(line, windows), &[]);
         }
-        let unclear = match () {
-            () if call.input.is_odd => Some("its input cannot be read"),
-            () if lines.is_empty() => Some("it names no command"),
-            () if script.unclear => Some(HIDDEN),
-            () => None,
+        let unclear = if call.input.is_odd {
+            Some("its input cannot be read")
+        } else if lines.is_empty() {
+            Some("it names no command")
+        } else {
+            script
+                .unclear
+                .then_some("a part of the command cannot be read")
         };
         let moved = call
             .input
@@ -141,11 +142,7 @@ impl Commands {
 
     /// Whether one of the patterns matches something that the call runs.
     pub(crate) fn meet(&self, patterns: &[Pattern]) -> Match {
-        let unclear = if self.unclear.is_some() {
-            Match::Maybe
-        } else {
-            Match::No
-        };
+        let unclear = Match::perhaps(self.unclear.is_some());
         let met = self
             .simple
             .iter()

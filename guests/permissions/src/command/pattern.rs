@@ -1,9 +1,9 @@
 //! A pattern for simple commands, word by word: `git log *`.
 
 use super::runs::{Runs, base};
-use super::script::{Script, Simple, assigned};
+use super::script::{Script, Simple, is_name};
 use super::word::Word;
-use crate::fold::fold;
+use crate::pattern::{Pattern as Glob, Token};
 use crate::verdict::Match;
 
 /// How deep programs that run others are followed.
@@ -19,19 +19,22 @@ pub(crate) struct Pattern {
 impl Pattern {
     pub(crate) fn new(text: &str) -> Result<Self, String> {
         let wrong = |why: &str| format!("`command` has `{text}`; {why}");
-        let mut words = split(text).map_err(wrong)?;
+        let words = split(text).map_err(wrong)?;
+        let assignments: Vec<_> = words.iter().map_while(|word| assignment(word)).collect();
+        let mut words: Vec<_> = words
+            .into_iter()
+            .skip(assignments.len())
+            .map(Glob::of)
+            .collect();
         let rest = words.pop_if(|word| word.is_any()).is_some();
-        let is_assignment = |word: &Glob| assigned(&word.pieces[0]).is_some();
-        let count = words.iter().take_while(|word| is_assignment(word)).count();
-        let behind = words.split_off(count);
-        if words.is_empty() && behind.is_empty() && !rest {
+        if assignments.is_empty() && words.is_empty() && !rest {
             return Err(wrong(
                 "it is empty; write the words of a command, such as `git log *`",
             ));
         }
         Ok(Self {
-            assignments: words.into_iter().map(Glob::into_assignment).collect(),
-            words: behind,
+            assignments,
+            words,
             rest,
         })
     }
@@ -48,7 +51,7 @@ impl Pattern {
             value.exact && own.any(|(own, glob)| own == name && glob.matches(&value.text))
         };
         let word = |at: usize, word: &Word| match self.words.get(at) {
-            Some(glob) if pinned.contains(&at) => glob.is_literal() && glob.matches(&word.text),
+            Some(glob) if pinned.contains(&at) => glob.literal().as_ref() == Some(&word.text),
             Some(glob) => glob.matches(&word.text),
             None => self.rest && !pinned.contains(&at),
         };
@@ -64,12 +67,13 @@ impl Pattern {
         let mut met = Match::Yes;
         for (name, glob) in &self.assignments {
             let values = command.assignments.iter().filter(|(own, _)| own == name);
-            let value = values.map(|(_, value)| glob.meets(value)).max();
+            let value = values.map(|(_, value)| meets(glob, value)).max();
             met = met.min(value.unwrap_or(Match::No));
         }
         for (at, glob) in self.words.iter().enumerate() {
             let word = match command.words.get(at) {
-                Some(word) => glob.meets_at(at, word),
+                Some(word) if at == 0 => meets_program(glob, word),
+                Some(word) => meets(glob, word),
                 None if command.more => Match::Maybe,
                 None => Match::No,
             };
@@ -129,11 +133,7 @@ fn meet_at(patterns: &[Pattern], command: &Simple, depth: usize) -> Match {
         return Match::Maybe;
     }
     let runs = Runs::of(command);
-    let unclear = if runs.likely.unclear {
-        Match::Maybe
-    } else {
-        Match::No
-    };
+    let unclear = Match::perhaps(runs.likely.unclear);
     let mut likely = Script::default();
     likely.run(runs.likely, &command.assignments);
     let likely = likely
@@ -148,98 +148,59 @@ fn meet_at(patterns: &[Pattern], command: &Simple, depth: usize) -> Match {
     likely.chain(perhaps).fold(own.max(unclear), Match::max)
 }
 
-/// A word in which `*` stands for any characters.
-struct Glob {
-    /// Around the `*`.
-    pieces: Vec<String>,
+/// Whether a pattern for a word matches it, however it is spelt.
+fn meets(glob: &Glob, word: &Word) -> Match {
+    if word.exact {
+        Match::sure(glob.matches_folded(&word.text))
+    } else {
+        Match::Maybe
+    }
 }
 
-impl Glob {
-    fn is_any(&self) -> bool {
-        self.pieces.len() == 2 && self.pieces.iter().all(String::is_empty)
-    }
+/// The same for the program, which is meant wherever it is if the pattern names no directory.
+fn meets_program(glob: &Glob, word: &Word) -> Match {
+    meets(glob, word).max(meets(glob, &Word::exact(base(&word.text))))
+}
 
-    fn is_literal(&self) -> bool {
-        self.pieces.len() == 1
-    }
-
-    fn into_assignment(mut self) -> (String, Self) {
-        let (name, value) = self.pieces[0].split_once('=').unwrap_or_default();
-        let (name, value) = (name.to_owned(), value.to_owned());
-        self.pieces[0] = value;
-        (name, self)
-    }
-
-    fn matches(&self, text: &str) -> bool {
-        let Some((last, pieces)) = self.pieces.split_last() else {
-            return false;
-        };
-        let Some((first, middle)) = pieces.split_first() else {
-            return text == last;
-        };
-        let Some(mut rest) = text
-            .strip_prefix(&**first)
-            .and_then(|rest| rest.strip_suffix(&**last))
-        else {
-            return false;
-        };
-        middle.iter().all(|piece| match rest.split_once(&**piece) {
-            Some((_, behind)) => {
-                rest = behind;
-                true
-            }
-            None => false,
-        })
-    }
-
-    fn meets(&self, word: &Word) -> Match {
-        if !word.exact {
-            return Match::Maybe;
-        }
-        let folded = Self {
-            pieces: self.pieces.iter().map(|piece| fold(piece)).collect(),
-        };
-        Match::sure(self.matches(&word.text) || folded.matches(&fold(&word.text)))
-    }
-
-    /// A pattern without a directory stands for a program wherever it is.
-    fn meets_at(&self, at: usize, word: &Word) -> Match {
-        let own = self.meets(word);
-        if at > 0 || own != Match::No || self.pieces.iter().any(|piece| piece.contains('/')) {
-            return own;
-        }
-        self.meets(&Word::exact(base(&word.text)))
-    }
+/// The name and the value, if a pattern is for an assignment.
+fn assignment(tokens: &[Token]) -> Option<(String, Glob)> {
+    let sign = tokens
+        .iter()
+        .position(|token| matches!(token, Token::One('=')))?;
+    let name = Glob::of(tokens[..sign].to_vec()).literal()?;
+    let value = Glob::of(tokens[sign + 1..].to_vec());
+    is_name(&name).then_some((name, value))
 }
 
 /// The words of a pattern. Quotes and `\` are a shell's; a quoted `*` is a character.
-fn split(text: &str) -> Result<Vec<Glob>, &'static str> {
+fn split(text: &str) -> Result<Vec<Vec<Token>>, &'static str> {
     const UNCLOSED: &str = "there is a quote without its end";
-    let mut words: Vec<Glob> = Vec::new();
-    let mut word: Option<Vec<String>> = None;
+    let mut words = Vec::new();
+    let mut word: Option<Vec<Token>> = None;
     let mut rest = text.chars();
     let mut quote = None;
     while let Some(c) = rest.next() {
         if quote.is_none() && c.is_whitespace() {
-            words.extend(word.take().map(|pieces| Glob { pieces }));
+            words.extend(word.take());
             continue;
         }
-        let pieces = word.get_or_insert_with(|| vec![String::new()]);
-        let mut push = |c: char| pieces.last_mut().map(|piece| piece.push(c));
+        let tokens = word.get_or_insert_default();
         match (c, quote) {
             ('\'' | '"', None) => quote = Some(c),
             (c, Some(open)) if c == open => quote = None,
-            ('\\', None | Some('"')) => drop(push(rest.next().ok_or("it ends with a `\\`")?)),
-            ('*', None) => pieces.push(String::new()),
+            ('\\', None | Some('"')) => {
+                tokens.push(Token::One(rest.next().ok_or("it ends with a `\\`")?));
+            }
+            ('*', None) => tokens.push(Token::Some),
             (';' | '&' | '|' | '<' | '>' | '(' | ')' | '`' | '$', None) => {
                 return Err(
                     "it is one program and its words: write a pattern for each command, and quote such characters",
                 );
             }
-            (c, _) => drop(push(c)),
+            (c, _) => tokens.push(Token::One(c)),
         }
     }
-    words.extend(word.map(|pieces| Glob { pieces }));
+    words.extend(word);
     if quote.is_some() {
         Err(UNCLOSED)
     } else {

@@ -137,7 +137,7 @@ pub(super) const RUNNING: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip-command"]),
 ];
 
-/// Options by which a program that else only reads writes or deletes files, or is set up anew.
+/// Options with which a program writes or deletes files, or takes another configuration, though it otherwise reads.
 pub(super) const WRITING: &[(&str, &[&str])] = &[
     ("cargo", &["--config"]),
     (

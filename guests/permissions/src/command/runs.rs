@@ -72,7 +72,7 @@ impl Runs {
             Some(script) if has_script && name != "fish" => {
                 self.likely = Script::read(&script.text);
                 let only = script.exact && options.len() == 1 && options.iter().all(is_plain);
-                self.only = only.then(|| Script::read(&script.text));
+                self.only = only.then(|| self.likely.clone());
                 // An option may take this word, so that the next is the script.
                 self.likely.unclear |= !only;
             }
@@ -87,8 +87,8 @@ impl Runs {
         let exact = arguments.iter().all(|word| word.exact);
         self.pinned = (0..=arguments.len()).collect();
         self.likely = Script::read(&text);
+        self.only = exact.then(|| self.likely.clone());
         self.likely.unclear |= !exact;
-        self.only = exact.then(|| Script::read(&text));
     }
 
     /// Programs such as `env`, `sudo` and `xargs`.

@@ -15,7 +15,7 @@ const MOST_OPENINGS: usize = 48;
 const MOST_COMMANDS: usize = 1024;
 
 /// What a command line runs, and which files it opens by itself.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Script {
     pub(crate) commands: Vec<Simple>,
     /// The files of redirections.
@@ -285,7 +285,8 @@ fn hides_commands(text: &str) -> bool {
         .any(|start| text.contains(start))
 }
 
-fn is_name(text: &str) -> bool {
+/// Whether a variable may have this name.
+pub(crate) fn is_name(text: &str) -> bool {
     let mut characters = text.chars();
     characters
         .next()

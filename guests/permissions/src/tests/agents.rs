@@ -195,7 +195,7 @@ fn a_command_elsewhere_or_in_another_environment_is_left_to_the_user() {
     }
 }
 
-/// Agents on models behind compatible servers begin the ids of calls anew in each turn.
+/// Agents on models behind compatible servers number their calls from the start again in each turn.
 #[test]
 fn a_call_that_is_over_says_nothing_of_a_later_one_with_its_id() {
     let mut host = host(json!([{ "decision": "allow", "kind": "read", "path": "./**" }]));

@@ -216,7 +216,7 @@ const PLAIN: &[&str] = &[
     "eval git log",
 ];
 
-/// Commands that hide something from whoever only reads them, or mean something else in another shell.
+/// Commands whose text hides what they run, or that mean something else in another shell.
 const UNSURE: &[&str] = &[
     "git log $(rm a.txt)",
     "git log `rm a.txt`",

@@ -209,12 +209,11 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
     {
         return behind.other(message);
     }
-    if asked == Peer::Agent
+    if mcp.tells_unused
+        && asked == Peer::Agent
         && core.version < ACKNOWLEDGED
-        && let Some(turn) = core
-            .exchanges
-            .get(number)
-            .filter(|exchange| &*exchange.method == PROMPT)
+        && let Some(turn) = core.exchanges.get(number)
+        && &*turn.method == PROMPT
     {
         let session = turn.session.clone();
         mcp.tell_unused(core, session.as_ref());

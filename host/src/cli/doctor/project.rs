@@ -10,7 +10,7 @@ use crate::cli::project::{self, Opened, State, shell};
 use crate::cli::relied_on::Named;
 use crate::extension::Installed;
 use crate::manifest::{Manifest, User};
-use crate::project::{Content, Found, Keep, MANIFEST, Records, find};
+use crate::project::{Content, Found, Keep, MANIFEST, Records};
 use crate::untrusted::Untrusted;
 
 pub fn look(doctor: &Doctor) -> Vec<Finding> {
@@ -29,8 +29,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         }
     };
     let records = folders::trust().map(|folder| Records::open(&folder));
-    let is_known = |folder: &Path| records.as_ref().is_some_and(|records| records.know(folder));
-    let root = match find(&here, &project::bounds(), &is_known) {
+    let root = match project::locate(&here, records.as_ref()) {
         Found::Project(root) => root,
         Found::None(end) => return vec![Finding::fine(format!("none here: {end}"))],
     };

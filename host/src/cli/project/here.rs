@@ -9,7 +9,7 @@ use crate::cli::folders;
 use crate::cli::relied_on::Named;
 use crate::extension::{Installed, Lock};
 use crate::manifest::{Manifest, User};
-use crate::project::{Content, Found, Keep, MANIFEST, Records, Standing, find, vouched};
+use crate::project::{Content, Found, Keep, MANIFEST, Records, Standing, vouched};
 use crate::untrusted::Untrusted;
 
 /// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. An error if it has
@@ -35,8 +35,7 @@ pub fn print(
         None => say!("config.toml  there is no home folder for one"),
     }
     let records = folders::trust().map(|folder| Records::open(&folder));
-    let is_known = |folder: &Path| records.as_ref().is_some_and(|records| records.know(folder));
-    let root = match find(folder, &super::bounds(), &is_known) {
+    let root = match super::locate(folder, records.as_ref()) {
         Found::Project(root) => root,
         Found::None(end) => {
             say!("project      none: {end}");

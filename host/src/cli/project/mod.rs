@@ -55,12 +55,16 @@ pub fn bounds() -> Bounds {
     )
 }
 
+/// The project that a folder is in, also one that was trusted and has lost its manifest.
+pub fn locate(folder: &Path, records: Option<&Records>) -> Found {
+    let is_known = |folder: &Path| records.is_some_and(|records| records.know(folder));
+    find(folder, &bounds(), &is_known)
+}
+
 /// The root of the project that a folder is in. An error if there is none.
 pub fn root(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
-    let known = records().ok();
-    let is_known = |folder: &Path| known.as_ref().is_some_and(|records| records.know(folder));
-    match find(&folder, &bounds(), &is_known) {
+    match locate(&folder, records().ok().as_ref()) {
         Found::Project(root) => Ok(root),
         Found::None(end) => {
             let folder = Untrusted::new(folder.display());

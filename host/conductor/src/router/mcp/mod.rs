@@ -62,11 +62,8 @@ impl Mcp {
         }
     }
 
-    /// The first turn of a session ends. The user is told, once, of proxies whose tools the agent has never asked for.
+    /// A turn ends. The user is told, once, of proxies whose tools the agent has never asked for.
     pub fn tell_unused(&mut self, core: &mut Core, session: Option<&Arc<str>>) {
-        if !self.tells_unused {
-            return;
-        }
         let own = |server: &&Server| server.session.is_some() && server.session.as_ref() == session;
         let unused = self
             .servers

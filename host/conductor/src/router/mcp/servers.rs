@@ -41,7 +41,7 @@ pub struct Server {
     pub questions: HashMap<Question, ExchangeId>,
     /// The open requests to the seat, and their callers.
     pub asked: HashMap<Asked, Option<Caller>>,
-    /// Whether anybody has ever asked it anything.
+    /// Whether it has ever had a request.
     pub is_used: bool,
     /// The charge for what its seat keeps.
     pub charge: Charge,
