@@ -29,6 +29,9 @@ impl Judge {
         if rule.random && reads_like_words(secret) {
             return Ok(false);
         }
+        if rule.repeats && repeats(secret, around) {
+            return Ok(false);
+        }
         for regexes in &machine.all {
             if !regexes.is_in(secret)? {
                 return Ok(false);
@@ -69,6 +72,11 @@ fn reads_like_words(text: &[u8]) -> bool {
         .filter(|byte| b"aeiouyAEIOUY".contains(byte))
         .count();
     digits * 10 <= letters && (letters..=letters * 2).contains(&(vowels * 4))
+}
+
+/// Whether a password is the name of its user.
+fn repeats(secret: &[u8], around: &[u8]) -> bool {
+    around.starts_with(&[b"://", secret, b":", secret].concat())
 }
 
 #[cfg(test)]

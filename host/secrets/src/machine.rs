@@ -11,7 +11,7 @@ use regex_automata::util::{start, syntax};
 use regex_automata::{Anchored, MatchKind};
 
 use crate::rules::Rule;
-use crate::text::{self, End, Next};
+use crate::text::{self, Codes, End, Next};
 
 /// The maximum length of a match, in bytes. Longer ones are cut there.
 pub(crate) const WINDOW: usize = 8 * 1024;
@@ -93,20 +93,32 @@ impl Automaton {
     }
 
     /// The match at this place of a text, and how many characters were needed to decide.
-    pub(crate) fn at(&self, text: &[u8], place: usize, end: End) -> Result<(Found, usize), String> {
-        let found = self.run(text, place, end);
+    pub(crate) fn at(
+        &self,
+        text: &[u8],
+        place: usize,
+        end: End,
+        codes: Codes,
+    ) -> Result<(Found, usize), String> {
+        let found = self.run(text, place, end, codes);
         #[cfg(test)]
         LOOKED.set(LOOKED.get() + found.as_ref().map_or(0, |(_, looked)| *looked));
         found
     }
 
-    fn run(&self, text: &[u8], place: usize, end: End) -> Result<(Found, usize), String> {
+    fn run(
+        &self,
+        text: &[u8],
+        place: usize,
+        end: End,
+        codes: Codes,
+    ) -> Result<(Found, usize), String> {
         let cache = &mut *self.cache.borrow_mut();
         let mut state = self.start(cache, Anchored::Yes, text::before(text, place))?;
         let (mut found, mut looked, mut at) = (Found::Nothing, 0, place);
         // A state reports a match one character after its end.
         loop {
-            let (byte, next) = match text::next(text, at, end) {
+            let (byte, next) = match text::next(text, at, end, codes) {
                 Next::Byte(byte, next) => (byte, next),
                 Next::More => return Ok((Found::Undecided, looked)),
                 Next::End => break,
@@ -231,7 +243,7 @@ pub(crate) struct Machine {
 enum Begin {
     /// At the beginning of the match.
     Here,
-    /// After what it is assigned to.
+    /// After what comes before it.
     Behind(Automaton),
     /// As early as the secret's pattern allows.
     Before(Automaton),
@@ -240,7 +252,7 @@ enum Begin {
 impl Machine {
     pub(crate) fn new(rule: &Rule) -> Result<Self, String> {
         let lead = rule.lead();
-        let begin = match (lead.is_empty(), rule.assigned) {
+        let begin = match (lead.is_empty(), rule.assigned || rule.exact) {
             (true, _) => Begin::Here,
             (false, true) => Begin::Behind(Automaton::forward(&lead)?),
             (false, false) => Begin::Before(Automaton::backward(&rule.body())?),

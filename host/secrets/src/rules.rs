@@ -5,6 +5,8 @@ mod ours;
 
 pub use ours::ASSIGNMENT;
 
+use crate::text::Codes;
+
 /// One kind of secret. All regexes are over bytes, and ASCII only.
 #[derive(Clone, Copy, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself")]
@@ -18,7 +20,11 @@ pub struct Rule<'r> {
     pub(crate) before: &'r str,
     /// Whether the secret is assigned to that part: a short rest of a name, and a sign, come in between.
     pub(crate) assigned: bool,
+    /// Whether that part ends where its own pattern ends, also where the secret's could begin earlier.
+    pub(crate) exact: bool,
     pub(crate) secret: &'r str,
+    /// How the text is read.
+    pub(crate) codes: Codes,
     pub(crate) after: After<'r>,
     /// The minimum entropy of the secret, in bits per character.
     pub(crate) entropy: f64,
@@ -30,6 +36,8 @@ pub struct Rule<'r> {
     pub(crate) all: &'r [&'r str],
     /// The match around it must match none of these.
     pub(crate) around: &'r [&'r str],
+    /// Whether a secret is rejected that is also the user's name before it: `://app:app@`.
+    pub(crate) repeats: bool,
     /// Whether it is the user's, who alone decides what is a secret.
     pub(crate) custom: bool,
 }
@@ -58,13 +66,16 @@ const NONE: Rule = Rule {
     apart: false,
     before: "",
     assigned: false,
+    exact: false,
     secret: "",
+    codes: Codes::Read,
     after: After::Word,
     entropy: 0.0,
     random: false,
     none: &[],
     all: &[],
     around: &[],
+    repeats: false,
     custom: false,
 };
 
@@ -134,7 +145,7 @@ impl<'r> Rule<'r> {
 
 /// The rules that are on unless the configuration excludes them. If two match the same, the first one counts.
 pub fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
-    betterleaks::RULES.iter().chain(ours::RULES)
+    betterleaks::RULES.iter().chain(ours::rules())
 }
 
 /// Patterns that no secret of the rules matches: placeholders, variables, paths.

@@ -23,6 +23,16 @@ pub enum End {
     Here,
 }
 
+/// How percent codes are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) enum Codes {
+    /// As the characters that they stand for.
+    #[default]
+    Read,
+    /// As they stand: in a URI, `%2F` is not a `/`.
+    Kept,
+}
+
 /// The maximum length of an escape that is read as one character, in bytes.
 pub(crate) const LONGEST: usize = 24;
 
@@ -31,9 +41,9 @@ pub(crate) const ESCAPES: [u8; 3] = *b"\\%\x1b";
 
 /// The character at this place.
 #[inline]
-pub(crate) fn next(text: &[u8], at: usize, end: End) -> Next {
+pub(crate) fn next(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
     match text.get(at) {
-        Some(b'\\' | b'%' | 0x1b) => escape(text, at, end),
+        Some(b'\\' | b'%' | 0x1b) => escape(text, at, end, codes),
         Some(byte) => Next::Byte(*byte, at + 1),
         None if end == End::Here => Next::End,
         None => Next::More,
@@ -47,10 +57,11 @@ enum Escape {
 }
 
 #[cold]
-fn escape(text: &[u8], at: usize, end: End) -> Next {
+fn escape(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
     let rest = &text[at..];
     let read = match rest[0] {
         b'\\' => backslash(rest),
+        b'%' if codes == Codes::Kept => Escape::None,
         b'%' => hex(rest, 1),
         _ => colour(rest),
     };
@@ -133,7 +144,7 @@ pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
         }
         _ => return Some(last),
     };
-    match next(text, start, End::Here) {
+    match next(text, start, End::Here, Codes::Read) {
         Next::Byte(byte, end) if end == at => Some(byte),
         _ => Some(last),
     }
@@ -159,7 +170,7 @@ mod tests {
 
     fn read(text: &str) -> String {
         let (mut at, mut read) = (0, String::new());
-        while let Next::Byte(byte, next) = next(text.as_bytes(), at, End::Here) {
+        while let Next::Byte(byte, next) = next(text.as_bytes(), at, End::Here, Codes::Read) {
             read.push(char::from(byte));
             at = next;
         }
@@ -185,11 +196,11 @@ mod tests {
             "\\", "%", "%3", "\x1b", "\x1b[", "\x1b[31", r"\u", r"\u0", r"\u00", r"\u003",
         ] {
             assert!(
-                matches!(next(text.as_bytes(), 0, End::Open), Next::More),
+                matches!(next(text.as_bytes(), 0, End::Open, Codes::Read), Next::More),
                 "{text:?}"
             );
             assert!(matches!(
-                next(text.as_bytes(), 0, End::Here),
+                next(text.as_bytes(), 0, End::Here, Codes::Read),
                 Next::Byte(..)
             ));
         }

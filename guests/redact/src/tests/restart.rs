@@ -59,7 +59,7 @@ fn a_new_instance_knows_what_went_before_a_text() {
         &mut host,
         "agent_message_chunk",
         "1",
-        "acme-0123456789, is it?",
+        "acme-0123456789, is it.",
     );
-    assert_eq!(streamed(&host.sent()), "notacme-0123456789, is it?");
+    assert_eq!(streamed(&host.sent()), "notacme-0123456789, is it.");
 }

@@ -132,7 +132,7 @@ impl Scan {
         let mut found: Vec<(Range<usize>, &'static str)> = Vec::new();
         for kind in hits.iter().map(|(_, at)| &detector.kinds[*at]) {
             let rule = &kind.rule;
-            let (outcome, looked) = kind.machine()?.whole.at(bytes, place, end)?;
+            let (outcome, looked) = kind.machine()?.whole.at(bytes, place, end, rule.codes)?;
             let spent = match outcome {
                 Found::Undecided => return Ok(Outcome::Undecided),
                 Found::Nothing => looked,
@@ -408,7 +408,7 @@ impl Detector {
             Ok::<_, String>(is_secret.then_some(secret))
         };
         let bytes = text.as_bytes();
-        let behind = match text::next(bytes, found.end, End::Here) {
+        let behind = match text::next(bytes, found.end, End::Here, kind.rule.codes) {
             Next::Byte(byte, _) => Some(byte),
             Next::More | Next::End => None,
         };
@@ -421,7 +421,7 @@ impl Detector {
             // The text as the rule reads it, with the end of each character.
             let (mut read, mut ends, mut at) = (Vec::new(), vec![found.start], found.start);
             while at < found.end
-                && let Next::Byte(byte, next) = text::next(bytes, at, End::Here)
+                && let Next::Byte(byte, next) = text::next(bytes, at, End::Here, kind.rule.codes)
             {
                 read.push(byte);
                 ends.push(next);

@@ -69,6 +69,10 @@ fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
     if rule.assigned {
         lead += "_x = \"";
     }
+    // A rule for what is escaped.
+    if let [escaped @ "%3a%2f%2f"] = rule.needles {
+        lead = lead.replace("://", escaped);
+    }
     let secret = sample(rule.secret);
     let after = match rule.after {
         After::End if rule.assigned => "\"".to_owned(),
@@ -378,6 +382,9 @@ const HOSTILE: &[&str] = &[
     "sk-a",
     "00 ",
     "https://a:",
+    "user=me password=",
+    "AKIAQWERT2YUIOPASD3F ",
+    "authorization: basic ",
     "curl ",
     "ghp_",
     "-----BEGIN PRIVATE KEY-----",
@@ -452,6 +459,7 @@ fn texts() -> impl Strategy<Value = String> {
         "curl -u ",
         "aws_secret = \"",
         "https://u:",
+        "user: me, pass: ",
         "box: ",
         r"\n",
     ]);

@@ -117,8 +117,16 @@ pub const LEFT_OUT: &[(&str, &str)] = &[
         "weighs the names and the words around; `random-assignment` and `assignments` take its place",
     ),
     (
+        "generic-credential-uri",
+        "found by a rule of our own, which reads up to the last `@`, and knows any scheme",
+    ),
+    (
         "generic-password",
         "weighs the names and the words around; `random-assignment` and `assignments` take its place",
+    ),
+    (
+        "mongodb-connection-string",
+        "takes the whole address; its password is found as `generic-credential-uri`",
     ),
     (
         "private-key",

@@ -1,0 +1,258 @@
+use crate::detector::{Detector, Marker};
+use crate::effort::Effort;
+use crate::rules;
+
+/// No scanner takes what is made here for real.
+fn random(length: usize) -> String {
+    "q7Zk2Lx9Wm4Tb8Rv1Hs6Yd3"
+        .chars()
+        .cycle()
+        .take(length)
+        .collect()
+}
+
+#[track_caller]
+fn assert_found(texts: &[(&str, String)]) {
+    let detector = Detector::new(rules::defaults().copied()).expect("the rules are right");
+    for (text, secret) in texts {
+        let text = text.replace("SECRET", secret);
+        let redacted = detector
+            .marking(Marker::Redacted)
+            .redact(&text, &mut Effort::default())
+            .expect("in memory")
+            .unwrap_or_else(|| panic!("nothing is found in {text}"));
+        let shown = redacted.text.split("[redacted: ").map(|part| {
+            let (_, shown) = part.split_once(']').unwrap_or(("", part));
+            shown
+        });
+        // No part of it either.
+        let left = shown
+            .flat_map(|shown| shown.as_bytes().windows(5))
+            .find(|part| secret.as_bytes().windows(5).any(|of| of == *part));
+        assert_eq!(left.map(String::from_utf8_lossy), None, "{}", redacted.text);
+    }
+}
+
+#[track_caller]
+fn assert_left(texts: &[&str]) {
+    let detector = Detector::new(rules::defaults().copied()).expect("the rules are right");
+    for text in texts {
+        let secrets = detector.find(text, &mut Effort::default());
+        assert_eq!(secrets, Ok(vec![]), "{text}");
+    }
+}
+
+#[test]
+fn the_password_of_an_address_reaches_to_its_last_at_sign() {
+    for password in [
+        "aB3%2Fx9Qz7Lk2",
+        "p@ssw0rd@X9z",
+        "Zk9%40x2%2Fq7",
+        "k3:Yx!8,Lm",
+    ] {
+        let password = password.to_owned();
+        assert_found(&[
+            (
+                "DATABASE_URL=postgres://svc:SECRET@db.internal/app",
+                password.clone(),
+            ),
+            (
+                "postgresql+asyncpg://svc:SECRET@db.internal:5432/app",
+                password.clone(),
+            ),
+            ("jdbc:mariadb://svc:SECRET@10.0.0.5/app", password.clone()),
+            (
+                "mssql+pyodbc://sa:SECRET@sql.internal:1433/x?driver=ODBC+17",
+                password.clone(),
+            ),
+            (
+                "mongodb+srv://app:SECRET@c0.abcde.mongodb.net/?w=majority",
+                password.clone(),
+            ),
+            (
+                "smtp://me@corp.com:SECRET@smtp.corp.com:587",
+                password.clone(),
+            ),
+            ("neo4j+s://neo4j:SECRET@graph.internal", password.clone()),
+            ("redis://:SECRET@cache.internal:6379/0", password.clone()),
+            (
+                "postgres://svc:SECRET@${DB_HOST}:5432/app",
+                password.clone(),
+            ),
+            (
+                r#""nats:\/\/u:SECRET@nats.internal:4222\/x""#,
+                password.clone(),
+            ),
+            (
+                "dsn := \"svc:SECRET@tcp(10.0.0.4:3306)/app\"",
+                password.clone(),
+            ),
+            (
+                "sql.Open(\"mysql\", \"svc:SECRET@unix(/tmp/s)/app\")",
+                password,
+            ),
+        ]);
+    }
+    let plain = random(10);
+    assert_found(&[
+        (
+            "redirect=postgres%3A%2F%2Fsvc%3ASECRET%40db.internal%2Fapp",
+            plain.clone(),
+        ),
+        (
+            "jdbc:mysql://db.internal/app?user=svc&password=SECRET&ssl=1",
+            plain.clone(),
+        ),
+        (
+            "Server=sql.internal;Database=app;User Id=svc;Password=SECRET;",
+            plain.clone(),
+        ),
+        (
+            "host=db.internal user=svc password=SECRET dbname=app",
+            plain.clone(),
+        ),
+        ("[client]\nuser=root\npassword=SECRET\n", plain.clone()),
+        (
+            r#"{"repo": {"username": "me", "password": "SECRET"}}"#,
+            plain.clone(),
+        ),
+        (r#"{\"username\": \"me\", \"password\": \"SECRET\"}"#, plain),
+    ]);
+}
+
+#[test]
+fn an_address_without_a_secret_is_left() {
+    assert_left(&[
+        "postgres://postgres:postgres@localhost:5432/test",
+        "mysql://root:root@127.0.0.1/x, amqp://guest:guest@localhost:5672",
+        "postgres://test:test@db:5432/test",
+        "mongodb://admin:password@localhost:27017",
+        "postgres://svc:svc@db.internal/app",
+        "postgres://user:password@host:5432/db",
+        "postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
+        "scheme://user:pass@host:port/path, proto://%s:%s@%s/x",
+        "postgres://{user}:{password}@{host}/db",
+        "git clone https://oauth2:$TOKEN@gitlab.com/x",
+        "http://localhost:3000/users/@me, https://registry:5000/x@v1",
+        "ssh://git@github.com:22/org/repo.git",
+        "https://example.org:8080?mail=me@x.org",
+        "[http://example.org:8080](mailto:me@x.org)",
+        "http://[::1]:8080/@x",
+        "username: form.userName1, password: form.passWord1",
+        "user=foo;password=bar;",
+        "https://x.org/login?password=forgotten&next=1",
+    ]);
+}
+
+#[test]
+fn what_signs_in_is_found_where_tools_keep_it() {
+    let (token, base64) = (random(40), random(28) + "==");
+    assert_found(&[
+        ("Authorization: Basic SECRET", base64.clone()),
+        ("proxy-authorization: basic SECRET", base64.clone()),
+        (
+            "headers[\"Authorization\"] = \"Basic SECRET\"",
+            base64.clone(),
+        ),
+        ("{'Authorization': 'Bearer SECRET'}", token.clone()),
+        (r#"{\"authorization\": \"token SECRET\"}"#, token.clone()),
+        (
+            r#"{"auths": {"registry": {"auth": "SECRET"}}}"#,
+            base64.clone(),
+        ),
+        (
+            "{\n\t\"auths\": {\n\t\t\"r\": {\n\t\t\t\"auth\": \"SECRET\"",
+            base64.clone(),
+        ),
+        ("//npm.corp.com/:_authToken=SECRET", token.clone()),
+        ("//npm.corp.com/:_auth=SECRET", base64.clone()),
+        ("//npm.corp.com/:_password=SECRET", base64.clone()),
+        ("machine github.com login me password SECRET", random(9)),
+        (
+            "machine api.x.com\n  login me@x.com\n  password SECRET\n",
+            random(9),
+        ),
+        (
+            "<username>me</username><password>SECRET</password>",
+            random(9),
+        ),
+        (
+            "<add key=\"ClearTextPassword\" value=\"SECRET\" />",
+            random(9),
+        ),
+        ("define('DB_PASSWORD', 'SECRET');", random(9)),
+        (
+            "define( 'AUTH_SALT', 'SECRET' );",
+            "x9 |Qz7, Lk2 &t8".to_owned(),
+        ),
+        ("[Interface]\nPrivateKey = SECRET", random(43) + "="),
+        (
+            "client-key-data: SECRET",
+            format!("LS0tLS1CRUdJTiBSU0EgUFJJVkFURSBLRVktLS0tLQo{}", random(200)),
+        ),
+        (
+            "tls.key: SECRET",
+            format!("LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1J{}", random(200)),
+        ),
+        (
+            "[registry]\ntoken = \"SECRET\"",
+            format!("cio{}", random(32)),
+        ),
+    ]);
+    assert_left(&[
+        "Authorization: Bearer <token>, Authorization: Bearer $TOKEN",
+        "Authorization: Basic ${AUTH}, Authorization: Basic realm=\"x\"",
+        "Authorization: Bearer YOUR_API_KEY",
+        "'Authorization': 'Bearer ' + token",
+        "authorization: bearer token required here",
+        "WWW-Authenticate: Bearer realm=\"https://x\",error=\"y\"",
+        "\"auth\": \"oauth2\", \"auth\": \"required\", auth: { type: basic }",
+        "{\"auth\":\"dXNlcjpwYXNz\"}",
+        "//registry/:_authToken=${NPM_TOKEN}",
+        "machine learning login page password reset form",
+        "<password>secret</password><password>${env.PW}</password>",
+        "define('AUTH_KEY', 'put your unique phrase here')",
+        "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUMvakNDQWVh",
+    ]);
+}
+
+#[test]
+fn a_token_that_grew_is_found_whole() {
+    let jwt = format!("eyJ{}.eyJ{}.{}", random(80), random(260), random(86));
+    let app = format!("ghs_1234567_{jwt}");
+    let session = format!("IQoJb3JpZ2luX2VjEJr{}/+{}==", random(200), random(200));
+    let key = random(38) + "/9";
+    let line =
+        format!("CREDENTIALS\tASIAQWERT2YUIOPASD3F\t2026-11-27T20:00:00+00:00\tSECRET\t{session}");
+    assert_found(&[
+        ("SECRET", app.clone()),
+        ("GITHUB_TOKEN=SECRET", app.clone()),
+        ("https://x-access-token:SECRET@github.com/o/r.git", app),
+        ("AWS_SESSION_TOKEN=SECRET", session.clone()),
+        ("$env:AWS_SESSION_TOKEN=\"SECRET\"", random(300)),
+        ("\"SecurityToken\": \"SECRET\"", random(120)),
+        ("<SessionToken>SECRET</SessionToken>", session.clone()),
+        (
+            "X-Amz-Security-Token=SECRET&X-Amz-Date=1",
+            session.replace('/', "%2F").replace('+', "%2B"),
+        ),
+        (&line, key.clone()),
+        (&line.replace(&session, "SECRET"), session),
+        ("AKIAQWERT2YUIOPASD3F,SECRET", key),
+    ]);
+    for prefix in [
+        "glrt-t1_",
+        "glrt-",
+        "glpat-",
+        "gldt-",
+        "glptt-",
+        "glcbt-64_",
+        "glagent-",
+    ] {
+        assert_found(&[("x SECRET y", format!("{prefix}{}.01.0w1xyzab7", random(40)))]);
+    }
+    assert_left(&[
+        "ghs_1234567_is_no_token. It. Is. Not",
+        "glrt-is-a-prefix.01.and no more",
+    ]);
+}
