@@ -213,6 +213,7 @@ async fn start_guest(
 ) -> Result<Proxy, Failure> {
     let started = guest.start(1, None).await?;
     let registration = &started.registration;
+    entry.check_declared(registration).map_err(Failure::new)?;
     for subscription in &registration.subscriptions {
         tracing::debug!(proxy = entry.id, "asks for {subscription}");
     }

@@ -272,6 +272,9 @@ impl Permissions {
         for id in &asked.ids {
             call.add(&self.turns.call(session.unwrap_or_default(), id));
         }
+        if let Some(command) = self.turns.meant(session.unwrap_or_default(), &call) {
+            call.add(&command);
+        }
         let session = session.and_then(|session| self.sessions.get(session));
         let directory = session.and_then(|session| Directory::of(&session.cwd));
         let place = |path: &String| Place::of(path, directory.as_ref());

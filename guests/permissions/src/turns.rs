@@ -130,6 +130,27 @@ impl Turns {
         call
     }
 
+    /// The command that a question of no kind is about: an open call of the session, whose title the question repeats.
+    pub(crate) fn meant(&self, session: &str, question: &Call) -> Option<Call> {
+        let is_other = question.kinds.iter().all(|kind| kind == "other");
+        if !is_other || question.input.texts.is_empty() || !question.input.lines.is_empty() {
+            return None;
+        }
+        let lines = question.titles.iter().flat_map(|title| title.lines());
+        let texts = question.input.texts.iter().map(String::as_str);
+        let said: BTreeSet<&str> = lines.chain(texts).map(str::trim).collect();
+        let is_meant = |call: &Call| {
+            let mut titles = call.titles.iter();
+            !call.is_over
+                && call.kinds.contains("execute")
+                && titles.any(|title| said.contains(title.trim()))
+        };
+        let known = self.0.borrow();
+        let mut own = known.calls.iter().filter(|((of, _), _)| of == session);
+        own.find(|(_, call)| is_meant(call))
+            .map(|(_, call)| call.clone())
+    }
+
     /// An update of a call. The whole body is read, to find duplicate members.
     fn hear(&self, session: &str, head: &Head, take: impl Fn(&mut Call, &str)) {
         let mut known = self.0.borrow_mut();

@@ -317,6 +317,14 @@ impl Message {
         })
     }
 
+    /// Whether it is an update by which the agent ends its work in a session (v2, Prompt Lifecycle: `idle`).
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.update() == Some("state_update")
+            && member(self.body(), "update").and_then(|update| member(update, "state"))
+                == Some(r#""idle""#)
+    }
+
     /// Whether the line has another field that a parser which ignores case would take for one of JSON-RPC's.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {

@@ -12,7 +12,7 @@ use super::project::here;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{folders, give_up_rights, open};
-use crate::channel::Source;
+use crate::channel::{Failure, Source};
 use crate::conformance::asks;
 use crate::host::Loaded;
 use crate::manifest::{ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User};
@@ -302,7 +302,10 @@ fn start(
     in_full: bool,
 ) -> bool {
     let (log, listening) = Log::start();
-    let started = runtime.block_on(guest.start(1, None));
+    let started = runtime.block_on(guest.start(1, None)).and_then(|started| {
+        let declared = entry.check_declared(&started.registration);
+        declared.map_err(Failure::new).map(|()| started)
+    });
     drop(listening);
     let lines = log.since(0).into_iter();
     for line in lines.filter(|line| line.is_warning && line.proxy.is_some()) {

@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::grant::{DirectoryTable, MethodsTable, instead_of, read_directories, read_grant};
 use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
 use super::{Around, Environment, command, extension};
-use crate::channel::{FailurePolicy, Grant};
+use crate::channel::{FailurePolicy, Grant, Registration};
 use crate::extension::Location;
 use crate::limits::Limits;
 use crate::native::{CommandLine, Dialect};
@@ -96,6 +96,21 @@ impl ProxyEntry {
             Some(why) if self.on_failure != Some(FailurePolicy::Bypass) => Err(format!(
                 "{why}; with `on-failure = \"bypass\"` what it cannot guard passes"
             )),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error if its package says that it is a guard, and the component does not declare itself one: other proxies
+    /// could undo what it decides.
+    ///
+    /// # Errors
+    /// It, for the user.
+    pub fn check_declared(&self, registration: &Registration) -> Result<(), &'static str> {
+        match &self.kind {
+            ProxyKind::Component(component) if component.is_guard && !registration.guard => Err(
+                "its package says that it is a guard, and the component does not declare itself one, so that other \
+                 proxies could undo what it decides: this is for its author to mend",
+            ),
             _ => Ok(()),
         }
     }

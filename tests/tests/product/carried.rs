@@ -305,6 +305,30 @@ async fn a_guard_without_the_powers_to_guard_is_no_silent_guard() {
 }
 
 #[tokio::test]
+async fn a_package_that_calls_no_guard_one_does_not_run() {
+    let user = User::new();
+    fs::copy(component("pass"), user.path("bare.wasm")).unwrap();
+    fs::write(
+        user.path("extension.toml"),
+        "name = 'mine'\nversion = '1.0.0'\n[asks]\nguard = true\n[asks.powers]\n'prompts.read' = 'to judge them'\n",
+    )
+    .unwrap();
+    let (made, printed) = user
+        .output(["package", "bare.wasm", "--output", "mine.wasm"])
+        .await;
+    assert!(made, "{printed}");
+    let path = user.path("mine.wasm");
+    user.config(&format!(
+        "[[proxy]]\nid = 'mine'\npath = {path:?}\npowers = ['prompts.read']\n"
+    ));
+    let why = "its package says that it is a guard, and the component does not declare itself one";
+    let (valid, printed) = user.output(["check"]).await;
+    assert!(!valid && printed.contains(why), "{printed}");
+    let error = user.refused(&[]).await;
+    assert!(error.contains(why), "{error}");
+}
+
+#[tokio::test]
 async fn whoever_makes_a_component_makes_an_extension_of_it_by_one_command() {
     let user = User::new();
     let bare = user.path("bare.wasm");

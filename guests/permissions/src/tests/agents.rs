@@ -124,6 +124,67 @@ fn a_command_is_found_wherever_an_agent_puts_it() {
     }
 }
 
+/// Extensions of pi ask in their own words, under an id of their own, about a command that was announced.
+#[test]
+fn a_question_that_repeats_an_announced_command_is_about_it() {
+    let announced = said(
+        "tool_call",
+        "call_1",
+        &json!({ "kind": "execute", "title": COMMAND, "status": "pending" }),
+    );
+    let title = format!("Dangerous command:\n\n  {COMMAND}\n\nAllow?");
+    for (title, input) in [
+        (
+            "Allow bash?",
+            json!({ "method": "confirm", "title": "Allow bash?", "message": COMMAND }),
+        ),
+        (
+            &*title,
+            json!({ "method": "select", "title": title, "options": ["Yes", "No"] }),
+        ),
+    ] {
+        let call = json!({ "toolCallId": "pi-ui-1", "kind": "other", "status": "pending", "title": title, "rawInput": input });
+        for (rule, known, expected) in [
+            (
+                json!({ "decision": "deny", "command": "git *" }),
+                std::slice::from_ref(&announced),
+                "reject_once",
+            ),
+            (
+                json!({ "decision": "deny", "command": "git push *" }),
+                std::slice::from_ref(&announced),
+                "ask",
+            ),
+            (
+                json!({ "decision": "deny", "command": "git *" }),
+                &[],
+                "ask",
+            ),
+            (
+                json!({ "decision": "allow", "command": ["cargo test *", "git status"] }),
+                std::slice::from_ref(&announced),
+                "ask",
+            ),
+            (
+                json!({ "decision": "allow", "kind": "other" }),
+                std::slice::from_ref(&announced),
+                "ask",
+            ),
+            (
+                json!({ "decision": "allow", "kind": "other" }),
+                &[],
+                "allow_once",
+            ),
+        ] {
+            assert_eq!(
+                decide(json!([rule]), known, &call),
+                expected,
+                "{title}: {rule}"
+            );
+        }
+    }
+}
+
 /// What is run may be either.
 #[test]
 fn a_title_that_says_something_else_leaves_it_to_the_user() {

@@ -37,9 +37,6 @@ pub const WAITING: usize = 1 << 20;
 /// How many requests of a client may be open, and of how many of the agent the session is remembered.
 const QUESTIONS: usize = 4096;
 
-/// What the agent says of a session's state if no turn runs, as JSON.
-const IDLE: &str = r#""idle""#;
-
 /// The notification that withdraws a request.
 const CANCEL: &str = "$/cancel_request";
 
@@ -341,7 +338,7 @@ impl Routes {
         let (Some(update), Some(session)) = (update, message.session()) else {
             return;
         };
-        if member(update, "state") == Some(IDLE) {
+        if message.is_idle() {
             if let Some(turn) = self.turns.remove(session) {
                 turn.stop(update);
             }

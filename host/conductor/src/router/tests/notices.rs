@@ -1,10 +1,10 @@
 //! The host's notices for the user, and their time.
 
-use super::{PROMPT, agent, client, heard};
+use super::{PROMPT, agent, client, forwards, heard};
 use crate::Proxy;
 use crate::router::Router;
-use acp_chain_channel::Peer;
 use acp_chain_channel::limits::NOTICES;
+use acp_chain_channel::{Offer, Peer};
 
 #[test]
 fn what_is_told_without_a_turn_is_kept_up_to_a_bound_and_the_rest_is_counted() {
@@ -48,16 +48,20 @@ fn what_is_told_ends_before_the_log_is_named() {
 /// A router, past its `initialize`.
 fn speaking(version: u64) -> Router {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
+    initialize(&mut router, version);
+    router
+}
+
+fn initialize(router: &mut Router, version: u64) {
     let params = format!(r#"{{"protocolVersion":{version}}}"#);
     let initialize =
         format!(r#"{{"jsonrpc":"2.0","id":0,"method":"initialize","params":{params}}}"#);
-    client(&mut router, &initialize);
+    client(router, &initialize);
     agent(
-        &mut router,
+        router,
         &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{params}}}"#),
     );
-    heard(&mut router, Peer::Client);
-    router
+    heard(router, Peer::Client);
 }
 
 fn request(method: &str, session: &str) -> String {
@@ -127,4 +131,41 @@ fn in_version_2_nothing_is_told_in_a_session_that_is_closed() {
         client(&mut router, &request("session/prompt", "t"));
         assert_eq!(heard(&mut router, Peer::Client), [notice("t", "two")]);
     }
+}
+
+#[test]
+fn in_version_2_unused_tools_are_told_of_when_the_agent_is_idle_and_once() {
+    let mut tools = forwards("none");
+    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    let mut router = Router::new(vec![tools], None);
+    router.tell_of_unused_tools();
+    initialize(&mut router, 2);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
+    );
+    client(&mut router, &request("session/prompt", "s"));
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"messageId":"m"}}"#,
+    );
+    let told = "has not connected to the tools of the proxy `forwards`";
+    let state = |state: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
+        )
+    };
+    agent(&mut router, &state("running"));
+    let shown = heard(&mut router, Peer::Client).concat();
+    assert!(!shown.contains(told), "{shown}");
+    agent(&mut router, &state("idle"));
+    let shown = heard(&mut router, Peer::Client);
+    assert!(shown[0].contains(told), "{shown:?}");
+    assert_eq!(shown[1..], [state("idle")]);
+    agent(&mut router, &state("idle"));
+    assert_eq!(heard(&mut router, Peer::Client), [state("idle")]);
 }
