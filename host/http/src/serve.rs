@@ -1,6 +1,7 @@
 //! The requests of one connection.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,7 +54,8 @@ pub async fn serve<S, F>(
     let service = service_fn(|request: Request<Incoming>| {
         let (is_last, version) = (visitor.asks(), request.version());
         let is_too_long = length(&request) > terms.longest_head as usize;
-        let answer = (!is_too_long).then(|| answer(request));
+        // On an idle connection, hyper keeps the room of this future.
+        let answer = (!is_too_long).then(|| Box::pin(answer(request)));
         let visitor = Arc::clone(visitor);
         async move {
             let mut ends = is_too_long;
@@ -94,8 +96,7 @@ pub async fn serve<S, F>(
     if !terms.http2 {
         builder = builder.http1_only();
     }
-    let served = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-    let mut served = std::pin::pin!(served);
+    let mut served = pin!(builder.serve_connection_with_upgrades(TokioIo::new(stream), service));
     let ended = tokio::select! {
         served = visitor.within(terms.stranger, served.as_mut()) => served,
         () = over => {
