@@ -5,6 +5,7 @@
 mod body;
 mod config;
 mod files;
+mod over;
 mod streams;
 mod update;
 mod whole;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 use body::Findings;
 use config::Config;
 use files::Files;
+use over::Over;
 use streams::Streams;
 use update::Update;
 
@@ -32,6 +34,7 @@ struct Redact {
     reads: bool,
     state: State,
     files: Files,
+    over: Over,
 }
 
 /// State that must outlive an instance, so that a new one lets nothing through. If it cannot be saved, the message is
@@ -52,6 +55,7 @@ impl Configure for Redact {
             detector: config.detector()?,
             state: State::default(),
             files: Files::default(),
+            over: Over::default(),
         })
     }
 }
@@ -72,6 +76,7 @@ const ASIDE: &[&str] = &[
     "available_commands_update",
     "config_option_update",
     "current_mode_update",
+    "cursor_update",
     "session_info_update",
     "usage_update",
 ];
@@ -83,6 +88,13 @@ impl Proxy for Redact {
             .from(Peer::Client)
             .without_body(),
         Subscription::notifications(UPDATE).from(Peer::Agent),
+        // They bring a history, as a turn does.
+        Subscription::requests("session/load")
+            .from(Peer::Client)
+            .without_body(),
+        Subscription::requests("session/resume")
+            .from(Peer::Client)
+            .without_body(),
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(QUESTION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
@@ -90,10 +102,16 @@ impl Proxy for Redact {
         Subscription::responses(PROMPT)
             .from(Peer::Agent)
             .without_body(),
+        Subscription::responses("session/new")
+            .from(Peer::Agent)
+            .without_body(),
         Subscription::responses("session/load")
             .from(Peer::Agent)
             .without_body(),
         Subscription::responses("session/resume")
+            .from(Peer::Agent)
+            .without_body(),
+        Subscription::responses("session/fork")
             .from(Peer::Agent)
             .without_body(),
     ];
@@ -123,7 +141,10 @@ impl Proxy for Redact {
 
     async fn on_request(&self, request: Request) -> Result {
         match request.head.method.as_str() {
-            PROMPT => self.prompt(&request.head),
+            PROMPT => {
+                self.over.begin(session(&request.head));
+                self.prompt(&request.head)
+            }
             WRITE => self.write(&request),
             READ => {
                 self.files.on_read(session(&request.head), &request.head);
@@ -131,6 +152,9 @@ impl Proxy for Redact {
             }
             method => {
                 self.flush(session(&request.head))?;
+                if matches!(method, "session/load" | "session/resume") {
+                    self.over.begin(session(&request.head));
+                }
                 match method {
                     PERMISSION => self.permission(&request.params),
                     QUESTION => self.question(&request.params),
@@ -147,10 +171,14 @@ impl Proxy for Redact {
         let mut update = Update::of(self.hiding(), &text)?;
         let Some(chunk) = update.chunk.take() else {
             self.before(&update, session)?;
+            if update.is_idle {
+                self.over.end(session);
+            }
             return Ok(update.findings.action(&params)?);
         };
         let streams = &self.state.streams;
-        let decided = streams.next(self.hiding(), session, chunk.piece(), || {
+        let end = self.over.end_of(session);
+        let decided = streams.next(self.hiding(), session, chunk.piece(), end, || {
             update.without_text(&text, &chunk)
         })?;
         save(&self.state)?;
@@ -168,6 +196,12 @@ impl Proxy for Redact {
         let Response { head, outcome } = response;
         if head.sender == Peer::Agent && !is_receipt(&head, &outcome) {
             self.flush(session(&head))?;
+            self.over.end(session(&head));
+            // A session that begins; the history of a fork is in it.
+            if let Some(begun) = head.read::<String>("/sessionId") {
+                self.flush(&begun)?;
+                self.over.end(&begun);
+            }
         }
         match outcome {
             Ok(result) if head.method == READ => self.read_file(head.id, &result),

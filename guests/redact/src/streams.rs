@@ -55,12 +55,13 @@ pub(crate) struct Chunk<'c> {
 
 impl Streams {
     /// Adds a chunk to the running text of its session. Returns the text that is now decided, to replace this chunk's,
-    /// or `None` if that is its own. `params` are its parameters with an empty text.
+    /// or `None` if that is its own. `params` are its parameters with an empty text. Nothing is withheld at the end.
     pub(crate) fn next(
         &self,
         marking: Marking,
         session: &str,
         chunk: Chunk,
+        end: End,
         params: impl FnOnce() -> String,
     ) -> Result<Option<String>, String> {
         let Chunk {
@@ -76,7 +77,7 @@ impl Streams {
         let mut streams = self.0.borrow_mut();
         let stream = streams.entry(session.to_owned()).or_default();
         stream.identity = identity;
-        let decided = marking.next(&mut stream.tail, text, End::Open)?;
+        let decided = marking.next(&mut stream.tail, text, end)?;
         stream.last = match stream.tail.is_empty() {
             true => None,
             false => Some(Last {

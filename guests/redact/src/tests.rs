@@ -331,6 +331,72 @@ fn the_output_of_terminals_loses_its_secrets_in_every_spelling_that_somebody_dec
     }
 }
 
+/// Agents send chunks after the answer, or of what runs in the background.
+#[test]
+fn a_late_chunk_is_shown_at_once_and_whole() {
+    let mut host = host();
+    let late = |host: &mut Host, text: &str| {
+        chunk(host, "agent_message_chunk", "1", text);
+        streamed(&host.sent())
+    };
+    let id = host.request(
+        Peer::Client,
+        "session/new",
+        json!({ "cwd": "/", "mcpServers": [] }),
+    );
+    host.answer(id, json!({ "sessionId": "s" }));
+    host.sent();
+    assert_eq!(late(&mut host, "welcome to acme"), "welcome to acme");
+    let id = prompt(&mut host);
+    assert_eq!(late(&mut host, "all is acme"), "all is ");
+    host.answer(id, json!({ "stopReason": "end_turn" }));
+    assert_eq!(streamed(&host.sent()), "acme");
+    assert_eq!(late(&mut host, "done, acme"), "done, acme");
+    assert_eq!(late(&mut host, SECRET), HIDDEN);
+    // In version 2, until the agent is idle.
+    let id = prompt(&mut host);
+    host.answer(id, json!({ "messageId": "m" }));
+    host.sent();
+    assert_eq!(late(&mut host, "more acme"), "more ");
+    update(
+        &mut host,
+        json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" }),
+    );
+    assert_eq!(streamed(&host.sent()), "acme");
+    assert_eq!(late(&mut host, "and acme"), "and acme");
+    // Histories come in pieces.
+    let id = host.request(
+        Peer::Client,
+        "session/load",
+        json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] }),
+    );
+    host.sent();
+    assert_eq!(late(&mut host, "acme-01234"), "");
+    assert_eq!(late(&mut host, "56789"), "");
+    host.answer(id, json!({}));
+    assert_eq!(streamed(&host.sent()), HIDDEN);
+}
+
+#[test]
+fn the_history_of_a_fork_is_shown_whole_before_its_answer() {
+    let mut host = host();
+    let fork = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
+    let id = host.request(Peer::Client, "session/fork", fork);
+    host.sent();
+    let text = json!({ "type": "text", "text": "it is acme" });
+    let replayed =
+        json!({ "sessionUpdate": "agent_message_chunk", "messageId": "1", "content": text });
+    host.notify(
+        Peer::Agent,
+        "session/update",
+        json!({ "sessionId": "t", "update": replayed }),
+    );
+    host.answer(id, json!({ "sessionId": "t" }));
+    let sent = host.sent();
+    assert_eq!(streamed(&sent), "it is acme");
+    assert_eq!(sent.last().expect("the answer").what, What::Response);
+}
+
 #[test]
 fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
     let text = json!({ "type": "text", "text": SECRET });
@@ -351,6 +417,10 @@ fn what_version_2_shows_in_forms_of_its_own_loses_its_secrets() {
         (
             json!({ "sessionUpdate": "notice", "title": SECRET }),
             "/title",
+        ),
+        (
+            json!({ "sessionUpdate": "prompt_suggestions_update", "suggestions": [{ "prompt": [text] }] }),
+            "/suggestions/0/prompt/0/text",
         ),
         (
             json!({ "sessionUpdate": "terminal_update", "command": SECRET }),

@@ -23,6 +23,8 @@ pub(crate) struct Update<'u> {
     pub(crate) kind: String,
     /// The session of a subagent that it reports.
     pub(crate) child: Option<String>,
+    /// Whether the agent says that no turn runs any more (version 2).
+    pub(crate) is_idle: bool,
     /// The secrets in it, except those of the running text.
     pub(crate) findings: Findings,
     /// Present if it is a piece of a running text.
@@ -40,7 +42,7 @@ pub(crate) struct Chunk<'u> {
 
 impl<'u> Update<'u> {
     pub(crate) fn of(marking: Marking, params: &'u str) -> Result<Self, String> {
-        let (mut kind, mut child) = (String::new(), None);
+        let (mut kind, mut child, mut is_idle) = (String::new(), None, false);
         let (mut identity, mut text, mut output) = (String::new(), None, None);
         let mut findings = Findings::default();
         let mut effort = Effort::default();
@@ -56,6 +58,8 @@ impl<'u> Update<'u> {
                     kind = string.decoded().into_owned();
                 } else if name.is("sessionId") {
                     child = Some(string.decoded().into_owned());
+                } else if name.is("state") {
+                    is_idle = string.decoded() == "idle";
                 }
             }
             if TEXTS.iter().any(|names| leads(path, names)) {
@@ -116,6 +120,7 @@ impl<'u> Update<'u> {
             }
         }
         Ok(Self {
+            is_idle: is_idle && kind == "state_update",
             kind,
             child,
             findings,
