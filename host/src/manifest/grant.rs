@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use acp_chain_powers::{Actions, GrantError, NamedMethods, Pattern, Power};
+use acp_chain_powers::{Actions, GrantError, NamedMethods, Pattern};
 use serde::Deserialize;
-use toml::{Spanned, Value};
+use toml::Spanned;
 
 use super::error::unknown_key;
 use super::terms::Wrong;
@@ -91,49 +91,4 @@ pub(super) fn read_directories(
         });
     }
     Ok(directories)
-}
-
-/// The replacement of `[proxy.grant]`, which granted methods before there were powers.
-pub(super) fn instead_of(grant: &Value) -> String {
-    let list = |key: &str| {
-        let patterns = grant.get(key).and_then(Value::as_array);
-        let patterns = patterns.into_iter().flatten().filter_map(Value::as_str);
-        patterns
-            .filter_map(|text| Pattern::new(text).ok())
-            .collect::<Vec<_>>()
-    };
-    let granted = [
-        (Actions::READ, list("observe")),
-        (Actions::CHANGE, list("change")),
-        (Actions::ANSWER, list("answer")),
-        (Actions::SEND, list("originate")),
-    ];
-    let meant = |power: &&Power| {
-        let mut covers = power.covers.iter();
-        power.key == "tools" && grant.get("tools").and_then(Value::as_bool) == Some(true)
-            || power.needs.is_none()
-                && covers.any(|cover| {
-                    granted.iter().any(|(actions, patterns)| {
-                        let mut patterns = patterns.iter();
-                        cover.actions.meets(*actions)
-                            && patterns.any(|pattern| {
-                                cover.methods.iter().any(|method| pattern.covers(method))
-                            })
-                    })
-                })
-    };
-    let powers: Vec<_> = Power::all()
-        .filter(meant)
-        .map(|power| format!("{:?}", power.key))
-        .collect();
-    let powers = powers.join(", ");
-    let directories = match grant.get("directories") {
-        Some(_) => "; `directories` stands beside it, in the table of the proxy itself",
-        None => "",
-    };
-    format!(
-        "`grant` no longer exists: write `powers`, which say what may be done instead of method \
-         names. What this one meant is among `powers = [{powers}]`; `acp-chain check --start` tells \
-         which of them the proxy needs, and `acp-chain powers` what they are{directories}"
-    )
 }

@@ -557,7 +557,7 @@ mod tests {
             error,
             "/project/acp-chain.toml:3:1: unknown key `pth`; did you mean `path`? Known here are \
              `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, \
-             `powers`, `methods`, `directories`, `sleeps`, `grant`"
+             `powers`, `methods`, `directories`, `sleeps`"
         );
         let error = parse("[[proxies]]\nid = \"one\"\n").unwrap_err();
         assert!(
@@ -696,14 +696,6 @@ mod tests {
                 "`methods`: $/x is the host's own",
             ),
             ("methods = { \"*\" = [\"read\"] }", "`*` is the host's own"),
-            (
-                "grant.observe = [\"session/prompt\"]",
-                ":4:1: `grant` no longer exists: write `powers`",
-            ),
-            (
-                "grant = { change = [\"session/prompt\"], originate = [\"fs/*\"], tools = true }",
-                "\"files.read\", \"files.write\", \"tools\"",
-            ),
             (
                 "on-failure = \"shrug\"",
                 "unknown variant `shrug`, expected one of `restart`",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::grant::{DirectoryTable, MethodsTable, instead_of, read_directories, read_grant};
+use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
 use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
 use super::{Around, Environment, command, extension};
 use crate::channel::{FailurePolicy, Grant, Registration};
@@ -133,8 +133,6 @@ pub(super) struct ProxyTable {
     methods: Option<MethodsTable>,
     pub(super) directories: Option<Vec<DirectoryTable>>,
     sleeps: Option<bool>,
-    /// The key before there were powers.
-    grant: Option<Spanned<toml::Value>>,
 }
 
 impl ProxyTable {
@@ -192,9 +190,6 @@ impl ProxyTable {
         start: usize,
         around: &Around,
     ) -> Result<(ProxyKind, Option<FailurePolicy>), Wrong> {
-        if let Some(grant) = &self.grant {
-            return Err((grant.span().start, instead_of(grant.get_ref())));
-        }
         let Some(program) = self.command else {
             return self.read_component(id, start, around);
         };

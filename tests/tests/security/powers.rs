@@ -425,18 +425,8 @@ async fn a_grant_that_makes_no_sense_is_an_error() {
             "is granted by powers: `answers.read`",
         ),
         ("methods = { '_x' = ['look'] }", "unknown key `look`"),
-        (
-            "grant.observe = ['session/prompt']",
-            "`grant` no longer exists: write `powers`",
-        ),
-        ("grant.tools = true", r#"is among `powers = ["tools"]`"#),
     ] {
-        // Named, so that the entry adds none of its own.
-        let terms = match granted.starts_with("grant") {
-            true => format!("{granted}\npowers = []"),
-            false => granted.to_owned(),
-        };
-        let mut chain = Chain::start(&entry("does", "does", &terms), AGENT);
+        let mut chain = Chain::start(&entry("does", "does", granted), AGENT);
         let error = chain.refused("initialize").await;
         assert!(
             error.contains("acp-chain.toml:4:") && error.contains(why),

@@ -178,22 +178,6 @@ fn on_failure(package: &Package) -> Option<String> {
     Some(policy.as_str()?.to_owned())
 }
 
-/// A release that another is compared with: older locks do not say what happens when it breaks.
-pub fn filled_in(place: &Place, old: &Release, new: &Release) -> Release {
-    let mut old = old.clone();
-    if old.on_failure.is_some() {
-        return old;
-    }
-    if old.digest == new.digest {
-        old.on_failure.clone_from(&new.on_failure);
-    } else if let Ok(component) = place.store.read(&old.digest)
-        && let Ok(package) = Package::read(Cursor::new(component))
-    {
-        old.on_failure = on_failure(&package);
-    }
-    old
-}
-
 /// The methods that a package asks for by name.
 fn methods(package: &Package) -> BTreeMap<String, Vec<String>> {
     let asked = package.asks.methods.iter();

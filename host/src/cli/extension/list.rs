@@ -6,7 +6,7 @@ use acp_chain_package::Package;
 use serde_json::json;
 
 use super::about;
-use super::candidate::{filled_in, shown};
+use super::candidate::shown;
 use super::consent;
 use super::place::{Named, Place};
 use crate::extension::{Change, Locked};
@@ -110,8 +110,7 @@ fn print(place: &Place, locked: &Locked, used: &[String]) {
     if let Some(pending) = &locked.pending {
         let version = quote(pending.version.as_deref().unwrap_or_default(), MAX_QUOTE);
         say!("  pending   {version} {}", pending.digest);
-        let release = filled_in(place, release, pending);
-        for more in Change::between(&release, pending).more {
+        for more in Change::between(release, pending).more {
             say!("    ! it {}", quote(&more, MAX_QUOTE));
         }
         say!("    `acp-chain update {name}` asks you about it");

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use super::add::relative;
-use super::candidate::{Candidate, Checks, filled_in, shown};
+use super::candidate::{Candidate, Checks, shown};
 use super::consent::{self, Answer, Consent};
 use super::place::{Named, Place};
 use crate::extension::signature::signer_after;
@@ -91,11 +91,10 @@ impl Update {
         let before = locked.agreed.signer.as_ref();
         let signer = |got: &Fetched| signer_after(before, &got.component, &got.signatures);
         let candidate = checks.get(place, &source, signer)?;
-        let agreed = filled_in(place, &locked.agreed, &candidate.release);
-        if candidate.release == agreed {
+        if candidate.release == locked.agreed {
             return keep(place, locked, candidate);
         }
-        let change = Change::between(&agreed, &candidate.release);
+        let change = Change::between(&locked.agreed, &candidate.release);
         let is_more = !change.more.is_empty();
         say!("`{name}` has an update:");
         for line in change

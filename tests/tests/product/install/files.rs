@@ -319,14 +319,6 @@ fn what_happens_when_an_extension_breaks_is_shown_and_locked_and_another_is_new_
     );
     let agreed = world.locked("it").agreed;
     assert_eq!(agreed.on_failure.as_deref(), Some("refuse"));
-    // An older lock does not say it, and is completed.
-    let lock = world.path("project/acp-chain.lock");
-    let text = fs::read_to_string(&lock).unwrap();
-    let older = text.replace("on-failure = \"refuse\"\n", "");
-    assert_ne!(older, text);
-    fs::write(&lock, older).unwrap();
-    assert_eq!(world.do_run(&["update"]), "`it` is up to date.\n");
-    assert_eq!(world.locked("it").agreed, agreed);
     write("1.1.0", OnFailure::Bypass);
     let told = world.do_run(&["update", "--yes"]);
     assert!(

@@ -190,7 +190,7 @@ async fn an_unknown_key_is_named_with_its_line_and_the_nearest_known_one() {
     let manifest = project.manifest();
     project
         .is_refused(&format!(
-            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, `powers`, `methods`, `directories`, `sleeps`, `grant`",
+            "{}:3:1: unknown key `pth`; did you mean `path`? Known here are `id`, `use`, `path`, `command`, `args`, `env`, `dialect`, `config`, `on-failure`, `limits`, `powers`, `methods`, `directories`, `sleeps`",
             manifest.display()
         ))
         .await;
