@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
+
+use crate::schema;
 
 /// Regenerates the pages.
 pub fn write(workspace: &Workspace) -> Result<ExitCode> {
@@ -21,8 +24,9 @@ pub fn write(workspace: &Workspace) -> Result<ExitCode> {
     test(workspace, &args, "ACP_CHAIN_BOOK")
 }
 
-/// Regenerates the types of the SDKs.
+/// Regenerates the protocol's schemas, and the types of the SDKs.
 pub fn write_types(workspace: &Workspace) -> Result<ExitCode> {
+    schema::write(workspace, &Progress::new(workspace))?;
     test(workspace, &["--test", "types"], "ACP_CHAIN_TYPES")
 }
 

@@ -14,6 +14,7 @@ mod newest;
 mod peers;
 mod portable;
 mod release;
+mod schema;
 mod soak;
 mod test;
 mod wire;
@@ -99,7 +100,7 @@ enum InCheckout {
     Tutorial,
     /// Regenerate the rules of `host/secrets` from the catalogue that they come from.
     Rules,
-    /// Regenerate the types of the SDKs, from the WIT and the protocol's schema.
+    /// Regenerate the protocol's schemas from their crate, and from these and the WIT the types of the SDKs.
     Types,
     /// Hold what `redact` finds against what the engine of its rules finds, in examples and in
     /// ordinary text.

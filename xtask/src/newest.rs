@@ -1,4 +1,5 @@
-//! `cargo xtask newest`: whether the workspace compiles without warnings with the newest stable Rust, too.
+//! `cargo xtask newest`: whether the workspace compiles without warnings with the newest stable Rust, too, and what the
+//! newest schema of the protocol would add.
 //!
 //! It has a folder for rustup of its own, so that the toolchains of the machine stay as they are.
 
@@ -6,9 +7,12 @@ use anyhow::Result;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, starting};
 
+use crate::schema;
+
 /// Fetches that Rust, or a newer one than the last time, and has Clippy look at everything.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
+    schema::tell_newer(workspace, &progress)?;
     let rustup = || {
         let mut rustup = starting("rustup".as_ref());
         rustup.env("RUSTUP_HOME", workspace.target("newest/rustup"));

@@ -30,9 +30,9 @@ pub const DECISIONS: usize = 512;
 /// A version of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
-    /// `v1.schema.unstable.json`
+    /// `v1.json`
     V1,
-    /// `v2.schema.unstable.json`
+    /// `v2.json`
     V2,
 }
 
@@ -118,18 +118,10 @@ impl fmt::Debug for Method {
     }
 }
 
-static V1: LazyLock<Schema> = LazyLock::new(|| {
-    Schema::read(
-        Version::V1,
-        include_str!("../schema/v1.schema.unstable.json"),
-    )
-});
-static V2: LazyLock<Schema> = LazyLock::new(|| {
-    Schema::read(
-        Version::V2,
-        include_str!("../schema/v2.schema.unstable.json"),
-    )
-});
+static V1: LazyLock<Schema> =
+    LazyLock::new(|| Schema::read(Version::V1, include_str!("../schema/v1.json")));
+static V2: LazyLock<Schema> =
+    LazyLock::new(|| Schema::read(Version::V2, include_str!("../schema/v2.json")));
 
 /// One of the protocol's schemas.
 struct Schema {

@@ -64,6 +64,8 @@ const KEYWORDS: &[&str] = &[
     "enum",
     "format",
     "items",
+    // Texts are shorter.
+    "maxLength",
     "maximum",
     "minItems",
     "minLength",
@@ -71,6 +73,8 @@ const KEYWORDS: &[&str] = &[
     "not",
     "oneOf",
     "properties",
+    // It excludes names of the protocol, which no member that is added has.
+    "propertyNames",
     "required",
     "title",
     "type",
@@ -92,6 +96,9 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn shape(&self, schema: &Value) -> Shape {
+        if *schema == Value::Bool(true) {
+            return Shape::Any;
+        }
         known(schema);
         if let Some(name) = reference(schema) {
             return match name {

@@ -1,6 +1,6 @@
 //! The powers that a proxy needs for its subscriptions.
 
-use crate::{Actions, Grant, Kinds, Pattern, Peer, Power};
+use crate::{Actions, Cover, Grant, Kinds, Pattern, Peer, Power};
 
 /// A subscription, as powers see it.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,16 @@ impl Asked<'_> {
     /// without.
     #[must_use]
     pub fn is_met_by(&self, power: &Power) -> bool {
+        self.is_met_by_those(power, |_| true)
+    }
+
+    /// The same, by messages that belong to the power.
+    #[must_use]
+    pub fn is_met_in_full_by(&self, power: &Power) -> bool {
+        self.is_met_by_those(power, |cover| !cover.is_aside)
+    }
+
+    fn is_met_by_those(&self, power: &Power, of: impl Fn(&Cover) -> bool) -> bool {
         let actions = match self.with_body {
             true => Actions::READ,
             false => Actions::TOUCH,
@@ -28,7 +38,7 @@ impl Asked<'_> {
         let covers = power
             .covers
             .iter()
-            .filter(|cover| cover.kinds != Kinds::ERROR);
+            .filter(|cover| cover.kinds != Kinds::ERROR && of(cover));
         let mut covers = covers.filter(|cover| cover.actions.meets(actions));
         covers.any(|cover| cover.meets(self.methods, self.sender, self.kinds))
     }
@@ -90,7 +100,7 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
             _ if power.needs.is_some() => has,
             _ if has => actions.meets(Actions::SEND) || touched(),
             _ if actions.meets(Actions::SEND.and(Actions::DECIDE)) => false,
-            _ => unmet.iter().any(|asked| asked.is_met_by(power)),
+            _ => unmet.iter().any(|asked| asked.is_met_in_full_by(power)),
         }
     };
     Power::all().filter(|power| wanted(power)).collect()

@@ -60,6 +60,8 @@ pub struct Cover {
     /// For [`Actions::READ`]: the places of the body that can be read, where that is not all of it, see
     /// [`Places::part_of`](crate::Places::part_of).
     pub shown: Option<&'static [&'static str]>,
+    /// Whether such messages belong to another power, and this one is about a part of them.
+    pub is_aside: bool,
 }
 
 /// A set of `session/update` notifications, by `/update/sessionUpdate`.

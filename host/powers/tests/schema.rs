@@ -24,7 +24,7 @@ struct Sort {
 impl Schema {
     fn read(version: &str) -> Self {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../messages/schema");
-        let path = format!("{folder}/{version}.schema.unstable.json");
+        let path = format!("{folder}/{version}.json");
         let text = std::fs::read_to_string(&path).expect(&path);
         Self(serde_json::from_str(&text).expect("a schema"))
     }

@@ -78,7 +78,7 @@ fn readers(asked: &Asked) -> String {
                 kinds: *kinds,
                 ..*asked
             }
-            .is_met_by(power)
+            .is_met_in_full_by(power)
         })
     });
     let readers: Vec<_> = readers.map(|power| format!("`{}`", power.key)).collect();

@@ -125,6 +125,54 @@ async fn what_it_may_not_change_it_cannot_and_that_is_counted() {
     }
 }
 
+/// A permissive mode can be set where a session begins, too.
+#[tokio::test]
+async fn a_lock_on_modes_sees_and_stops_what_a_session_is_set_up_with() {
+    let params =
+        r#"{"cwd":"/","mcpServers":[],"configOptions":[{"configId":"mode","value":"yolo"}]}"#;
+    let edits = |place: &str, value: &str| {
+        format!(
+            "[proxy.config.requests]\n'session/new' = [{{ log = 'saw it' }}, {{ edit = {{ pointer = '{place}', value = {value} }} }}]"
+        )
+    };
+    let rejects =
+        "[proxy.config.requests]\n'session/new' = [{ log = 'saw it' }, { reject = 'locked' }]";
+    let (read, change) = (
+        &["settings.read"][..],
+        &["settings.read", "settings.change"][..],
+    );
+    let cases = [
+        (&["sessions.read"][..], rejects.to_owned(), false, None),
+        (read, rejects.to_owned(), true, Some("takes `")),
+        (change, rejects.to_owned(), true, Some("locked")),
+        (change, edits("/configOptions", "[]"), true, None),
+        (
+            change,
+            edits("/cwd", "'/etc'"),
+            true,
+            Some("none of its powers lets it change"),
+        ),
+    ];
+    for (keys, config, sees, refused) in cases {
+        let mut chain = chain(&powers(keys), &config).await;
+        let answer = chain.client.wire.request("session/new", params).await;
+        let log = chain.finish().await;
+        assert_eq!(log.contains("saw it"), sees, "{keys:?}: {log}");
+        match refused {
+            Some(why) => assert!(
+                answer
+                    .error
+                    .as_ref()
+                    .is_some_and(|error| error.contains(why))
+                    || log.contains(why),
+                "{keys:?}: {} {log}",
+                answer.line
+            ),
+            None => assert!(answer.result.is_some(), "{keys:?}: {}", answer.line),
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_it_may_change_but_not_answer_is_refused_when_it_answers() {
     let config = "[proxy.config.requests]\n'test/ask' = [{ respond = 'mine' }]";

@@ -17,6 +17,7 @@ export interface AgentRequests {
   "session/list": { params: ListSessionsRequest; result: ListSessionsResponse };
   "session/load": { params: LoadSessionRequest; result: LoadSessionResponse };
   "session/new": { params: NewSessionRequest; result: NewSessionResponse };
+  "session/options": { params: SessionOptionsRequest; result: SessionOptionsResponse };
   "session/prompt": { params: PromptRequest; result: PromptResponse };
   "session/resume": { params: ResumeSessionRequest; result: ResumeSessionResponse };
   "session/set_config_option": { params: SetSessionConfigOptionRequest; result: SetSessionConfigOptionResponse };
@@ -183,6 +184,13 @@ export interface AuthAccount {
    */
   active?: boolean | null;
   /**
+   * Short text shown with the label, such as the credential source, for example
+   * `API key helper`. MUST NOT contain credentials.
+   *
+   * Optional. Omitted and `null` are equivalent and mean no description is reported.
+   */
+  description?: string | null;
+  /**
    * Email address of the user.
    *
    * Optional. Omitted and `null` are equivalent and mean no email is reported.
@@ -219,9 +227,9 @@ export interface AuthCapabilities {
   /**
    * Whether the client supports `terminal` authentication methods.
    *
-   * The client should set this to `true` only when it can reproduce the
+   * The client SHOULD set this to `true` only when it can reproduce the
    * configured agent invocation in an interactive terminal. When `true`, the
-   * agent may include `terminal` entries in its authentication methods.
+   * agent MAY include `terminal` entries in its authentication methods.
    */
   terminal?: boolean;
 }
@@ -368,8 +376,8 @@ export interface AuthStatusResponse {
   /**
    * Whether the agent can start sessions without the user signing in first.
    *
-   * This is the only field clients should act on. Clients MUST treat values they
-   * do not recognize as `unknown`.
+   * Clients use this field to decide whether sign-in is needed. Clients MUST treat
+   * values they do not recognize as `unknown`.
    */
   state: AuthState;
 }
@@ -398,8 +406,8 @@ export interface AuthStatusUpdateNotification {
   /**
    * Whether the agent can start sessions without the user signing in first.
    *
-   * This is the only field clients should act on. Clients MUST treat values they
-   * do not recognize as `unknown`.
+   * Clients use this field to decide whether sign-in is needed. Clients MUST treat
+   * values they do not recognize as `unknown`.
    */
   state: AuthState;
 }
@@ -525,14 +533,10 @@ export interface ClientCapabilities {
    */
   fs?: FileSystemCapabilities;
   /**
-   * **UNSTABLE**
+   * Whether the Client supports `plan_update` and `plan_removed` session updates.
    *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
-   * Whether the client supports `plan_update` and `plan_removed` session updates.
-   *
-   * Optional. Omitted or `null` both mean the client does not advertise support.
-   * Supplying `{}` means the client can receive both update types.
+   * Optional. Omitted or `null` both mean the Client does not advertise support.
+   * Supplying `{}` means the Client can receive both update types.
    */
   plan?: PlanCapabilities | null;
   /**
@@ -543,10 +547,6 @@ export interface ClientCapabilities {
    */
   session?: ClientSessionCapabilities | null;
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * Whether the client understands exposed subagent sessions.
    *
    * Optional and nullable. Omitted or `null` both mean the client does not
@@ -575,12 +575,35 @@ export interface ClientSessionCapabilities {
    */
   configOptions?: SessionConfigOptionsCapabilities | null;
   /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Support for `cursor_update` session updates.
+   *
+   * Optional. Omitted or `null` both mean the client does not advertise support.
+   * Supplying `{}` means the client handles `cursor_update`.
+   */
+  cursors?: SessionCursorsCapabilities | null;
+  /**
    * Support for live user-facing `notice` session updates.
    *
    * Optional. Omitted or `null` both mean the client does not advertise support.
    * Supplying `{}` means the client can present notices to the user.
    */
   notices?: NoticeCapabilities | null;
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Support for `prompt_suggestions_update` session updates.
+   *
+   * Optional. Omitted or `null` both mean the client does not advertise support.
+   * Supplying `{}` means the client can offer prompt suggestions made of
+   * `text` and `resource_link` content blocks.
+   */
+  promptSuggestions?: PromptSuggestionsCapabilities | null;
 }
 
 /**
@@ -797,7 +820,7 @@ export type CreateElicitationRequest = {
    * extensions. Unknown values that do not begin with `_` are reserved for
    * future ACP variants.
    *
-   * Clients that do not understand this mode should preserve the raw payload
+   * Clients that do not understand this mode SHOULD preserve the raw payload
    * when storing, replaying, proxying, or forwarding elicitation requests.
    * They MUST NOT render it as a known elicitation mode.
    */
@@ -845,7 +868,7 @@ export type CreateElicitationResponse = {
    * extensions. Unknown values that do not begin with `_` are reserved for
    * future ACP variants.
    *
-   * Agents that do not understand this action should preserve the raw
+   * Agents that do not understand this action SHOULD preserve the raw
    * payload when storing, replaying, proxying, or forwarding elicitation
    * responses. They MUST NOT treat it as a known elicitation action.
    */
@@ -899,6 +922,224 @@ export interface CurrentModeUpdate {
   _meta?: Record<string, unknown> | null;
   /** The ID of the current mode */
   currentModeId: SessionModeId;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Where a session cursor is, relative to an entity the Client holds.
+ *
+ * The anchor names the entity by its type and ID, and `position` says on which
+ * side of that entity the cursor is. A known `type` with a malformed payload is
+ * an error. It does not fall back to the unknown-type variant.
+ *
+ * See the [Session Cursors RFD](https://agentclientprotocol.com/rfds/session-cursors).
+ */
+export type CursorAnchor =
+  /** The cursor is next to a user message. */
+  | {
+    type: "user_message";
+  } & CursorMessageAnchor
+  /** The cursor is next to an agent message. */
+  | {
+    type: "agent_message";
+  } & CursorMessageAnchor
+  /** The cursor is next to an agent thought. */
+  | {
+    type: "agent_thought";
+  } & CursorMessageAnchor
+  /** The cursor is next to a session-directed message. */
+  | {
+    type: "session_message";
+  } & CursorMessageAnchor
+  /** The cursor is next to a tool call. */
+  | {
+    type: "tool_call";
+  } & CursorToolCallAnchor
+  /** The cursor is next to a compaction. */
+  | {
+    type: "compaction";
+  } & CursorCompactionAnchor
+  /**
+   * Custom or future anchor type.
+   *
+   * Values beginning with `_` are reserved for implementation-specific
+   * extensions. Unknown values that do not begin with `_` are reserved for
+   * future ACP variants.
+   *
+   * A Client that does not recognize the type cannot place the cursor and
+   * MUST NOT guess a place for it.
+   */
+  | {
+    /**
+     * Custom or future anchor type.
+     *
+     * Values beginning with `_` are reserved for implementation-specific
+     * extensions. Unknown values that do not begin with `_` are reserved for
+     * future ACP variants.
+     */
+    type: string;
+  };
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * On which side of the anchored entity a session cursor is.
+ */
+export type CursorAnchorPosition =
+  /**
+   * The cursor is immediately before the entity. The history before the
+   * cursor does not include the entity.
+   */
+  | "before"
+  /**
+   * The cursor is immediately after the entity. The history before the
+   * cursor includes the entity and nothing that follows it in the timeline.
+   */
+  | "after"
+  /**
+   * Custom or future position.
+   *
+   * Values beginning with `_` are reserved for implementation-specific
+   * extensions. Other unknown values are reserved for future ACP positions.
+   * A Client that does not recognize the value cannot place the cursor.
+   */
+  | string;
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * The methods that currently accept a session cursor.
+ *
+ * See the [Session Cursors RFD](https://agentclientprotocol.com/rfds/session-cursors).
+ */
+export interface CursorCapabilities {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * Permits the Client to fork the session at this cursor with `session/fork`.
+   *
+   * Omitted and `null` are equivalent and mean unsupported. An object (including `{}`)
+   * means supported.
+   */
+  fork?: CursorForkCapabilities | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * A session cursor anchor to a compaction.
+ */
+export interface CursorCompactionAnchor {
+  _meta?: Record<string, unknown> | null;
+  /** The ID of the anchored compaction. */
+  compactionId: CompactionId;
+  /** On which side of the compaction the cursor is. */
+  position: CursorAnchorPosition;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Capability to fork the session at a cursor with `session/fork`.
+ *
+ * Supplying `{}` advertises support. An omitted or `null` `fork` does not.
+ */
+export interface CursorForkCapabilities {
+  _meta?: Record<string, unknown> | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Unique identifier for a session cursor within a session.
+ *
+ * The Agent generates it, and it is never reused for another position in the
+ * session. Clients MUST NOT parse, change, or construct it.
+ *
+ * See the [Session Cursors RFD](https://agentclientprotocol.com/rfds/session-cursors).
+ */
+export type CursorId = string;
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * A session cursor anchor to a message. The anchor's `type` names the kind of message.
+ */
+export interface CursorMessageAnchor {
+  _meta?: Record<string, unknown> | null;
+  /** The ID of the anchored message. */
+  messageId: MessageId;
+  /** On which side of the message the cursor is. */
+  position: CursorAnchorPosition;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * A session cursor anchor to a tool call.
+ */
+export interface CursorToolCallAnchor {
+  _meta?: Record<string, unknown> | null;
+  /** On which side of the tool call the cursor is. */
+  position: CursorAnchorPosition;
+  /** The ID of the anchored tool call. */
+  toolCallId: ToolCallId;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * A session cursor upsert. A cursor names one position in the session's timeline.
+ *
+ * The first update for a `cursorId` MUST include `anchor`. The anchor is fixed
+ * after that, and later updates change only `capabilities`.
+ *
+ * Agents MUST only send this update when the Client advertised
+ * the `session.cursors` Client capability.
+ *
+ * `capabilities` and `_meta` have patch semantics: omission leaves the stored
+ * value unchanged, `null` clears it, and a concrete value replaces it.
+ *
+ * See the [Session Cursors RFD](https://agentclientprotocol.com/rfds/session-cursors).
+ */
+export interface CursorUpdate {
+  /** Extensible metadata patch for this cursor. */
+  _meta?: Record<string, unknown> | null;
+  /**
+   * Where the cursor is, relative to an entity the Client holds.
+   *
+   * Required on the first update for a cursor. The Agent MUST NOT change it afterwards.
+   * A later update can omit it or repeat the same anchor. Omitted and `null` are
+   * equivalent and leave the stored anchor unchanged.
+   */
+  anchor?: CursorAnchor | null;
+  /**
+   * The methods that currently accept this cursor.
+   *
+   * Omission leaves the capabilities unchanged, `null` clears them, and an object replaces
+   * the whole previous value. A new cursor starts with none.
+   */
+  capabilities?: CursorCapabilities | null;
+  /** The Agent-owned ID of this cursor, unique within the session. */
+  cursorId: CursorId;
 }
 
 /**
@@ -1057,7 +1298,7 @@ export type ElicitationPropertySchema =
    * extensions. Unknown values that do not begin with `_` are reserved for
    * future ACP variants.
    *
-   * Clients that do not understand this property schema type should preserve
+   * Clients that do not understand this property schema type SHOULD preserve
    * the raw schema when storing, replaying, proxying, or forwarding
    * elicitation requests. They MUST NOT render it as a known input control.
    */
@@ -1096,7 +1337,7 @@ export interface ElicitationSchema {
    * Optional. Omitted and `null` are equivalent and mean no schema description is provided.
    */
   description?: string | null;
-  /** Property definitions (must be primitive types). */
+  /** Property definitions (MUST be primitive types). */
   properties?: Record<string, ElicitationPropertySchema>;
   /**
    * List of required property names.
@@ -1214,7 +1455,7 @@ export interface EnvVariable {
 export interface Error {
   /**
    * A number indicating the error type that occurred.
-   * This must be an integer as defined in the JSON-RPC specification.
+   * This MUST be an integer as defined in the JSON-RPC specification.
    */
   code: ErrorCode;
   /**
@@ -1224,7 +1465,7 @@ export interface Error {
   data?: unknown;
   /**
    * A string providing a short description of the error.
-   * The message should be limited to a concise single sentence.
+   * The message SHOULD be limited to a concise single sentence.
    */
   message: string;
 }
@@ -1262,13 +1503,7 @@ export type ErrorCode =
   /** Other undefined error code. */
   | number;
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * Details of a failure that ended a child's foreground work.
- */
+/** Details of a failure that ended a child's foreground work. */
 export interface ErrorStopReason {
   /**
    * The failure, as a JSON-RPC error object.
@@ -1303,13 +1538,49 @@ export interface FileSystemCapabilities {
 export interface ForkSessionRequest {
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots to activate for this session. Each path must be absolute.
+   * Additional workspace roots to activate for this session. Each path MUST be absolute.
    *
    * When omitted or empty, no additional roots are activated. When non-empty,
    * this is the complete resulting additional-root list for the forked
    * session.
    */
   additionalDirectories?: Array<string>;
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Initial values for the forked session's config options.
+   *
+   * Optional. Omitted and `null` are equivalent to an empty list. Clients MUST only send
+   * this when the Agent advertises `sessionCapabilities.options`.
+   *
+   * The Agent applies the entries in list order on top of the configuration the fork
+   * starts with, as if the Client had called `session/set_config_option` for each entry
+   * after the session was set up. Malformed entries and duplicate `configId` values fail
+   * the request with `-32602`. The Agent MUST ignore an entry whose `configId` is unknown,
+   * whose `type` does not match the option, or whose value is not allowed when it is
+   * applied. The `configOptions` in the response contain the values the session actually
+   * has. The Agent SHOULD NOT send `config_option_update` notifications for these entries,
+   * and SHOULD NOT send other `session/update` notifications caused by applying them
+   * before it responds.
+   */
+  configOptions?: Array<InitialSessionConfigOption>;
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * The session cursor to fork at. The new session's history is the source
+   * session's history before the cursor.
+   *
+   * Optional. Omitted and `null` are equivalent and fork the whole session.
+   * Clients MUST only send the ID of a cursor that the Agent announced on the
+   * source session and that currently advertises `capabilities.fork`. The Agent
+   * rejects any other ID with `-32602`. It does not fall back to forking the
+   * whole session.
+   */
+  cursorId?: CursorId | null;
   /** The working directory for this session. Must be an absolute path. */
   cwd: string;
   /** List of MCP servers to connect to for this session. */
@@ -1317,13 +1588,9 @@ export interface ForkSessionRequest {
   /** The ID of the session to fork. */
   sessionId: SessionId;
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * System-level instructions for the forked session.
    *
-   * Optional. Omitted and `null` are equivalent. The Agent may then keep a
+   * Optional. Omitted and `null` are equivalent. The Agent MAY then keep a
    * system prompt it stored with the source session or use its default
    * instructions. Clients MUST only send this when the Agent advertises
    * `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -1359,16 +1626,16 @@ export interface HttpHeader {
 }
 
 /**
- * The child is ready to process another prompt.
+ * Foreground work is not in progress. The parent can give the child more work.
  *
- * An omitted, `null`, or malformed `stopReason` means not reported.
+ * An omitted or `null` `stopReason` means not reported.
  */
 export type IdleStateUpdate = {
   _meta?: Record<string, unknown> | null;
   /**
    * Why foreground work stopped. The value selects one of this type's variants, which may add fields of their own.
    *
-   * Optional. Omitted or `null` both mean the agent is not reporting a stop reason; a malformed value is treated the same way.
+   * Optional. Omitted or `null` both mean the agent is not reporting a stop reason.
    */
   stopReason?: string | null;
   /**
@@ -1450,7 +1717,7 @@ export interface Implementation {
    * Intended for UI and end-user contexts and optimized to be human-readable
    * and easily understood.
    *
-   * If not provided, the name should be used for display.
+   * If not provided, the name SHOULD be used for display.
    */
   title?: string | null;
   /**
@@ -1459,6 +1726,44 @@ export interface Implementation {
    */
   version: string;
 }
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * An initial value for a config option, sent on session setup requests.
+ *
+ * Same shape as `session/set_config_option` without `sessionId`. Unlike
+ * `session/set_config_option`, an unknown `configId`, a `type` that does not match the
+ * option, or a value that is not allowed is ignored instead of rejected.
+ *
+ * Clients only send `type: "boolean"` entries when they advertise
+ * `sessionCapabilities.configOptions.boolean`.
+ */
+export type InitialSessionConfigOption = {
+  _meta?: Record<string, unknown> | null;
+  /** The ID of the configuration option to set. */
+  configId: SessionConfigId;
+} & (
+  /** A boolean value (`type: "boolean"`). */
+  | {
+    type: "boolean";
+    /** The boolean value. */
+    value: boolean;
+  }
+  /**
+   * A `SessionConfigValueId` string value.
+   *
+   * This is the default when `type` is absent on the wire. Unknown `type`
+   * values with string payloads also gracefully deserialize into this
+   * variant.
+   */
+  | {
+    /** The value ID. */
+    value: SessionConfigValueId;
+  }
+);
 
 /**
  * Request parameters for the initialize method.
@@ -1500,7 +1805,7 @@ export interface InitializeResponse {
    * The protocol version the client specified if supported by the agent,
    * or the latest protocol version supported by the agent.
    *
-   * The client should disconnect, if it doesn't support this version.
+   * The client SHOULD disconnect, if it doesn't support this version.
    */
   protocolVersion: ProtocolVersion;
 }
@@ -1650,14 +1955,32 @@ export type LlmProtocol =
 export interface LoadSessionRequest {
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots to activate for this session. Each path must be absolute.
+   * Additional workspace roots to activate for this session. Each path MUST be absolute.
    *
    * When omitted or empty, no additional roots are activated. When non-empty,
    * this is the complete resulting additional-root list for the loaded
-   * session. It may differ from any previously used or reported list as long as
+   * session. It MAY differ from any previously used or reported list as long as
    * the request `cwd` matches the session's `cwd`.
    */
   additionalDirectories?: Array<string>;
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Initial values for the session's config options.
+   *
+   * Optional. Omitted and `null` are equivalent to an empty list. Clients MUST only send
+   * this when the Agent advertises `sessionCapabilities.options`.
+   *
+   * The Agent applies the entries in list order, as if the Client had called
+   * `session/set_config_option` for each entry after the session was set up. Malformed
+   * entries and duplicate `configId` values fail the request with `-32602`. The Agent MUST
+   * ignore an entry whose `configId` is unknown, whose `type` does not match the option,
+   * or whose value is not allowed when it is applied. The `configOptions` in the response contain the values the session actually
+   * has. The Agent SHOULD NOT send `config_option_update` notifications for these entries.
+   */
+  configOptions?: Array<InitialSessionConfigOption>;
   /** The working directory for this session. Must be an absolute path. */
   cwd: string;
   /** List of MCP servers to connect to for this session. */
@@ -1665,13 +1988,9 @@ export interface LoadSessionRequest {
   /** The ID of the session to load. */
   sessionId: SessionId;
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * System-level instructions for the loaded session.
    *
-   * Optional. Omitted and `null` are equivalent. The Agent may then keep a
+   * Optional. Omitted and `null` are equivalent. The Agent MAY then keep a
    * system prompt it stored with the session or use its default instructions.
    * Clients MUST only send this when the Agent advertises
    * `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -1930,10 +2249,10 @@ export interface MessageMcpRequest {
  * inner MCP outcome: an opaque result (including JSON null), or an MCP error.
  * Outer ACP errors are reserved for binding and runtime failures.
  *
- * Both branches require their carrier key. An error must be a non-null object.
+ * Both branches require their carrier key. An error MUST be a non-null object.
  * Unknown outer fields are ignored. Inner result and error fields are preserved.
- * Carrier `_meta` is optional. Null or invalid values are treated as absent.
- * Senders must include exactly one outcome. Receivers prefer `result` if both are present.
+ * Carrier `_meta` is optional. Omitted and `null` are equivalent.
+ * Senders MUST include exactly one outcome.
  */
 export type MessageMcpResponse =
   /** An opaque inner MCP result. */
@@ -2017,22 +2336,38 @@ export interface MultiSelectPropertySchema {
 export interface NewSessionRequest {
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots for this session. Each path must be absolute.
+   * Additional workspace roots for this session. Each path MUST be absolute.
    *
    * These expand the session's filesystem scope without changing `cwd`, which
    * remains the base for relative paths. When omitted or empty, no
    * additional roots are activated for the new session.
    */
   additionalDirectories?: Array<string>;
-  /** The working directory for this session. Must be an absolute path. */
-  cwd: string;
-  /** List of MCP (Model Context Protocol) servers the agent should connect to. */
-  mcpServers: Array<McpServer>;
   /**
    * **UNSTABLE**
    *
    * This capability is not part of the spec yet, and may be removed or changed at any point.
    *
+   * Initial values for the session's config options.
+   *
+   * Optional. Omitted and `null` are equivalent to an empty list. Clients MUST only send
+   * this when the Agent advertises `sessionCapabilities.options`.
+   *
+   * The Agent applies the entries in list order, as if the Client had called
+   * `session/set_config_option` for each entry after the session was set up. Malformed
+   * entries and duplicate `configId` values fail the request with `-32602`. The Agent MUST
+   * ignore an entry whose `configId` is unknown, whose `type` does not match the option,
+   * or whose value is not allowed when it is applied. The `configOptions` in the response contain the values the session actually
+   * has. The Agent SHOULD NOT send `config_option_update` notifications for these entries,
+   * and SHOULD NOT send other `session/update` notifications caused by applying them
+   * before it responds.
+   */
+  configOptions?: Array<InitialSessionConfigOption>;
+  /** The working directory for this session. Must be an absolute path. */
+  cwd: string;
+  /** List of MCP (Model Context Protocol) servers the agent should connect to. */
+  mcpServers: Array<McpServer>;
+  /**
    * System-level instructions for the new session.
    *
    * Optional. Omitted and `null` are equivalent and mean the Agent uses its
@@ -2171,31 +2506,19 @@ export type PermissionOptionKind =
   /** Reject this operation and remember the choice. */
   | "reject_always";
 
-/**
- * An execution plan for accomplishing complex tasks.
- *
- * Plans consist of multiple entries representing individual tasks or goals.
- * Agents report plans to clients to provide visibility into their execution strategy.
- * Plans can evolve during execution as the agent discovers new requirements or completes tasks.
- */
+/** A checklist sent with the `plan` session update. */
 export interface Plan {
   _meta?: Record<string, unknown> | null;
   /**
    * The list of tasks to be accomplished.
    *
-   * When updating a plan, the agent must send a complete list of all entries
-   * with their current status. The client replaces the entire plan with each update.
+   * The Agent MUST send all entries with their current status.
+   * The Client MUST replace the entire checklist with each update.
    */
   entries: Array<PlanEntry>;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * Capabilities for receiving `plan_update` and `plan_removed` session updates.
- */
+/** Capabilities for receiving `plan_update` and `plan_removed` session updates. */
 export interface PlanCapabilities {
   _meta?: Record<string, unknown> | null;
 }
@@ -2246,108 +2569,61 @@ export type PlanEntryStatus =
   /** The task has been successfully completed. */
   | "completed";
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * A plan represented by a file URI.
- */
-export interface PlanFile {
-  _meta?: Record<string, unknown> | null;
-  /** The plan ID to update. */
-  planId: PlanId;
-  /** The URI of the file containing the plan. */
-  uri: string;
-}
-
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * Unique identifier for a plan within a session.
- */
+/** Unique identifier for a plan within a session. */
 export type PlanId = string;
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * A plan represented as structured entries.
- */
+/** A plan represented as structured entries. */
 export interface PlanItems {
   _meta?: Record<string, unknown> | null;
   /**
    * The list of tasks to be accomplished.
    *
-   * When updating an item-based plan, the agent must send a complete list of all entries
-   * with their current status. The client replaces that plan with each update.
+   * The Agent MUST send all entries with their current status.
+   * The Client MUST replace the checklist with this `planId` on each update.
    */
   entries: Array<PlanEntry>;
   /** The plan ID to update. */
   planId: PlanId;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * A plan represented as raw markdown content.
- */
+/** A plan represented as Markdown. */
 export interface PlanMarkdown {
   _meta?: Record<string, unknown> | null;
-  /** Markdown content for the plan. */
+  /** The complete plan as Markdown, not just the text that changed. */
   content: string;
+  /**
+   * The absolute path of the file that holds this plan.
+   *
+   * Omitted and `null` both mean the plan has no file. A supplied path MUST
+   * be absolute. `content` is the plan to display whether or not `path` is set.
+   * Clients can use `path` to open the file.
+   */
+  path?: string | null;
   /** The plan ID to update. */
   planId: PlanId;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * Removal notice for a plan identified by ID.
- */
+/** Removal notice for a plan identified by ID. */
 export interface PlanRemoved {
   _meta?: Record<string, unknown> | null;
-  /** The plan ID to remove. */
+  /** The plan ID to remove. Clients MUST ignore a removal for an unknown ID. */
   planId: PlanId;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * A content update for a plan identified by ID.
- */
+/** A content update for a plan identified by ID. */
 export interface PlanUpdate {
   _meta?: Record<string, unknown> | null;
-  /** The updated plan content. */
+  /** Replaces the whole plan with this `planId`, even if its `type` changes. */
   plan: PlanUpdateContent;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * Updated content for a plan.
- */
+/** Updated content for a plan. */
 export type PlanUpdateContent =
   /** Structured plan entries. */
   | {
     type: "items";
   } & PlanItems
-  /** A URI pointing to a file containing the plan. */
-  | {
-    type: "file";
-  } & PlanFile
-  /** Raw markdown content for the plan. */
+  /** The complete plan as Markdown. */
   | {
     type: "markdown";
   } & PlanMarkdown;
@@ -2422,6 +2698,138 @@ export interface PromptResponse {
 }
 
 /**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * A prompt the Agent predicts the user will send next.
+ */
+export interface PromptSuggestion {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * The content of the suggested prompt.
+   *
+   * Required and non-null. Must contain at least one content block. This is
+   * the same type as the `prompt` field of `session/prompt`, and the Client
+   * can send it in that field unchanged.
+   *
+   * Agents MUST only use `text` and `resource_link` content blocks, and
+   * other content block types that both the Agent's prompt capabilities
+   * and the Client's `session.promptSuggestions` capability advertise.
+   * Agents MUST NOT send a prompt whose only content is empty or
+   * whitespace-only text.
+   */
+  prompt: Array<ContentBlock>;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Capabilities for audio content in prompt suggestions.
+ *
+ * Supplying `{}` means the client can offer suggestions that include audio.
+ */
+export interface PromptSuggestionsAudioCapabilities {
+  _meta?: Record<string, unknown> | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Client support for `prompt_suggestions_update` session updates.
+ *
+ * Supplying `{}` means the client can offer prompt suggestions made of `text`
+ * and `resource_link` content blocks. The client opts in to other content
+ * block types with the fields below. They have the same names as the agent's
+ * prompt capabilities.
+ */
+export interface PromptSuggestionsCapabilities {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * Whether prompt suggestions may include `audio` content blocks.
+   *
+   * Optional. Omitted or `null` both mean the client does not advertise support.
+   * Supplying `{}` means the client can offer suggestions that include audio.
+   */
+  audio?: PromptSuggestionsAudioCapabilities | null;
+  /**
+   * Whether prompt suggestions may include `resource` content blocks.
+   *
+   * Optional. Omitted or `null` both mean the client does not advertise support.
+   * Supplying `{}` means the client can offer suggestions that include
+   * embedded resources.
+   */
+  embeddedContext?: PromptSuggestionsEmbeddedContextCapabilities | null;
+  /**
+   * Whether prompt suggestions may include `image` content blocks.
+   *
+   * Optional. Omitted or `null` both mean the client does not advertise support.
+   * Supplying `{}` means the client can offer suggestions that include images.
+   */
+  image?: PromptSuggestionsImageCapabilities | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Capabilities for embedded resources in prompt suggestions.
+ *
+ * Supplying `{}` means the client can offer suggestions that include
+ * `resource` content blocks.
+ */
+export interface PromptSuggestionsEmbeddedContextCapabilities {
+  _meta?: Record<string, unknown> | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Capabilities for image content in prompt suggestions.
+ *
+ * Supplying `{}` means the client can offer suggestions that include images.
+ */
+export interface PromptSuggestionsImageCapabilities {
+  _meta?: Record<string, unknown> | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Replaces the session's current list of prompt suggestions.
+ *
+ * A prompt suggestion is a prompt the Agent predicts the user will send next.
+ * The Client offers suggestions where the user writes the next prompt. The
+ * list in the most recent update is the current list until the Agent sends
+ * another update. A session starts with an empty list.
+ *
+ * Suggestions are not part of session history. Agents SHOULD NOT include
+ * this update when they replay a session.
+ *
+ * Agents MUST only send this update when the Client advertised
+ * the `session.promptSuggestions` Client capability.
+ */
+export interface PromptSuggestionsUpdate {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * The suggestions the Client can offer, ordered most likely first.
+   *
+   * Required and non-null. An empty list withdraws the suggestions the
+   * Client is offering.
+   */
+  suggestions: Array<PromptSuggestion>;
+}
+
+/**
  * Protocol version identifier.
  *
  * This version is only bumped for breaking changes.
@@ -2471,7 +2879,7 @@ export interface ProviderInfo {
   providerId: ProviderId;
   /**
    * Whether this provider is mandatory and cannot be disabled via `providers/disable`.
-   * If true, clients must not call `providers/disable` for this provider ID.
+   * If true, clients MUST NOT call `providers/disable` for this provider ID.
    */
   required: boolean;
   /** Supported protocol types for this provider. */
@@ -2622,14 +3030,32 @@ export interface ResourceLink {
 export interface ResumeSessionRequest {
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots to activate for this session. Each path must be absolute.
+   * Additional workspace roots to activate for this session. Each path MUST be absolute.
    *
    * When omitted or empty, no additional roots are activated. When non-empty,
    * this is the complete resulting additional-root list for the resumed
-   * session. It may differ from any previously used or reported list as long as
+   * session. It MAY differ from any previously used or reported list as long as
    * the request `cwd` matches the session's `cwd`.
    */
   additionalDirectories?: Array<string>;
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Initial values for the session's config options.
+   *
+   * Optional. Omitted and `null` are equivalent to an empty list. Clients MUST only send
+   * this when the Agent advertises `sessionCapabilities.options`.
+   *
+   * The Agent applies the entries in list order, as if the Client had called
+   * `session/set_config_option` for each entry after the session was set up. Malformed
+   * entries and duplicate `configId` values fail the request with `-32602`. The Agent MUST
+   * ignore an entry whose `configId` is unknown, whose `type` does not match the option,
+   * or whose value is not allowed when it is applied. The `configOptions` in the response contain the values the session actually
+   * has. The Agent SHOULD NOT send `config_option_update` notifications for these entries.
+   */
+  configOptions?: Array<InitialSessionConfigOption>;
   /** The working directory for this session. Must be an absolute path. */
   cwd: string;
   /** List of MCP servers to connect to for this session. */
@@ -2637,13 +3063,9 @@ export interface ResumeSessionRequest {
   /** The ID of the session to resume. */
   sessionId: SessionId;
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * System-level instructions for the resumed session.
    *
-   * Optional. Omitted and `null` are equivalent. The Agent may then keep a
+   * Optional. Omitted and `null` are equivalent. The Agent MAY then keep a
    * system prompt it stored with the session or use its default instructions.
    * Clients MUST only send this when the Agent advertises
    * `sessionCapabilities.systemPrompt`, and SHOULD send the same value they used
@@ -2733,10 +3155,6 @@ export type SessionArchiveFilter =
   | string;
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Capability to cancel work in a subagent session without ending that session.
  *
  * Supplying `{}` advertises support. An omitted or `null` `cancel` does not.
@@ -2813,6 +3231,18 @@ export interface SessionCapabilities {
    */
   list?: SessionListCapabilities | null;
   /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Whether the agent supports `session/options`.
+   *
+   * Optional. Omitted or `null` both mean the agent does not advertise support.
+   * Supplying `{}` means the agent supports `session/options` and accepts initial
+   * config option values on session setup requests.
+   */
+  options?: SessionOptionsCapabilities | null;
+  /**
    * Whether the agent supports `session/resume`.
    *
    * Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -2831,10 +3261,6 @@ export interface SessionCapabilities {
    */
   status?: SessionStatusCapabilities | null;
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * Whether the agent supports `systemPrompt` on session lifecycle requests.
    *
    * Optional. Omitted or `null` both mean the agent does not advertise support.
@@ -2918,6 +3344,14 @@ export type SessionConfigOptionCategory =
   | "model"
   /** Model-related configuration parameter. */
   | "model_config"
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * Response speed selector, such as a fast mode toggle.
+   */
+  | "speed"
   /** Thought/reasoning level selector. */
   | "thought_level"
   /** Unknown / uncategorized selector. */
@@ -2978,6 +3412,17 @@ export type SessionConfigSelectOptions =
 export type SessionConfigValueId = string;
 
 /**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Client support for `cursor_update` session updates.
+ *
+ * See the [Session Cursors RFD](https://agentclientprotocol.com/rfds/session-cursors).
+ */
+export type SessionCursorsCapabilities = Record<string, unknown>;
+
+/**
  * Capabilities for the `session/delete` method.
  *
  * Supplying `{}` means the agent supports deleting sessions from `session/list`.
@@ -3011,7 +3456,7 @@ export type SessionId = string;
 export interface SessionInfo {
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots reported for this session. Each path must be absolute.
+   * Additional workspace roots reported for this session. Each path MUST be absolute.
    *
    * When present, this is the complete ordered additional-root list reported
    * by the Agent. Omitted and empty values are equivalent: the response
@@ -3062,13 +3507,7 @@ export interface SessionListCapabilities {
   _meta?: Record<string, unknown> | null;
 }
 
-/**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
- * An upsert for an inter-session message.
- */
+/** An upsert for an inter-session message. */
 export interface SessionMessage {
   /**
    * Omitted leaves metadata unchanged. `null` removes it.
@@ -3114,10 +3553,6 @@ export interface SessionMessage {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * A streamed content block of an inter-session message.
  *
  * A chunk carries only content. The message's participants and references come from
@@ -3170,6 +3605,99 @@ export interface SessionNotification {
   sessionId: SessionId;
   /** The actual update content. */
   update: SessionUpdate;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Capabilities for the `session/options` method.
+ *
+ * Supplying `{}` means the agent supports `session/options` and accepts initial config
+ * option values on session setup requests.
+ */
+export interface SessionOptionsCapabilities {
+  _meta?: Record<string, unknown> | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Request parameters for `session/options`, which returns the config options a session
+ * would start with, without creating or resuming a session.
+ *
+ * Only available if the Agent supports the `sessionCapabilities.options` capability.
+ *
+ * `session/options` MUST NOT create or resume a session, send `session/update`
+ * notifications, add an entry to `session/list`, or change an existing session. Agents
+ * SHOULD NOT connect to MCP servers to answer it. Agents MAY start their runtime to resolve
+ * the options. The rules above still hold for it.
+ */
+export interface SessionOptionsRequest {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * Additional workspace roots to resolve options for. Each path MUST be absolute.
+   *
+   * Optional. Omitted and `null` are equivalent to an empty list.
+   */
+  additionalDirectories?: Array<string>;
+  /** The working directory to resolve options for. Must be an absolute path. */
+  cwd: string;
+  /**
+   * The session to resolve options for.
+   *
+   * Optional. Omitted and `null` are equivalent and mean a new session. When present,
+   * the Agent returns what `session/load` or `session/resume` with the same `cwd` and
+   * `additionalDirectories` would return, with the same `cwd` rules. A session the
+   * Agent does not know gets `-32002`.
+   * Clients MUST only send this when the Agent supports `session/load` (`loadSession`)
+   * or `session/resume` (`sessionCapabilities.resume`).
+   */
+  sessionId?: SessionId | null;
+}
+
+/**
+ * **UNSTABLE**
+ *
+ * This capability is not part of the spec yet, and may be removed or changed at any point.
+ *
+ * Response from `session/options`.
+ *
+ * The result is a snapshot. The options a session actually starts with are the ones in
+ * the session setup response.
+ *
+ * Agents only return `type: "boolean"` options when the Client advertises
+ * `sessionCapabilities.configOptions.boolean`.
+ */
+export interface SessionOptionsResponse {
+  _meta?: Record<string, unknown> | null;
+  /**
+   * The config options the session would start with, with the same rules as on
+   * `NewSessionResponse`.
+   *
+   * Optional. Omitted, `null`, or empty means no config options are advertised.
+   */
+  configOptions?: Array<SessionConfigOption> | null;
+  /** The mode state the session would start with, if the Agent supports modes. */
+  modes?: SessionModeState | null;
+}
+
+/**
+ * A display-only reference to another session that this tool call operates on,
+ * such as a subagent it created, delegated to, or is waiting on.
+ *
+ * The referenced session must already be known to the Client through ordinary
+ * session setup or a `subagent_update` announcement. The reference does not
+ * establish ownership, grant any Client-initiated controls, or report that the
+ * referenced session received or finished any work.
+ */
+export interface SessionReference {
+  _meta?: Record<string, unknown> | null;
+  /** The referenced session. */
+  sessionId: SessionId;
 }
 
 /**
@@ -3267,10 +3795,6 @@ export interface SessionStatusResponse {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Capabilities for client-provided system prompts.
  *
  * Supplying `{}` means the agent supports `systemPrompt` on session lifecycle
@@ -3287,10 +3811,6 @@ export interface SessionSystemPromptCapabilities {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * System prompt delivery modes the agent supports in addition to `append`.
  *
  * `append` has no entry because every agent advertising
@@ -3309,10 +3829,6 @@ export interface SessionSystemPromptModeCapabilities {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Capabilities for the `override` system prompt mode.
  *
  * Supplying `{}` means the agent supports replacing its built-in default
@@ -3367,21 +3883,15 @@ export type SessionUpdate =
     sessionUpdate: "plan";
   } & Plan
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
-   * A content update for a plan identified by ID.
+   * Replaces the plan with this ID. Agents MUST NOT send this update unless
+   * the Client advertised `plan`.
    */
   | {
     sessionUpdate: "plan_update";
   } & PlanUpdate
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
-   * Removal notice for a plan identified by ID.
+   * Removes the plan with this ID. Agents MUST NOT send this update unless
+   * the Client advertised `plan`.
    */
   | {
     sessionUpdate: "plan_removed";
@@ -3438,29 +3948,52 @@ export type SessionUpdate =
    *
    * This capability is not part of the spec yet, and may be removed or changed at any point.
    *
+   * Replaces the session's current list of prompt suggestions.
+   *
+   * Agents MUST only send this update when the Client advertised
+   * the `session.promptSuggestions` Client capability.
+   */
+  | {
+    sessionUpdate: "prompt_suggestions_update";
+  } & PromptSuggestionsUpdate
+  /**
+   * **UNSTABLE**
+   *
+   * This capability is not part of the spec yet, and may be removed or changed at any point.
+   *
+   * A session cursor has been announced or its capabilities have changed.
+   *
+   * Agents MUST only send this update when the Client advertised
+   * the `session.cursors` Client capability.
+   */
+  | {
+    sessionUpdate: "cursor_update";
+  } & CursorUpdate
+  /**
    * Announces a child session created and owned by this session, or updates
    * that ownership association's metadata.
+   *
+   * Agents MUST only send this update when the Client advertised
+   * the `subagents` Client capability.
    */
   | {
     sessionUpdate: "subagent_update";
   } & SubagentUpdate
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * A message upsert observed in this session's transcript, sent to or
    * received from another session.
+   *
+   * Agents MUST only send this update when the Client advertised
+   * the `subagents` Client capability.
    */
   | {
     sessionUpdate: "session_message";
   } & SessionMessage
   /**
-   * **UNSTABLE**
-   *
-   * This capability is not part of the spec yet, and may be removed or changed at any point.
-   *
    * One content block appended to a sent or received session message.
+   *
+   * Agents MUST only send this update when the Client advertised
+   * the `subagents` Client capability.
    */
   | {
     sessionUpdate: "session_message_chunk";
@@ -3598,10 +4131,6 @@ export interface SetSessionTitleResponse {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Current foreground-work state of a reusable child session.
  *
  * Each update is a whole-object snapshot. Idle does not terminate the child.
@@ -3613,7 +4142,7 @@ export type StateUpdate =
   | {
     state: "running";
   } & RunningStateUpdate
-  /** The child is ready to process another prompt. */
+  /** Foreground work is not in progress. The parent can give the child more work. */
   | {
     state: "idle";
   } & IdleStateUpdate
@@ -3662,7 +4191,7 @@ export type StopReason =
    *
    * This stop reason MUST be returned when the client sends a `session/cancel`
    * notification, even if the cancellation causes exceptions in underlying operations.
-   * Agents should catch these exceptions and return this semantically meaningful
+   * Agents SHOULD catch these exceptions and return this semantically meaningful
    * response to confirm successful cancellation.
    */
   | "cancelled";
@@ -3752,10 +4281,6 @@ export interface StringPropertySchema {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Capability marker for exposing reusable child sessions as restricted ACP sessions.
  *
  * Supplying `{}` advertises support for child association and state updates,
@@ -3768,10 +4293,6 @@ export interface SubagentCapabilities {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Client-initiated session mutations permitted for a specific subagent session.
  *
  * A mutation requires an explicit per-child capability. Support for the method
@@ -3788,10 +4309,6 @@ export interface SubagentSessionCapabilities {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Notification that the enclosing parent session created and owns a child session.
  *
  * Later updates modify the existing association's metadata, not its ownership.
@@ -3818,7 +4335,7 @@ export interface SubagentUpdate {
   /** Omitted means unchanged. `null` removes the metadata. */
   _meta?: Record<string, unknown> | null;
   /**
-   * Additional workspace roots for the child. Each path must be absolute.
+   * Additional workspace roots for the child. Each path MUST be absolute.
    *
    * Optional and nullable. Omitted means unchanged. `null` clears the
    * reported value. While unset, the child inherits its immediate parent's
@@ -3874,17 +4391,12 @@ export interface SubagentUpdate {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * Client-provided system-level instructions for a session.
  *
  * Clients MUST only send this when the Agent advertises
  * `sessionCapabilities.systemPrompt`. Agents that cannot apply it, for example
  * because of an unadvertised mode or an unsupported content block type, MUST
- * return an error instead of creating, loading, resuming, or forking the
- * session.
+ * return an error instead of creating, loading, or resuming the session.
  */
 export interface SystemPrompt {
   _meta?: Record<string, unknown> | null;
@@ -3897,7 +4409,7 @@ export interface SystemPrompt {
    * blocks they do not support.
    *
    * Clients MUST NOT send an empty array. Agents MAY reject one with
-   * `-32602` without creating, loading, resuming, or forking the session.
+   * `-32602` without creating, loading, or resuming the session.
    */
   content: Array<ContentBlock>;
   /**
@@ -3910,10 +4422,6 @@ export interface SystemPrompt {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * How the Agent combines a client-provided system prompt with its own instructions.
  *
  * Unknown modes are preserved so they can be stored,
@@ -3953,7 +4461,7 @@ export type SystemPromptMode =
 /**
  * Embed a terminal created with `terminal/create` by its id.
  *
- * The terminal must be added before calling `terminal/release`.
+ * The terminal MUST be added before calling `terminal/release`.
  */
 export interface Terminal {
   _meta?: Record<string, unknown> | null;
@@ -4078,11 +4586,20 @@ export type ToolCallContent =
   /**
    * Embed a terminal created with `terminal/create` by its id.
    *
-   * The terminal must be added before calling `terminal/release`.
+   * The terminal MUST be added before calling `terminal/release`.
    */
   | {
     type: "terminal";
-  } & Terminal;
+  } & Terminal
+  /**
+   * A display-only reference to another session, such as a subagent.
+   *
+   * Agents send it only when the Client advertised the `subagents` Client
+   * capability.
+   */
+  | {
+    type: "session";
+  } & SessionReference;
 
 /** Unique identifier for a tool call within a session. */
 export type ToolCallId = string;
@@ -4213,10 +4730,6 @@ export interface UnarchiveSessionResponse {
 }
 
 /**
- * **UNSTABLE**
- *
- * This capability is not part of the spec yet, and may be removed or changed at any point.
- *
  * The Agent cannot currently determine foreground activity.
  *
  * Report this when activity becomes unobservable, not merely because the child
@@ -4225,7 +4738,10 @@ export interface UnarchiveSessionResponse {
  * snapshot normally.
  *
  * This is not a task outcome or session closure. It does not cancel work, resolve
- * pending requests, or revoke capabilities. Capabilities are updated separately.
+ * pending requests, or revoke capabilities. If a control is no longer available,
+ * the Agent updates the capabilities explicitly. Unfinished tool calls and
+ * terminals stay as last reported. The Agent does not invent a final status
+ * for them, and Clients do not present them as confirmed live activity.
  */
 export interface UnknownStateUpdate {
   _meta?: Record<string, unknown> | null;

@@ -54,12 +54,12 @@ type Messages = fn(&str) -> Result<String>;
 const MESSAGES: [(&str, &str, Messages); 2] = [
     (
         "host/author/sdk/javascript/acp.d.ts",
-        "host/messages/schema/v1.schema.unstable.json",
+        "host/messages/schema/v1.json",
         acp::declarations,
     ),
     (
         "host/author/sdk/python/acp_chain/acp.py",
-        "host/messages/schema/v1.schema.json",
+        "host/messages/schema/v1.json",
         python::module,
     ),
 ];

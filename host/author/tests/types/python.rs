@@ -11,7 +11,7 @@ use heck::ToUpperCamelCase;
 use serde_json::{Map, Value};
 
 const HEAD: &str = "\
-# Made by `cargo xtask types` from host/messages/schema/v1.schema.json; not to be edited.
+# Made by `cargo xtask types` from host/messages/schema/v1.json; not to be edited.
 \"\"\"The messages of the Agent Client Protocol, version 1. To be imported below `if TYPE_CHECKING:`.\"\"\"
 
 from __future__ import annotations

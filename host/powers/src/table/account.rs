@@ -14,6 +14,8 @@ const SETUP: &[&str] = &[
     "session/fork",
 ];
 const SETTINGS: &[&str] = &["session/set_mode", "session/set_config_option"];
+/// What can be set, before a session begins or in one.
+const OPTIONS: &[&str] = &["session/options"];
 const SESSIONS: &[&str] = &[
     "session/list",
     "session/close",
@@ -53,7 +55,7 @@ const SETTING_UPDATES: Updates = Updates::Of(&[
     "current_mode_update",
     "config_option_update",
 ]);
-const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update"]);
+const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update", "cursor_update"]);
 
 /// What both sides are, and are able to do. Of capabilities only the shape is shown: they are switches.
 const CAPABILITIES: [Cover; 2] = partly(
@@ -110,6 +112,40 @@ const READ_SESSIONS: [Cover; 2] = exchange(Client, SESSIONS);
 const READ_SIGN_IN: [Cover; 2] = exchange(Client, SIGN_IN);
 const READ_SIGNED_IN: Cover = cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN);
 
+/// What an agent offers where a session begins, or would.
+const OFFERED: &[&str] = &[
+    "/sessionId",
+    "/modes/currentModeId",
+    "/modes/availableModes/*/id",
+    "/modes/availableModes/*/name",
+    "/modes/availableModes/*/description",
+    "/configOptions/*/id",
+    "/configOptions/*/configId",
+    "/configOptions/*/name",
+    "/configOptions/*/description",
+    "/configOptions/*/category",
+    "/configOptions/*/type",
+    "/configOptions/*/currentValue",
+    "/configOptions/*/options/*/value",
+    "/configOptions/*/options/*/group",
+    "/configOptions/*/options/*/groupId",
+    "/configOptions/*/options/*/name",
+    "/configOptions/*/options/*/description",
+    "/configOptions/*/options/*/options/*/value",
+    "/configOptions/*/options/*/options/*/name",
+    "/configOptions/*/options/*/options/*/description",
+    "/availableCommands/*/path",
+    "/availableCommands/*/type",
+    "/availableCommands/*/name",
+    "/availableCommands/*/description",
+    "/availableCommands/*/input/type",
+    "/availableCommands/*/input/hint",
+    "/code",
+    "/message",
+];
+/// Without paths.
+const SHOWN_OPTIONS: [Cover; 2] = partly(exchange(Client, OPTIONS), &["/sessionId"], OFFERED);
+
 /// Without keys and addresses of services.
 const SHOWN_SIGN_IN: [Cover; 2] = partly(
     READ_SIGN_IN,
@@ -123,6 +159,7 @@ const ACCOUNTS: &[&str] = &[
     "/accounts/*/name",
     "/accounts/*/email",
     "/accounts/*/organization",
+    "/accounts/*/description",
     "/providers/*/id",
     "/providers/*/providerId",
     "/providers/*/supported/*",
@@ -189,37 +226,10 @@ pub(super) const POWERS: &[Power] = &[
                 "/mcpServers/*/id",
                 "/mcpServers/*/serverId",
                 "/replayFrom/type",
+                "/cursorId",
                 "/systemPrompt/mode",
             ],
-            &[
-                "/sessionId",
-                "/modes/currentModeId",
-                "/modes/availableModes/*/id",
-                "/modes/availableModes/*/name",
-                "/modes/availableModes/*/description",
-                "/configOptions/*/id",
-                "/configOptions/*/configId",
-                "/configOptions/*/name",
-                "/configOptions/*/description",
-                "/configOptions/*/category",
-                "/configOptions/*/type",
-                "/configOptions/*/currentValue",
-                "/configOptions/*/options/*/value",
-                "/configOptions/*/options/*/group",
-                "/configOptions/*/options/*/groupId",
-                "/configOptions/*/options/*/name",
-                "/configOptions/*/options/*/description",
-                "/configOptions/*/options/*/options/*/value",
-                "/configOptions/*/options/*/options/*/name",
-                "/configOptions/*/options/*/options/*/description",
-                "/availableCommands/*/type",
-                "/availableCommands/*/name",
-                "/availableCommands/*/description",
-                "/availableCommands/*/input/type",
-                "/availableCommands/*/input/hint",
-                "/code",
-                "/message",
-            ],
+            OFFERED,
         ),
     },
     Power {
@@ -245,6 +255,7 @@ pub(super) const POWERS: &[Power] = &[
                     "/additionalDirectories",
                     "/mcpServers",
                     "/replayFrom",
+                    "/cursorId",
                 ],
             ),
             change(
@@ -281,6 +292,19 @@ pub(super) const POWERS: &[Power] = &[
         covers: &[
             READ_SETTINGS[0],
             READ_SETTINGS[1],
+            SHOWN_OPTIONS[0],
+            SHOWN_OPTIONS[1],
+            // They can be set where a session begins, too.
+            Cover {
+                shown: Some(&[
+                    "/sessionId",
+                    "/configOptions/*/configId",
+                    "/configOptions/*/type",
+                    "/configOptions/*/value",
+                ]),
+                is_aside: true,
+                ..READ_SETUP[0]
+            },
             updates(Actions::READ, SETTING_UPDATES, &[]),
         ],
     },
@@ -297,6 +321,15 @@ pub(super) const POWERS: &[Power] = &[
                 &["/modeId", "/configId", "/value", "/type"],
             ),
             change(Agent, Kinds::RESULT, SETTINGS, &["/configOptions"]),
+            change(Client, Kinds::REQUEST, SETUP, &["/configOptions"]),
+            decide(Client, OPTIONS, &["/cwd", "/additionalDirectories"]),
+            change(
+                Agent,
+                Kinds::RESULT,
+                OPTIONS,
+                &["/modes", "/configOptions", "/availableCommands"],
+            ),
+            super::errors(Agent, OPTIONS),
             updates(
                 Actions::CHANGE.and(Actions::REFUSE),
                 SETTING_UPDATES,
@@ -318,6 +351,7 @@ pub(super) const POWERS: &[Power] = &[
         needs: None,
         covers: &[
             send(Client, Kinds::REQUEST, SETTINGS),
+            send(Client, Kinds::REQUEST, OPTIONS),
             updates(Actions::SEND, SETTING_UPDATES, &[]),
         ],
     },
@@ -354,7 +388,12 @@ pub(super) const POWERS: &[Power] = &[
             updates(
                 Actions::CHANGE.and(Actions::REFUSE),
                 SESSION_UPDATES,
-                &["/update/title", "/update/updatedAt", "/**/_meta"],
+                &[
+                    "/update/title",
+                    "/update/updatedAt",
+                    "/update/anchor",
+                    "/**/_meta",
+                ],
             ),
             super::errors(Agent, SESSIONS),
         ],

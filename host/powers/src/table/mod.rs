@@ -45,8 +45,11 @@ pub const UPDATES: &[&str] = &[
     "current_mode_update",
     "config_option_update",
     "session_info_update",
+    "cursor_update",
+    "prompt_suggestions_update",
     "usage_update",
     "state_update",
+    "replay_complete",
 ];
 
 type Texts = &'static [&'static str];
@@ -60,6 +63,7 @@ const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> 
         updates: Updates::None,
         places: &[],
         shown: None,
+        is_aside: false,
     }
 }
 

@@ -20,6 +20,7 @@ const MESSAGES: Updates = Updates::Of(&[
     "subagent_update",
     "session_message",
     "session_message_chunk",
+    "prompt_suggestions_update",
 ]);
 
 const TOOL_CALLS: Updates = Updates::Of(&[
@@ -47,7 +48,12 @@ pub(super) const POWERS: &[Power] = &[
         danger: High,
         reason: "it can make the agent do what you did not ask for",
         needs: None,
-        covers: &[change(Client, Kinds::REQUEST, PROMPT, &["/prompt"])],
+        covers: &[change(
+            Client,
+            Kinds::REQUEST,
+            PROMPT,
+            &["/prompt", "/idempotencyKey"],
+        )],
     },
     Power {
         key: "prompts.answer",
@@ -109,6 +115,7 @@ pub(super) const POWERS: &[Power] = &[
                     "/update/summary/*/resource/text",
                     "/update/title",
                     "/update/description",
+                    "/update/suggestions",
                     "/update/error",
                     "/update/state/error/message",
                     "/update/state/error/data",
@@ -259,7 +266,7 @@ pub(super) const POWERS: &[Power] = &[
             ),
             updates(
                 Actions::READ,
-                Updates::Of(&["state_update", "usage_update"]),
+                Updates::Of(&["state_update", "usage_update", "replay_complete"]),
                 &[],
             ),
         ],

@@ -1,4 +1,4 @@
-# Made by `cargo xtask types` from host/messages/schema/v1.schema.json; not to be edited.
+# Made by `cargo xtask types` from host/messages/schema/v1.json; not to be edited.
 """The messages of the Agent Client Protocol, version 1. To be imported below `if TYPE_CHECKING:`."""
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ class AgentAuthCapabilities(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
     logout: NotRequired[LogoutCapabilities | None]
     """Whether the agent supports the logout method."""
+    status: NotRequired[AuthStatusCapabilities | None]
+    """**UNSTABLE**"""
 
 
 class AgentCapabilities(TypedDict):
@@ -24,6 +26,8 @@ class AgentCapabilities(TypedDict):
     """MCP capabilities supported by the agent."""
     promptCapabilities: NotRequired[PromptCapabilities]
     """Prompt capabilities supported by the agent."""
+    providers: NotRequired[ProvidersCapabilities | None]
+    """**UNSTABLE**"""
     sessionCapabilities: NotRequired[SessionCapabilities]
     """Session lifecycle and prompt capabilities advertised by the agent."""
 
@@ -39,6 +43,18 @@ class Annotations(TypedDict):
     """Relative importance of this content when clients choose what to surface."""
 
 
+class ArchiveSessionRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The ID of the session to archive."""
+
+
+class ArchiveSessionResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
 class AudioContent(TypedDict):
     """Audio provided to or from an LLM."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -48,6 +64,25 @@ class AudioContent(TypedDict):
     """Base64-encoded media payload."""
     mimeType: str
     """MIME type describing the encoded media payload."""
+
+
+class AuthAccount(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    active: NotRequired[bool | None]
+    """Whether the agent currently uses this account by default."""
+    description: NotRequired[str | None]
+    """Short text shown with the label, such as the credential source, for example
+    `API key helper`. MUST NOT contain credentials."""
+    email: NotRequired[str | None]
+    """Email address of the user."""
+    label: str
+    """Human-readable name for the account, suitable for display on its own,
+    for example `Claude Max`, `OpenAI API key`, or `Vertex AI`."""
+    name: NotRequired[str | None]
+    """Display name of the user, such as a username or full name."""
+    organization: NotRequired[str | None]
+    """Display name of the organization, team, or workspace the account is using."""
 
 
 class AuthCapabilities(TypedDict):
@@ -106,6 +141,43 @@ class AuthMethodTerminal(TypedDict):
     """Unique identifier for this authentication method."""
     name: str
     """Human-readable name of the authentication method."""
+
+AuthState: TypeAlias = (
+    "Literal['authenticated'] | "
+    "Literal['unauthenticated'] | "
+    "Literal['not_required'] | "
+    "Literal['unknown'] | "
+    "str"
+)
+"""**UNSTABLE**"""
+
+
+class AuthStatusCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class AuthStatusRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class AuthStatusResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    accounts: NotRequired[list[AuthAccount]]
+    """The accounts the agent has configured, for display."""
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first."""
+
+
+class AuthStatusUpdateNotification(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    accounts: NotRequired[list[AuthAccount]]
+    """The accounts the agent has configured, for display."""
+    state: AuthState
+    """Whether the agent can start sessions without the user signing in first."""
 
 
 class AuthenticateRequest(TypedDict):
@@ -196,8 +268,12 @@ class ClientCapabilities(TypedDict):
     fs: NotRequired[FileSystemCapabilities]
     """File system capabilities supported by the client.
     Determines which file operations the agent can request."""
+    plan: NotRequired[PlanCapabilities | None]
+    """Whether the Client supports `plan_update` and `plan_removed` session updates."""
     session: NotRequired[ClientSessionCapabilities | None]
     """Session-related capabilities supported by the client."""
+    subagents: NotRequired[SubagentCapabilities | None]
+    """Whether the client understands exposed subagent sessions."""
     terminal: NotRequired[bool]
     """Whether the Client support all `terminal/*` methods."""
 
@@ -210,8 +286,12 @@ class ClientSessionCapabilities(TypedDict):
     means unsupported. `{}` advertises the complete compaction contract."""
     configOptions: NotRequired[SessionConfigOptionsCapabilities | None]
     """Config option capabilities supported by the client."""
+    cursors: NotRequired[SessionCursorsCapabilities | None]
+    """**UNSTABLE**"""
     notices: NotRequired[NoticeCapabilities | None]
     """Support for live user-facing `notice` session updates."""
+    promptSuggestions: NotRequired[PromptSuggestionsCapabilities | None]
+    """**UNSTABLE**"""
 
 
 class CloseSessionRequest(TypedDict):
@@ -467,6 +547,132 @@ class CurrentModeUpdate(TypedDict):
     """The ID of the current mode"""
 
 
+class UserMessageCursorAnchor(TypedDict):
+    """The cursor is next to a user message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    messageId: MessageId
+    """The ID of the anchored message."""
+    position: CursorAnchorPosition
+    """On which side of the message the cursor is."""
+    type: Literal["user_message"]
+
+
+class AgentMessageCursorAnchor(TypedDict):
+    """The cursor is next to an agent message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    messageId: MessageId
+    """The ID of the anchored message."""
+    position: CursorAnchorPosition
+    """On which side of the message the cursor is."""
+    type: Literal["agent_message"]
+
+
+class AgentThoughtCursorAnchor(TypedDict):
+    """The cursor is next to an agent thought."""
+    _meta: NotRequired[dict[str, Any] | None]
+    messageId: MessageId
+    """The ID of the anchored message."""
+    position: CursorAnchorPosition
+    """On which side of the message the cursor is."""
+    type: Literal["agent_thought"]
+
+
+class SessionMessageCursorAnchor(TypedDict):
+    """The cursor is next to a session-directed message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    messageId: MessageId
+    """The ID of the anchored message."""
+    position: CursorAnchorPosition
+    """On which side of the message the cursor is."""
+    type: Literal["session_message"]
+
+
+class ToolCallCursorAnchor(TypedDict):
+    """The cursor is next to a tool call."""
+    _meta: NotRequired[dict[str, Any] | None]
+    position: CursorAnchorPosition
+    """On which side of the tool call the cursor is."""
+    toolCallId: ToolCallId
+    """The ID of the anchored tool call."""
+    type: Literal["tool_call"]
+
+
+class CompactionCursorAnchor(TypedDict):
+    """The cursor is next to a compaction."""
+    _meta: NotRequired[dict[str, Any] | None]
+    compactionId: CompactionId
+    """The ID of the anchored compaction."""
+    position: CursorAnchorPosition
+    """On which side of the compaction the cursor is."""
+    type: Literal["compaction"]
+
+CursorAnchor: TypeAlias = (
+    "UserMessageCursorAnchor | "
+    "AgentMessageCursorAnchor | "
+    "AgentThoughtCursorAnchor | "
+    "SessionMessageCursorAnchor | "
+    "ToolCallCursorAnchor | "
+    "CompactionCursorAnchor"
+)
+"""**UNSTABLE**"""
+
+CursorAnchorPosition: TypeAlias = "Literal['before'] | Literal['after'] | str"
+"""**UNSTABLE**"""
+
+
+class CursorCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    fork: NotRequired[CursorForkCapabilities | None]
+    """Permits the Client to fork the session at this cursor with `session/fork`."""
+
+
+class CursorCompactionAnchor(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    compactionId: CompactionId
+    """The ID of the anchored compaction."""
+    position: CursorAnchorPosition
+    """On which side of the compaction the cursor is."""
+
+
+class CursorForkCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+CursorId: TypeAlias = "str"
+"""**UNSTABLE**"""
+
+
+class CursorMessageAnchor(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    messageId: MessageId
+    """The ID of the anchored message."""
+    position: CursorAnchorPosition
+    """On which side of the message the cursor is."""
+
+
+class CursorToolCallAnchor(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    position: CursorAnchorPosition
+    """On which side of the tool call the cursor is."""
+    toolCallId: ToolCallId
+    """The ID of the anchored tool call."""
+
+
+class CursorUpdate(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    anchor: NotRequired[CursorAnchor | None]
+    """Where the cursor is, relative to an entity the Client holds."""
+    capabilities: NotRequired[CursorCapabilities | None]
+    """The methods that currently accept this cursor."""
+    cursorId: CursorId
+    """The Agent-owned ID of this cursor, unique within the session."""
+
+
 class DeleteSessionRequest(TypedDict):
     """Request parameters for deleting an existing session from `session/list`."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -488,6 +694,18 @@ class Diff(TypedDict):
     """The original content (omitted or `null` for new files)."""
     path: str
     """The absolute file path being modified."""
+
+
+class DisableProviderRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    providerId: ProviderId
+    """Provider ID to disable."""
+
+
+class DisableProviderResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
 
 
 class ElicitationAcceptAction(TypedDict):
@@ -650,7 +868,7 @@ class ElicitationSchema(TypedDict):
     description: NotRequired[str | None]
     """Optional description of what this schema represents."""
     properties: NotRequired[dict[str, ElicitationPropertySchema]]
-    """Property definitions (must be primitive types)."""
+    """Property definitions (MUST be primitive types)."""
     required: NotRequired[list[str] | None]
     """List of required property names."""
     title: NotRequired[str | None]
@@ -737,13 +955,13 @@ class Error(TypedDict):
     """JSON-RPC error object."""
     code: ErrorCode
     """A number indicating the error type that occurred.
-    This must be an integer as defined in the JSON-RPC specification."""
+    This MUST be an integer as defined in the JSON-RPC specification."""
     data: NotRequired[Any]
     """Optional primitive or structured value that contains additional information about the error.
     This may include debugging information or context-specific details."""
     message: str
     """A string providing a short description of the error.
-    The message should be limited to a concise single sentence."""
+    The message SHOULD be limited to a concise single sentence."""
 
 ErrorCode: TypeAlias = (
     "Literal[-32700] | "
@@ -757,6 +975,12 @@ ErrorCode: TypeAlias = (
     "int"
 )
 """Predefined error codes for common JSON-RPC and ACP-specific errors."""
+
+
+class ErrorStopReason(TypedDict):
+    """Details of a failure that ended a child's foreground work."""
+    error: NotRequired[Error | None]
+    """The failure, as a JSON-RPC error object."""
 
 ExtNotification: TypeAlias = "Any"
 """Allows either side to send an arbitrary notification that is not part of the ACP spec.
@@ -783,6 +1007,36 @@ class FileSystemCapabilities(TypedDict):
     """Whether the Client supports `fs/write_text_file` requests."""
 
 
+class ForkSessionRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    additionalDirectories: NotRequired[list[str]]
+    """Additional workspace roots to activate for this session. Each path MUST be absolute."""
+    configOptions: NotRequired[list[InitialSessionConfigOption]]
+    """**UNSTABLE**"""
+    cursorId: NotRequired[CursorId | None]
+    """**UNSTABLE**"""
+    cwd: str
+    """The working directory for this session. Must be an absolute path."""
+    mcpServers: NotRequired[list[McpServer]]
+    """List of MCP servers to connect to for this session."""
+    sessionId: SessionId
+    """The ID of the session to fork."""
+    systemPrompt: NotRequired[SystemPrompt | None]
+    """System-level instructions for the forked session."""
+
+
+class ForkSessionResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    configOptions: NotRequired[list[SessionConfigOption] | None]
+    """Initial session configuration options if supported by the Agent."""
+    modes: NotRequired[SessionModeState | None]
+    """Initial mode state if supported by the Agent"""
+    sessionId: SessionId
+    """Unique identifier for the newly created forked session."""
+
+
 class HttpHeader(TypedDict):
     """An HTTP header to set when making requests to the MCP server."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -790,6 +1044,76 @@ class HttpHeader(TypedDict):
     """The name of the HTTP header."""
     value: str
     """The value to set for the HTTP header."""
+
+
+class EndTurnIdleStateUpdate(TypedDict):
+    """The work ended successfully."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: Literal["end_turn"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class MaxTokensIdleStateUpdate(TypedDict):
+    """The work ended because the agent reached the maximum number of tokens."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: Literal["max_tokens"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class MaxTurnRequestsIdleStateUpdate(TypedDict):
+    """The work ended because the agent reached the maximum number of allowed
+    agent requests."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: Literal["max_turn_requests"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class RefusalIdleStateUpdate(TypedDict):
+    """The work ended because the agent refused to continue."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: Literal["refusal"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class CancelledIdleStateUpdate(TypedDict):
+    """The work was cancelled."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: Literal["cancelled"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class ErrorIdleStateUpdate(TypedDict):
+    """The work ended because something failed."""
+    _meta: NotRequired[dict[str, Any] | None]
+    error: NotRequired[Error | None]
+    """The failure, as a JSON-RPC error object."""
+    stopReason: Literal["error"]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class NoneIdleStateUpdate(TypedDict):
+    """No stop reason: `stopReason` is omitted or `null`."""
+    _meta: NotRequired[dict[str, Any] | None]
+    stopReason: NotRequired[None]
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+IdleStateUpdate: TypeAlias = (
+    "EndTurnIdleStateUpdate | "
+    "MaxTokensIdleStateUpdate | "
+    "MaxTurnRequestsIdleStateUpdate | "
+    "RefusalIdleStateUpdate | "
+    "CancelledIdleStateUpdate | "
+    "ErrorIdleStateUpdate | "
+    "NoneIdleStateUpdate"
+)
+"""Foreground work is not in progress. The parent can give the child more work."""
 
 
 class ImageContent(TypedDict):
@@ -819,6 +1143,37 @@ class Implementation(TypedDict):
     version: str
     """Version of the implementation. Can be displayed to the user or used
     for debugging or metrics purposes. (e.g. "1.0.0")."""
+
+
+class BooleanInitialSessionConfigOption(TypedDict):
+    """A boolean value (`type: "boolean"`)."""
+    _meta: NotRequired[dict[str, Any] | None]
+    configId: SessionConfigId
+    """The ID of the configuration option to set."""
+    type: Literal["boolean"]
+    value: bool
+    """The boolean value."""
+
+
+class ValueIdInitialSessionConfigOption(TypedDict):
+    """A `SessionConfigValueId` string value."""
+    _meta: NotRequired[dict[str, Any] | None]
+    configId: SessionConfigId
+    """The ID of the configuration option to set."""
+    value: SessionConfigValueId
+    """The value ID."""
+
+InitialSessionConfigOption: TypeAlias = (
+    "BooleanInitialSessionConfigOption | "
+    "ValueIdInitialSessionConfigOption"
+)
+"""**UNSTABLE**"""
+
+InitializeProxyRequest: TypeAlias = "InitializeRequest"
+"""**UNSTABLE**"""
+
+InitializeProxyResponse: TypeAlias = "InitializeResponse"
+"""**UNSTABLE**"""
 
 
 class InitializeRequest(TypedDict):
@@ -875,9 +1230,23 @@ class KillTerminalResponse(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
 
 
+class ListProvidersRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class ListProvidersResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    providers: list[ProviderInfo]
+    """Configurable providers with current routing info suitable for UI display."""
+
+
 class ListSessionsRequest(TypedDict):
     """Request parameters for listing existing sessions."""
     _meta: NotRequired[dict[str, Any] | None]
+    archived: NotRequired[SessionArchiveFilter | None]
+    """**UNSTABLE**"""
     cursor: NotRequired[str | None]
     """Opaque cursor token from a previous response's nextCursor field for cursor-based pagination"""
     cwd: NotRequired[str | None]
@@ -893,18 +1262,32 @@ class ListSessionsResponse(TypedDict):
     sessions: list[SessionInfo]
     """Array of session information objects"""
 
+LlmProtocol: TypeAlias = (
+    "Literal['anthropic'] | "
+    "Literal['openai'] | "
+    "Literal['azure'] | "
+    "Literal['vertex'] | "
+    "Literal['bedrock'] | "
+    "str"
+)
+"""**UNSTABLE**"""
+
 
 class LoadSessionRequest(TypedDict):
     """Request parameters for loading an existing session."""
     _meta: NotRequired[dict[str, Any] | None]
     additionalDirectories: NotRequired[list[str]]
-    """Additional workspace roots to activate for this session. Each path must be absolute."""
+    """Additional workspace roots to activate for this session. Each path MUST be absolute."""
+    configOptions: NotRequired[list[InitialSessionConfigOption]]
+    """**UNSTABLE**"""
     cwd: str
     """The working directory for this session. Must be an absolute path."""
     mcpServers: list[McpServer]
     """List of MCP servers to connect to for this session."""
     sessionId: SessionId
     """The ID of the session to load."""
+    systemPrompt: NotRequired[SystemPrompt | None]
+    """System-level instructions for the loaded session."""
 
 
 class LoadSessionResponse(TypedDict):
@@ -934,10 +1317,25 @@ class LogoutResponse(TypedDict):
 class McpCapabilities(TypedDict):
     """MCP capabilities supported by the agent"""
     _meta: NotRequired[dict[str, Any] | None]
+    acp: NotRequired[bool]
+    """**UNSTABLE**"""
     http: NotRequired[bool]
     """Agent supports `http` MCP servers."""
     sse: NotRequired[bool]
     """Agent supports `sse` MCP servers."""
+
+
+class McpError(TypedDict):
+    """**UNSTABLE**"""
+    code: int
+    """Inner MCP error code. Never an ACP error code."""
+    data: NotRequired[Any]
+    """Optional error data. Explicit null is retained."""
+    message: str
+    """Inner MCP error message."""
+
+McpRequestId: TypeAlias = "str"
+"""**UNSTABLE**"""
 
 
 class HttpMcpServer(TypedDict):
@@ -963,8 +1361,30 @@ class SseMcpServer(TypedDict):
     url: str
     """URL to the MCP server."""
 
-McpServer: TypeAlias = "HttpMcpServer | SseMcpServer | McpServerStdio"
+
+class AcpMcpServer(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    name: str
+    """Human-readable name identifying this MCP server."""
+    serverId: McpServerAcpId
+    """Unique identifier for this MCP server, generated by the component providing it."""
+    type: Literal["acp"]
+
+McpServer: TypeAlias = "HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio"
 """Configuration for connecting to an MCP (Model Context Protocol) server."""
+
+
+class McpServerAcp(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    name: str
+    """Human-readable name identifying this MCP server."""
+    serverId: McpServerAcpId
+    """Unique identifier for this MCP server, generated by the component providing it."""
+
+McpServerAcpId: TypeAlias = "str"
+"""**UNSTABLE**"""
 
 
 class McpServerHttp(TypedDict):
@@ -1005,6 +1425,49 @@ MessageId: TypeAlias = "str"
 """Unique identifier for a message within a session."""
 
 
+class MessageMcpNotification(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    method: str
+    """The inner MCP method name."""
+    params: NotRequired[dict[str, Any] | None]
+    """Optional inner MCP params."""
+    requestId: McpRequestId
+    """The identifier of the active inner MCP request."""
+    serverId: McpServerAcpId
+    """The declared ACP MCP server handling the associated request."""
+
+
+class MessageMcpRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    method: str
+    """The inner MCP method name."""
+    params: NotRequired[dict[str, Any] | None]
+    """Optional inner MCP params."""
+    requestId: McpRequestId
+    """The caller-generated identifier for the inner MCP request."""
+    serverId: McpServerAcpId
+    """The declared ACP MCP server receiving this request."""
+
+
+class ResultMessageMcpResponse(TypedDict):
+    """An opaque inner MCP result."""
+    _meta: NotRequired[dict[str, Any] | None]
+    result: Any
+    """Required, even if JSON null."""
+
+
+class ErrorMessageMcpResponse(TypedDict):
+    """A structured inner MCP error."""
+    _meta: NotRequired[dict[str, Any] | None]
+    error: McpError
+    """Required, non-null MCP error object."""
+
+MessageMcpResponse: TypeAlias = "ResultMessageMcpResponse | ErrorMessageMcpResponse"
+"""**UNSTABLE**"""
+
+
 class StringMultiSelectItemsVariant(TypedDict):
     """Multi-select string items with plain string values."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -1037,11 +1500,15 @@ class NewSessionRequest(TypedDict):
     """Request parameters for creating a new session."""
     _meta: NotRequired[dict[str, Any] | None]
     additionalDirectories: NotRequired[list[str]]
-    """Additional workspace roots for this session. Each path must be absolute."""
+    """Additional workspace roots for this session. Each path MUST be absolute."""
+    configOptions: NotRequired[list[InitialSessionConfigOption]]
+    """**UNSTABLE**"""
     cwd: str
     """The working directory for this session. Must be an absolute path."""
     mcpServers: list[McpServer]
     """List of MCP (Model Context Protocol) servers the agent should connect to."""
+    systemPrompt: NotRequired[SystemPrompt | None]
+    """System-level instructions for the new session."""
 
 
 class NewSessionResponse(TypedDict):
@@ -1110,10 +1577,15 @@ PermissionOptionKind: TypeAlias = (
 
 
 class Plan(TypedDict):
-    """An execution plan for accomplishing complex tasks."""
+    """A checklist sent with the `plan` session update."""
     _meta: NotRequired[dict[str, Any] | None]
     entries: list[PlanEntry]
     """The list of tasks to be accomplished."""
+
+
+class PlanCapabilities(TypedDict):
+    """Capabilities for receiving `plan_update` and `plan_removed` session updates."""
+    _meta: NotRequired[dict[str, Any] | None]
 
 
 class PlanEntry(TypedDict):
@@ -1132,6 +1604,68 @@ PlanEntryPriority: TypeAlias = "Literal['high', 'medium', 'low']"
 
 PlanEntryStatus: TypeAlias = "Literal['pending', 'in_progress', 'completed']"
 """Status of a plan entry in the execution flow."""
+
+PlanId: TypeAlias = "str"
+"""Unique identifier for a plan within a session."""
+
+
+class PlanItems(TypedDict):
+    """A plan represented as structured entries."""
+    _meta: NotRequired[dict[str, Any] | None]
+    entries: list[PlanEntry]
+    """The list of tasks to be accomplished."""
+    planId: PlanId
+    """The plan ID to update."""
+
+
+class PlanMarkdown(TypedDict):
+    """A plan represented as Markdown."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: str
+    """The complete plan as Markdown, not just the text that changed."""
+    path: NotRequired[str | None]
+    """The absolute path of the file that holds this plan."""
+    planId: PlanId
+    """The plan ID to update."""
+
+
+class PlanRemoved(TypedDict):
+    """Removal notice for a plan identified by ID."""
+    _meta: NotRequired[dict[str, Any] | None]
+    planId: PlanId
+    """The plan ID to remove. Clients MUST ignore a removal for an unknown ID."""
+
+
+class PlanUpdate(TypedDict):
+    """A content update for a plan identified by ID."""
+    _meta: NotRequired[dict[str, Any] | None]
+    plan: PlanUpdateContent
+    """Replaces the whole plan with this `planId`, even if its `type` changes."""
+
+
+class ItemsPlanUpdateContent(TypedDict):
+    """Structured plan entries."""
+    _meta: NotRequired[dict[str, Any] | None]
+    entries: list[PlanEntry]
+    """The list of tasks to be accomplished."""
+    planId: PlanId
+    """The plan ID to update."""
+    type: Literal["items"]
+
+
+class MarkdownPlanUpdateContent(TypedDict):
+    """The complete plan as Markdown."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: str
+    """The complete plan as Markdown, not just the text that changed."""
+    path: NotRequired[str | None]
+    """The absolute path of the file that holds this plan."""
+    planId: PlanId
+    """The plan ID to update."""
+    type: Literal["markdown"]
+
+PlanUpdateContent: TypeAlias = "ItemsPlanUpdateContent | MarkdownPlanUpdateContent"
+"""Updated content for a plan."""
 
 
 class PromptCapabilities(TypedDict):
@@ -1159,9 +1693,104 @@ class PromptResponse(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
     stopReason: StopReason
     """Indicates why the agent stopped processing the turn."""
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE**"""
+
+
+class PromptSuggestion(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    prompt: list[ContentBlock]
+    """The content of the suggested prompt."""
+
+
+class PromptSuggestionsAudioCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class PromptSuggestionsCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    audio: NotRequired[PromptSuggestionsAudioCapabilities | None]
+    """Whether prompt suggestions may include `audio` content blocks."""
+    embeddedContext: NotRequired[PromptSuggestionsEmbeddedContextCapabilities | None]
+    """Whether prompt suggestions may include `resource` content blocks."""
+    image: NotRequired[PromptSuggestionsImageCapabilities | None]
+    """Whether prompt suggestions may include `image` content blocks."""
+
+
+class PromptSuggestionsEmbeddedContextCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class PromptSuggestionsImageCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class PromptSuggestionsUpdate(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    suggestions: list[PromptSuggestion]
+    """The suggestions the Client can offer, ordered most likely first."""
 
 ProtocolVersion: TypeAlias = "int"
 """Protocol version identifier."""
+
+
+class ProviderCurrentConfig(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    apiType: LlmProtocol
+    """Protocol currently used by this provider."""
+    baseUrl: str
+    """Base URL currently used by this provider."""
+
+ProviderId: TypeAlias = "str"
+"""**UNSTABLE**"""
+
+
+class ProviderInfo(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    current: NotRequired[ProviderCurrentConfig | None]
+    """Current effective non-secret routing config.
+    Null or omitted means provider is disabled."""
+    providerId: ProviderId
+    """Provider identifier, for example "main" or "openai"."""
+    required: bool
+    """Whether this provider is mandatory and cannot be disabled via `providers/disable`.
+    If true, clients MUST NOT call `providers/disable` for this provider ID."""
+    supported: list[LlmProtocol]
+    """Supported protocol types for this provider."""
+
+
+class ProvidersCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class ProxySuccessorNotification(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    method: str
+    """Method name of the wrapped notification."""
+    params: NotRequired[Any]
+    """Params of the wrapped notification, forwarded unchanged."""
+
+
+class ProxySuccessorRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    method: str
+    """Method name of the wrapped request."""
+    params: NotRequired[Any]
+    """Params of the wrapped request, forwarded unchanged."""
+
+ProxySuccessorResponse: TypeAlias = "Any"
+"""**UNSTABLE**"""
 
 
 class ReadTextFileRequest(TypedDict):
@@ -1238,6 +1867,11 @@ class RequestPermissionResponse(TypedDict):
     """The user's decision on the permission request."""
 
 
+class RequiresActionStateUpdate(TypedDict):
+    """Foreground work is blocked on user action."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
 class ResourceLink(TypedDict):
     """A resource that the server is capable of reading, included in a prompt or tool call result."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -1261,13 +1895,17 @@ class ResumeSessionRequest(TypedDict):
     """Request parameters for resuming an existing session."""
     _meta: NotRequired[dict[str, Any] | None]
     additionalDirectories: NotRequired[list[str]]
-    """Additional workspace roots to activate for this session. Each path must be absolute."""
+    """Additional workspace roots to activate for this session. Each path MUST be absolute."""
+    configOptions: NotRequired[list[InitialSessionConfigOption]]
+    """**UNSTABLE**"""
     cwd: str
     """The working directory for this session. Must be an absolute path."""
     mcpServers: NotRequired[list[McpServer]]
     """List of MCP servers to connect to for this session."""
     sessionId: SessionId
     """The ID of the session to resume."""
+    systemPrompt: NotRequired[SystemPrompt | None]
+    """System-level instructions for the resumed session."""
 
 
 class ResumeSessionResponse(TypedDict):
@@ -1282,6 +1920,11 @@ Role: TypeAlias = "Literal['assistant', 'user']"
 """The sender or recipient of messages and data in a conversation."""
 
 
+class RunningStateUpdate(TypedDict):
+    """Foreground work is in progress."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
 class SelectedPermissionOutcome(TypedDict):
     """The user selected one of the provided options."""
     _meta: NotRequired[dict[str, Any] | None]
@@ -1294,19 +1937,44 @@ class SessionAdditionalDirectoriesCapabilities(TypedDict):
     _meta: NotRequired[dict[str, Any] | None]
 
 
+class SessionArchiveCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+SessionArchiveFilter: TypeAlias = "Literal['exclude'] | Literal['include'] | Literal['only'] | str"
+"""**UNSTABLE**"""
+
+
+class SessionCancelCapabilities(TypedDict):
+    """Capability to cancel work in a subagent session without ending that session."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
 class SessionCapabilities(TypedDict):
     """Session capabilities supported by the agent."""
     _meta: NotRequired[dict[str, Any] | None]
     additionalDirectories: NotRequired[SessionAdditionalDirectoriesCapabilities | None]
     """Whether the agent supports `additionalDirectories` on supported session lifecycle requests."""
+    archive: NotRequired[SessionArchiveCapabilities | None]
+    """**UNSTABLE**"""
     close: NotRequired[SessionCloseCapabilities | None]
     """Whether the agent supports `session/close`."""
     delete: NotRequired[SessionDeleteCapabilities | None]
     """Whether the agent supports `session/delete`."""
+    fork: NotRequired[SessionForkCapabilities | None]
+    """**UNSTABLE**"""
     list: NotRequired[SessionListCapabilities | None]
     """Whether the agent supports `session/list`."""
+    options: NotRequired[SessionOptionsCapabilities | None]
+    """**UNSTABLE**"""
     resume: NotRequired[SessionResumeCapabilities | None]
     """Whether the agent supports `session/resume`."""
+    status: NotRequired[SessionStatusCapabilities | None]
+    """**UNSTABLE**"""
+    systemPrompt: NotRequired[SessionSystemPromptCapabilities | None]
+    """Whether the agent supports `systemPrompt` on session lifecycle requests."""
+    title: NotRequired[SessionTitleCapabilities | None]
+    """**UNSTABLE**"""
 
 
 class SessionCloseCapabilities(TypedDict):
@@ -1366,6 +2034,7 @@ SessionConfigOptionCategory: TypeAlias = (
     "Literal['mode'] | "
     "Literal['model'] | "
     "Literal['model_config'] | "
+    "Literal['speed'] | "
     "Literal['thought_level'] | "
     "str"
 )
@@ -1417,9 +2086,17 @@ SessionConfigSelectOptions: TypeAlias = (
 SessionConfigValueId: TypeAlias = "str"
 """Unique identifier for a session configuration option value."""
 
+SessionCursorsCapabilities: TypeAlias = "dict[str, Any]"
+"""**UNSTABLE**"""
+
 
 class SessionDeleteCapabilities(TypedDict):
     """Capabilities for the `session/delete` method."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class SessionForkCapabilities(TypedDict):
+    """**UNSTABLE**"""
     _meta: NotRequired[dict[str, Any] | None]
 
 SessionId: TypeAlias = "str"
@@ -1430,7 +2107,9 @@ class SessionInfo(TypedDict):
     """Information about a session returned by session/list"""
     _meta: NotRequired[dict[str, Any] | None]
     additionalDirectories: NotRequired[list[str]]
-    """Additional workspace roots reported for this session. Each path must be absolute."""
+    """Additional workspace roots reported for this session. Each path MUST be absolute."""
+    archived: NotRequired[bool | None]
+    """**UNSTABLE**"""
     cwd: str
     """The working directory for this session. Must be an absolute path."""
     sessionId: SessionId
@@ -1453,6 +2132,35 @@ class SessionInfoUpdate(TypedDict):
 class SessionListCapabilities(TypedDict):
     """Capabilities for the `session/list` method."""
     _meta: NotRequired[dict[str, Any] | None]
+
+
+class SessionMessage(TypedDict):
+    """An upsert for an inter-session message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: NotRequired[list[ContentBlock] | None]
+    """Omitted leaves content unchanged. `null` or `[]` clears it.
+    A non-empty array replaces all content."""
+    messageId: MessageId
+    """Identifier of this message within the enclosing session's transcript."""
+    recipientMessageId: NotRequired[MessageId | None]
+    """On an outgoing view, the `messageId` of the same message's incoming view in the
+    recipient's transcript."""
+    recipientSessionId: NotRequired[SessionId | None]
+    """The receiving session."""
+    senderMessageId: NotRequired[MessageId | None]
+    """On an incoming view, the `messageId` of the same message's outgoing view in the
+    sender's transcript."""
+    senderSessionId: NotRequired[SessionId | None]
+    """The sending session."""
+
+
+class SessionMessageChunk(TypedDict):
+    """A streamed content block of an inter-session message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: ContentBlock
+    """A single content block appended to the message."""
+    messageId: MessageId
+    """Identifier of this message within the enclosing session's transcript."""
 
 
 class SessionMode(TypedDict):
@@ -1487,8 +2195,88 @@ class SessionNotification(TypedDict):
     """The actual update content."""
 
 
+class SessionOptionsCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class SessionOptionsRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    additionalDirectories: NotRequired[list[str]]
+    """Additional workspace roots to resolve options for. Each path MUST be absolute."""
+    cwd: str
+    """The working directory to resolve options for. Must be an absolute path."""
+    sessionId: NotRequired[SessionId | None]
+    """The session to resolve options for."""
+
+
+class SessionOptionsResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    configOptions: NotRequired[list[SessionConfigOption] | None]
+    """The config options the session would start with, with the same rules as on
+    `NewSessionResponse`."""
+    modes: NotRequired[SessionModeState | None]
+    """The mode state the session would start with, if the Agent supports modes."""
+
+
+class SessionReference(TypedDict):
+    """A display-only reference to another session that this tool call operates on,
+    such as a subagent it created, delegated to, or is waiting on."""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The referenced session."""
+
+
 class SessionResumeCapabilities(TypedDict):
     """Capabilities for the `session/resume` method."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+SessionStatus: TypeAlias = "Literal['open'] | Literal['saved'] | str"
+"""**UNSTABLE**"""
+
+
+class SessionStatusCapabilities(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class SessionStatusRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The ID of the session to check."""
+
+
+class SessionStatusResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    status: SessionStatus
+    """Whether the Agent has the session in memory."""
+
+
+class SessionSystemPromptCapabilities(TypedDict):
+    """Capabilities for client-provided system prompts."""
+    _meta: NotRequired[dict[str, Any] | None]
+    mode: NotRequired[SessionSystemPromptModeCapabilities | None]
+    """Delivery modes the agent supports in addition to `append`."""
+
+
+class SessionSystemPromptModeCapabilities(TypedDict):
+    """System prompt delivery modes the agent supports in addition to `append`."""
+    _meta: NotRequired[dict[str, Any] | None]
+    override: NotRequired[SessionSystemPromptOverrideCapabilities | None]
+    """Whether the agent supports `override` mode."""
+
+
+class SessionSystemPromptOverrideCapabilities(TypedDict):
+    """Capabilities for the `override` system prompt mode."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class SessionTitleCapabilities(TypedDict):
+    """**UNSTABLE**"""
     _meta: NotRequired[dict[str, Any] | None]
 
 
@@ -1581,6 +2369,24 @@ class PlanSessionUpdate(TypedDict):
     sessionUpdate: Literal["plan"]
 
 
+class PlanUpdateSessionUpdate(TypedDict):
+    """Replaces the plan with this ID. Agents MUST NOT send this update unless
+    the Client advertised `plan`."""
+    _meta: NotRequired[dict[str, Any] | None]
+    plan: PlanUpdateContent
+    """Replaces the whole plan with this `planId`, even if its `type` changes."""
+    sessionUpdate: Literal["plan_update"]
+
+
+class PlanRemovedSessionUpdate(TypedDict):
+    """Removes the plan with this ID. Agents MUST NOT send this update unless
+    the Client advertised `plan`."""
+    _meta: NotRequired[dict[str, Any] | None]
+    planId: PlanId
+    """The plan ID to remove. Clients MUST ignore a removal for an unknown ID."""
+    sessionUpdate: Literal["plan_removed"]
+
+
 class AvailableCommandsUpdateSessionUpdate(TypedDict):
     """Available commands are ready or have changed"""
     _meta: NotRequired[dict[str, Any] | None]
@@ -1662,6 +2468,79 @@ class CompactionSummaryChunkSessionUpdate(TypedDict):
     """One content block to append."""
     sessionUpdate: Literal["compaction_summary_chunk"]
 
+
+class PromptSuggestionsUpdateSessionUpdate(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionUpdate: Literal["prompt_suggestions_update"]
+    suggestions: list[PromptSuggestion]
+    """The suggestions the Client can offer, ordered most likely first."""
+
+
+class CursorUpdateSessionUpdate(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    anchor: NotRequired[CursorAnchor | None]
+    """Where the cursor is, relative to an entity the Client holds."""
+    capabilities: NotRequired[CursorCapabilities | None]
+    """The methods that currently accept this cursor."""
+    cursorId: CursorId
+    """The Agent-owned ID of this cursor, unique within the session."""
+    sessionUpdate: Literal["cursor_update"]
+
+
+class SubagentUpdateSessionUpdate(TypedDict):
+    """Announces a child session created and owned by this session, or updates
+    that ownership association's metadata."""
+    _meta: NotRequired[dict[str, Any] | None]
+    additionalDirectories: NotRequired[list[str] | None]
+    """Additional workspace roots for the child. Each path MUST be absolute."""
+    capabilities: NotRequired[SubagentSessionCapabilities | None]
+    """Client-initiated session mutations permitted for this subagent session."""
+    cwd: NotRequired[str | None]
+    """The child's working directory. Must be an absolute path."""
+    description: NotRequired[str | None]
+    """The parent's human-readable description of the child's role or purpose."""
+    sessionId: SessionId
+    """The opaque session ID identifying the child in all ACP messages."""
+    sessionUpdate: Literal["subagent_update"]
+    state: NotRequired[StateUpdate | None]
+    """Current state snapshot for the child session."""
+    title: NotRequired[str | None]
+    """The parent's human-readable display title for this child. It need not be unique."""
+
+
+class SessionMessageSessionUpdate(TypedDict):
+    """A message upsert observed in this session's transcript, sent to or
+    received from another session."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: NotRequired[list[ContentBlock] | None]
+    """Omitted leaves content unchanged. `null` or `[]` clears it.
+    A non-empty array replaces all content."""
+    messageId: MessageId
+    """Identifier of this message within the enclosing session's transcript."""
+    recipientMessageId: NotRequired[MessageId | None]
+    """On an outgoing view, the `messageId` of the same message's incoming view in the
+    recipient's transcript."""
+    recipientSessionId: NotRequired[SessionId | None]
+    """The receiving session."""
+    senderMessageId: NotRequired[MessageId | None]
+    """On an incoming view, the `messageId` of the same message's outgoing view in the
+    sender's transcript."""
+    senderSessionId: NotRequired[SessionId | None]
+    """The sending session."""
+    sessionUpdate: Literal["session_message"]
+
+
+class SessionMessageChunkSessionUpdate(TypedDict):
+    """One content block appended to a sent or received session message."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: ContentBlock
+    """A single content block appended to the message."""
+    messageId: MessageId
+    """Identifier of this message within the enclosing session's transcript."""
+    sessionUpdate: Literal["session_message_chunk"]
+
 SessionUpdate: TypeAlias = (
     "UserMessageChunkSessionUpdate | "
     "AgentMessageChunkSessionUpdate | "
@@ -1669,6 +2548,8 @@ SessionUpdate: TypeAlias = (
     "ToolCallSessionUpdate | "
     "ToolCallUpdateSessionUpdate | "
     "PlanSessionUpdate | "
+    "PlanUpdateSessionUpdate | "
+    "PlanRemovedSessionUpdate | "
     "AvailableCommandsUpdateSessionUpdate | "
     "CurrentModeUpdateSessionUpdate | "
     "ConfigOptionUpdateSessionUpdate | "
@@ -1676,9 +2557,33 @@ SessionUpdate: TypeAlias = (
     "UsageUpdateSessionUpdate | "
     "NoticeSessionUpdate | "
     "CompactionUpdateSessionUpdate | "
-    "CompactionSummaryChunkSessionUpdate"
+    "CompactionSummaryChunkSessionUpdate | "
+    "PromptSuggestionsUpdateSessionUpdate | "
+    "CursorUpdateSessionUpdate | "
+    "SubagentUpdateSessionUpdate | "
+    "SessionMessageSessionUpdate | "
+    "SessionMessageChunkSessionUpdate"
 )
 """Different types of updates that can be sent during session processing."""
+
+
+class SetProviderRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    apiType: LlmProtocol
+    """Protocol type for this provider."""
+    baseUrl: str
+    """Base URL for requests sent through this provider."""
+    headers: NotRequired[dict[str, str]]
+    """Full headers map for this provider.
+    May include authorization, routing, or other integration-specific headers."""
+    providerId: ProviderId
+    """Provider ID to configure."""
+
+
+class SetProviderResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
 
 
 class BooleanSetSessionConfigOptionRequest(TypedDict):
@@ -1730,6 +2635,58 @@ class SetSessionModeResponse(TypedDict):
     """Response to `session/set_mode` method."""
     _meta: NotRequired[dict[str, Any] | None]
 
+
+class SetSessionTitleRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The ID of the session to retitle."""
+    title: str
+    """The new title for the session."""
+
+
+class SetSessionTitleResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    title: str
+    """The title the Agent stored."""
+
+
+class RunningStateUpdateVariant(TypedDict):
+    """Foreground work is in progress."""
+    _meta: NotRequired[dict[str, Any] | None]
+    state: Literal["running"]
+
+
+class IdleStateUpdateVariant(TypedDict):
+    """Foreground work is not in progress. The parent can give the child more work."""
+    _meta: NotRequired[dict[str, Any] | None]
+    state: Literal["idle"]
+    stopReason: NotRequired[str | None]
+    """Why foreground work stopped. The value selects one of this type's variants, which may add fields of their own."""
+    usage: NotRequired[Usage | None]
+    """**UNSTABLE** Token usage for completed foreground work."""
+
+
+class RequiresActionStateUpdateVariant(TypedDict):
+    """Foreground work is blocked on user action."""
+    _meta: NotRequired[dict[str, Any] | None]
+    state: Literal["requires_action"]
+
+
+class UnknownStateUpdateVariant(TypedDict):
+    """The Agent cannot currently determine foreground activity."""
+    _meta: NotRequired[dict[str, Any] | None]
+    state: Literal["unknown"]
+
+StateUpdate: TypeAlias = (
+    "RunningStateUpdateVariant | "
+    "IdleStateUpdateVariant | "
+    "RequiresActionStateUpdateVariant | "
+    "UnknownStateUpdateVariant"
+)
+"""Current foreground-work state of a reusable child session."""
+
 StopReason: TypeAlias = (
     "Literal['end_turn', "
     "'max_tokens', "
@@ -1775,6 +2732,51 @@ class StringPropertySchema(TypedDict):
     """Pattern the string must match."""
     title: NotRequired[str | None]
     """Optional title for the property."""
+
+
+class SubagentCapabilities(TypedDict):
+    """Capability marker for exposing reusable child sessions as restricted ACP sessions."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class SubagentSessionCapabilities(TypedDict):
+    """Client-initiated session mutations permitted for a specific subagent session."""
+    _meta: NotRequired[dict[str, Any] | None]
+    cancel: NotRequired[SessionCancelCapabilities | None]
+    """Permits the client to cancel this child's current work without ending
+    the session. Omitted or `null` means unsupported. An object (including
+    `{}`) means supported."""
+
+
+class SubagentUpdate(TypedDict):
+    """Notification that the enclosing parent session created and owns a child session."""
+    _meta: NotRequired[dict[str, Any] | None]
+    additionalDirectories: NotRequired[list[str] | None]
+    """Additional workspace roots for the child. Each path MUST be absolute."""
+    capabilities: NotRequired[SubagentSessionCapabilities | None]
+    """Client-initiated session mutations permitted for this subagent session."""
+    cwd: NotRequired[str | None]
+    """The child's working directory. Must be an absolute path."""
+    description: NotRequired[str | None]
+    """The parent's human-readable description of the child's role or purpose."""
+    sessionId: SessionId
+    """The opaque session ID identifying the child in all ACP messages."""
+    state: NotRequired[StateUpdate | None]
+    """Current state snapshot for the child session."""
+    title: NotRequired[str | None]
+    """The parent's human-readable display title for this child. It need not be unique."""
+
+
+class SystemPrompt(TypedDict):
+    """Client-provided system-level instructions for a session."""
+    _meta: NotRequired[dict[str, Any] | None]
+    content: list[ContentBlock]
+    """The system prompt content."""
+    mode: SystemPromptMode
+    """How the Agent combines `content` with its own instructions."""
+
+SystemPromptMode: TypeAlias = "Literal['append'] | Literal['override'] | str"
+"""How the Agent combines a client-provided system prompt with its own instructions."""
 
 
 class Terminal(TypedDict):
@@ -1895,10 +2897,19 @@ class TerminalToolCallContent(TypedDict):
     """Identifier of the terminal instance to embed in the content stream."""
     type: Literal["terminal"]
 
+
+class SessionToolCallContent(TypedDict):
+    """A display-only reference to another session, such as a subagent."""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The referenced session."""
+    type: Literal["session"]
+
 ToolCallContent: TypeAlias = (
     "ContentToolCallContent | "
     "DiffToolCallContent | "
-    "TerminalToolCallContent"
+    "TerminalToolCallContent | "
+    "SessionToolCallContent"
 )
 """Content produced by a tool call."""
 
@@ -1955,11 +2966,45 @@ ToolKind: TypeAlias = (
 """Categories of tools that can be invoked."""
 
 
+class UnarchiveSessionRequest(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    sessionId: SessionId
+    """The ID of the session to unarchive."""
+
+
+class UnarchiveSessionResponse(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
+class UnknownStateUpdate(TypedDict):
+    """The Agent cannot currently determine foreground activity."""
+    _meta: NotRequired[dict[str, Any] | None]
+
+
 class UnstructuredCommandInput(TypedDict):
     """All text that was typed after the command name is provided as input."""
     _meta: NotRequired[dict[str, Any] | None]
     hint: str
     """A hint to display when the input hasn't been provided yet"""
+
+
+class Usage(TypedDict):
+    """**UNSTABLE**"""
+    _meta: NotRequired[dict[str, Any] | None]
+    cachedReadTokens: NotRequired[int | None]
+    """Total cache read tokens."""
+    cachedWriteTokens: NotRequired[int | None]
+    """Total cache write tokens."""
+    inputTokens: int
+    """Total input tokens across all turns."""
+    outputTokens: int
+    """Total output tokens across all turns."""
+    thoughtTokens: NotRequired[int | None]
+    """Total thought/reasoning tokens"""
+    totalTokens: int
+    """Sum of all token types across session."""
 
 
 class UsageUpdate(TypedDict):
