@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use super::route::{HopIndex, Route};
-use super::start::INITIALIZE;
+use acp_chain_acp::Life;
 use acp_chain_channel::limits::Charge;
 use acp_chain_channel::{MessageId, Peer};
 use acp_chain_mcp::Question;
-use acp_chain_mcp::declaration;
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Id, Message};
 
@@ -31,21 +30,13 @@ pub enum Boundary {
 impl Boundary {
     #[inline]
     pub fn of(method: &str) -> Self {
-        // The most frequent first.
-        match method.strip_prefix("session/") {
-            Some("update") => Self::Inner,
-            Some(_) if ends_session(method) => Self::End,
-            Some(_) if declaration::is_setup(method) => Self::Session,
-            None if method == INITIALIZE => Self::Connection,
+        match Life::of(method) {
+            Life::Connects => Self::Connection,
+            Life::Begins | Life::Loads | Life::Forks => Self::Session,
+            Life::Ends => Self::End,
             _ => Self::Inner,
         }
     }
-}
-
-/// Whether a method ends a running session (v1, Session Setup; v2, `session/archive`). `session/delete` only takes it off
-/// the list: it may go on.
-pub fn ends_session(method: &str) -> bool {
-    matches!(method, "session/close" | "session/archive")
 }
 
 /// Who waits for the answer.

@@ -4,14 +4,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::{Member, Projects};
 use crate::native::{Dialect, Process, SpawnError, Supervisor};
+use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::limits::LINE;
 use acp_chain_mcp::bridge::BridgeKind;
 use acp_chain_rpc::code;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::Startable;
-
-/// The method that starts all parts of a chain.
-pub(super) const INITIALIZE: &str = "initialize";
 
 /// The role of a chain for whoever started it, shown by the first message (RFD proxy-chains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
 
+use acp_chain_acp::PROMPT;
 use acp_chain_trace::{Decision, Kind, Line, State};
 use serde::Deserialize;
 
@@ -116,7 +117,7 @@ fn sum(body: Option<&str>) -> i64 {
 pub fn title(line: &Line) -> Option<String> {
     let asks = line.kind == Some(Kind::Request)
         && line.from.as_deref() == Some("client")
-        && line.method.as_deref() == Some("session/prompt");
+        && line.method.as_deref() == Some(PROMPT);
     let params = line.params.as_ref().filter(|_| asks)?;
     let prompt: Prompt = serde_json::from_str(params.get()).ok()?;
     let text = prompt.prompt.into_iter().find_map(|block| block.text)?;

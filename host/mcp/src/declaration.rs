@@ -68,15 +68,6 @@ pub struct Entry {
     pub id: Option<(Dialect, String)>,
 }
 
-/// Whether a request sets up a session, and so may declare servers.
-#[must_use]
-pub fn is_setup(method: &str) -> bool {
-    matches!(
-        method,
-        "session/new" | "session/load" | "session/resume" | "session/fork"
-    )
-}
-
 /// Parses the declarations in the params of a setup request; empty if there is no list.
 pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     match member(params, SERVERS) {

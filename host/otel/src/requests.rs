@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::SystemTime;
 
+use acp_chain_acp::{PERMISSION, PROMPT};
 use acp_chain_trace::Line;
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{SpanContext, SpanKind, Status};
@@ -88,8 +89,8 @@ impl Asked {
     pub fn read(line: &Line, params: &RawValue, agent: &Agent) -> Option<Self> {
         let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
-            "session/prompt" => Some(Self::turn(agent, remote)),
-            "session/request_permission" => Some(Self::permission(params, remote)),
+            PROMPT => Some(Self::turn(agent, remote)),
+            PERMISSION => Some(Self::permission(params, remote)),
             // The host passes a call on as its own, which has no sender's id.
             "mcp/message" => Self::mcp(params, line.id.as_deref()?, remote),
             _ => None,

@@ -3,17 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
 use acp_chain_trace::{Kind, Line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Methods whose bodies matter for spans.
-const READ: &[&str] = &[
-    "initialize",
-    "session/prompt",
-    "session/request_permission",
-    "mcp/message",
-];
+const READ: &[&str] = &["initialize", PROMPT, PERMISSION, "mcp/message"];
 
 /// The part of a line that spans and metrics need: all of it, no body, or nothing. So most contents go nowhere,
 /// unless they are exported.
@@ -331,7 +327,7 @@ pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
 /// The tool call of an update.
 pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
     let params = line.params.as_ref()?.get();
-    let may_be = line.method.as_deref() == Some("session/update")
+    let may_be = line.method.as_deref() == Some(UPDATE)
         && line.kind == Some(Kind::Notification)
         && params.contains("tool_call");
     let said: Updated = may_be.then(|| serde_json::from_str(params).ok())??;
@@ -342,7 +338,7 @@ pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
 /// The chunk of the agent's output in an update.
 pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
     let params = line.params.as_ref()?.get();
-    let may_be = line.method.as_deref() == Some("session/update")
+    let may_be = line.method.as_deref() == Some(UPDATE)
         && line.kind == Some(Kind::Notification)
         && params.contains("agent_");
     let said: Spoke = may_be.then(|| serde_json::from_str(params).ok())??;

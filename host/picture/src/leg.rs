@@ -1,5 +1,6 @@
 //! The host's trace: the messages that crossed from one part of the chain to the next, in order.
 
+use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
 use acp_chain_trace::{read_in_part, read_whole};
 use serde::Deserialize;
 use serde_json::Value;
@@ -103,8 +104,8 @@ impl Leg {
             }
             Kind::Response => match self.method.as_str() {
                 "fs/read_text_file" => string(&self.result["content"]),
-                "session/prompt" => string(&self.result["stopReason"]),
-                "session/request_permission" => string(&self.result["outcome"]["optionId"]),
+                PROMPT => string(&self.result["stopReason"]),
+                PERMISSION => string(&self.result["outcome"]["optionId"]),
                 _ => self.result.to_string(),
             },
         }
@@ -115,13 +116,13 @@ impl Leg {
 #[must_use]
 pub fn text_of(method: &str, params: &Value) -> String {
     match method {
-        "session/prompt" => {
+        PROMPT => {
             let blocks = params["prompt"].as_array().into_iter().flatten();
             let texts: Vec<String> = blocks.map(block).collect();
             texts.join("\n")
         }
-        "session/update" => update(&params["update"]),
-        "session/request_permission" => string(&params["toolCall"]["title"]),
+        UPDATE => update(&params["update"]),
+        PERMISSION => string(&params["toolCall"]["title"]),
         "fs/read_text_file" => string(&params["path"]),
         _ => params.to_string(),
     }

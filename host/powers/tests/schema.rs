@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use acp_chain_acp::METHODS;
 use acp_chain_powers::{
     Actions, FIXED, Kind, Kinds, Peer, Places, Power, Subject, UPDATES, Updates,
 };
@@ -280,6 +281,20 @@ fn every_name_in_the_table_is_one_of_the_schemas() {
             );
         }
         assert!(!cover.kinds.meets(Kinds::REQUEST) || !cover.methods.contains(&"session/update"));
+    }
+}
+
+#[test]
+fn powers_over_how_sessions_begin_cover_each_method_that_begins_one() {
+    let begin = METHODS.iter().filter(|method| method.life.sets_up());
+    let begin: BTreeSet<_> = begin.map(|method| method.name).collect();
+    for key in [
+        "session-setup.read",
+        "session-setup.change",
+        "instructions.change",
+    ] {
+        let power = Power::named(key).expect("a power");
+        assert_eq!(power.methods().collect::<BTreeSet<_>>(), begin, "{key}");
     }
 }
 

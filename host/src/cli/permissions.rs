@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use acp_chain_acp::{ELICITATION, PERMISSION, UPDATE};
 use acp_chain_trace as trace;
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -15,8 +16,6 @@ use crate::channel::Peer;
 use crate::transcript::{Act, Json, JsonPattern, Kind, Said, Script};
 use crate::untrusted::Untrusted;
 
-const PERMISSION: &str = "session/request_permission";
-const ELICITATION: &str = "elicitation/create";
 /// The largest request that is read, in bytes.
 const LONGEST: u64 = 32 << 20;
 
@@ -86,11 +85,7 @@ impl Explain {
         };
         let mut acts = vec![session];
         for update in asked.updates {
-            acts.push(said(
-                Kind::Notification("session/update".into()),
-                None,
-                update,
-            )?);
+            acts.push(said(Kind::Notification(UPDATE.into()), None, update)?);
         }
         acts.push(said(
             Kind::Request(asked.method),

@@ -237,7 +237,8 @@ impl Play {
     /// An end cancels its request.
     pub async fn cancel(&mut self, ask: &Ask) -> Result<(), Stop> {
         let params = format!(r#"{{"requestId":{}}}"#, ask.id);
-        self.tell(ask.from, super::traffic::CANCEL, &params).await
+        self.tell(ask.from, acp_chain_acp::CANCEL_REQUEST, &params)
+            .await
     }
 
     /// An end answers a request that it got.

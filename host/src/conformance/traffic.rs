@@ -5,9 +5,6 @@ use acp_chain_messages::{DECISIONS, Kind, Method, Side, methods};
 use crate::channel::Peer;
 use crate::mcp::declaration;
 
-/// The method that cancels a request.
-pub const CANCEL: &str = "$/cancel_request";
-
 /// Pseudorandom numbers, the same for each seed (splitmix64).
 #[derive(Clone)]
 pub struct Traffic(u64);

@@ -106,7 +106,9 @@ impl End {
 
     /// The name of the request that a notification cancels, if it does.
     fn withdrawn(&self, method: &str, body: &Json) -> Option<String> {
-        let id = body.get("requestId").filter(|_| method == super::CANCEL)?;
+        let id = body
+            .get("requestId")
+            .filter(|_| method == acp_chain_acp::CANCEL_REQUEST)?;
         let id = Id::parse(&id.to_string())?;
         let mut got = self.got.iter();
         got.find_map(|(name, known)| (*known == id).then(|| name.clone()))

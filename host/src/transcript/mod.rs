@@ -34,9 +34,6 @@ pub use pattern::JsonPattern;
 pub use play::{PlayError, Setup, Tested, play};
 pub use recorded::{RecordedError, Seen, ends, transcript as recorded};
 
-/// The method that cancels a request.
-const CANCEL: &str = "$/cancel_request";
-
 /// Whether a request, a session or a value may have this name.
 fn is_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');

@@ -157,7 +157,9 @@ fn said(line: &Line) -> Option<(Kind, Option<String>, Option<&RawValue>)> {
     let params = || line.params.as_deref();
     Some(match line.kind? {
         LineKind::Request => (Kind::Request(method), Some(name?), params()),
-        LineKind::Notification if method == super::CANCEL => (Kind::Cancel, Some(name?), None),
+        LineKind::Notification if method == acp_chain_acp::CANCEL_REQUEST => {
+            (Kind::Cancel, Some(name?), None)
+        }
         LineKind::Notification => (Kind::Notification(method), None, params()),
         LineKind::Response if line.error.is_some() => {
             (Kind::Error, Some(name?), line.error.as_deref())

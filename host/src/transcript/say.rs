@@ -56,7 +56,7 @@ impl Player<'_> {
             }
             Kind::Cancel => {
                 let params = Json::Object([("requestId".to_owned(), Json::Text(name))].into());
-                let head = method_of(super::CANCEL);
+                let head = method_of(acp_chain_acp::CANCEL_REQUEST);
                 within(self.end(peer).say(&head, "params", &params)).await
             }
             Kind::Result | Kind::Error => {

@@ -3,6 +3,7 @@
 //! Messages may overtake each other on their way through a chain. So the order is compared at each place: between the
 //! same two parts, and for a proxy's decisions on the same method.
 
+use acp_chain_acp::PROMPT;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -108,7 +109,7 @@ impl Run {
             None => 0,
         };
         let begun = self.begun.entry(session).or_default();
-        let is_prompt = line.from.as_deref() == Some("client") && method == "session/prompt";
+        let is_prompt = line.from.as_deref() == Some("client") && method == PROMPT;
         if is_prompt && line.kind == Some(crate::Kind::Request) {
             *begun += 1;
         }

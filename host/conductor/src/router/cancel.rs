@@ -4,10 +4,8 @@
 use std::collections::HashMap;
 
 use crate::exchange::ExchangeId;
+use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_rpc::{Id, Message, member};
-
-/// The method that cancels a request.
-pub(super) const CANCEL: &str = "$/cancel_request";
 
 /// The longest cancellation that keeps members other than the id, in bytes.
 const LONGEST: usize = 4096;
@@ -29,7 +27,7 @@ pub(super) fn withdrawn(
 
 /// A cancellation by the host.
 pub(super) fn new_cancel() -> Message {
-    Message::notification(CANCEL, r#"{"requestId":null}"#)
+    Message::notification(CANCEL_REQUEST, r#"{"requestId":null}"#)
 }
 
 fn cancelled_id(cancel: &Message) -> Option<Id> {

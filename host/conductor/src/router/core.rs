@@ -9,7 +9,7 @@ use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
 
 use super::busy::Busy;
-use super::cancel::{CANCEL, with_cancelled_id};
+use super::cancel::with_cancelled_id;
 use super::exchanges::Exchanges;
 use super::joined::Joined;
 use super::lookups::Lookups;
@@ -28,6 +28,7 @@ use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
+use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
@@ -141,8 +142,9 @@ impl Core {
 
     /// Queues a message for an end, as a call under this id if it wants an answer.
     pub fn send(&mut self, to: Peer, message: &Message, id: Option<&str>) {
-        let is_plain =
-            to == Peer::Client || message.kind().is_response() || &**message.method() == CANCEL;
+        let is_plain = to == Peer::Client
+            || message.kind().is_response()
+            || &**message.method() == CANCEL_REQUEST;
         match self.parent {
             Some(dialect) if !is_plain => {
                 self.client.send_within(dialect.successor(), message, id);

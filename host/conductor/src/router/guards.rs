@@ -1,6 +1,7 @@
 //! What passes a guard means the same to every reader: an ambiguous message is refused before it gets there, as the
 //! guard might read it in one way and its recipient in another.
 
+use acp_chain_acp::UPDATE;
 use acp_chain_powers::{is_like_one_of_protocol, is_of_protocol};
 
 use std::ops::ControlFlow;
@@ -57,7 +58,7 @@ fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String
     let hop = &core.hops[index];
     // Which of them it asks for depends on their kind.
     let is_unclear = || {
-        *routed.method == *"session/update"
+        &*routed.method == UPDATE
             && hop.has_subscribed(routed)
             && is_unclear_update(routed.message.body())
     };

@@ -2,17 +2,17 @@
 
 use std::ops::ControlFlow;
 
-use super::cancel::CANCEL;
 use super::core::Core;
 use super::exchanges::admit;
 use super::lookups::Arrived;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
-use super::turns::{ACKNOWLEDGED, PROMPT};
+use super::turns::ACKNOWLEDGED;
 use super::{projects, setup, way, withdraw};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::routed::Routed;
+use acp_chain_acp::{CANCEL_REQUEST, PROMPT};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
@@ -35,7 +35,7 @@ pub(super) fn receive(
     };
     match (said, id) {
         (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
-        (Ok((from, message)), None) if &**message.method() == CANCEL => {
+        (Ok((from, message)), None) if &**message.method() == CANCEL_REQUEST => {
             withdraw::receive(core, mcp, from, &message, steps);
         }
         (Ok((from, message)), None) => notification(core, mcp, from, message, steps),

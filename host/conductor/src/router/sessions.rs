@@ -15,6 +15,7 @@ use crate::hop::Hop;
 use crate::route::Route;
 use crate::routed::Routed;
 use crate::sign_in::with_variable;
+use acp_chain_acp::UPDATE;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
@@ -219,7 +220,7 @@ impl Sessions {
 
 /// The session of a notification that announces a child, and the child.
 fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
-    if &**message.method() != "session/update" || message.update() != Some("subagent_update") {
+    if &**message.method() != UPDATE || message.update() != Some("subagent_update") {
         return None;
     }
     let child = member(member(message.body(), "update")?, "sessionId")?;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use crate::native::{Dialect, is_successor};
-use crate::start::INITIALIZE;
+use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};

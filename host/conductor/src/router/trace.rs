@@ -9,11 +9,9 @@ use crate::life::Life;
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};
+use acp_chain_acp::PROMPT;
 use acp_chain_channel::{Action, Part, Tally};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
-
-/// The request that begins a turn.
-const PROMPT: &str = "session/prompt";
 
 /// The member of a request's parameters that names its span (RFD meta-propagation).
 const TRACEPARENT: &str = "/_meta/traceparent";

@@ -3,21 +3,12 @@
 //! session-close). The same happens to the permission requests of the turn.
 
 use super::core::Core;
-use crate::exchange::ends_session;
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
+use acp_chain_acp::{Life, PERMISSION, PROMPT};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
-
-/// The request that opens a turn.
-pub(super) const PROMPT: &str = "session/prompt";
-
-/// The notification that stops a session's turn.
-const STOP: &str = "session/cancel";
-
-/// The agent's request for a permission.
-const PERMISSION: &str = "session/request_permission";
 
 /// The first version of the protocol in which the answer to a prompt does not end its turn.
 pub(super) const ACKNOWLEDGED: u64 = 2;
@@ -90,7 +81,7 @@ impl Core {
 
 /// Whether a message toward the agent stops the turns of its session.
 fn stops(method: &str) -> bool {
-    method == STOP || ends_session(method)
+    matches!(Life::of(method), Life::Stops | Life::Ends)
 }
 
 fn can_be_stopped(routed: &Routed) -> bool {

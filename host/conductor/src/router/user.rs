@@ -10,9 +10,10 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::core::Core;
-use super::turns::{ACKNOWLEDGED, PROMPT};
-use crate::exchange::{Exchange, Origin, ends_session};
+use super::turns::ACKNOWLEDGED;
+use crate::exchange::{Exchange, Origin};
 use crate::route::HopIndex;
+use acp_chain_acp::{Life, PROMPT, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 use acp_chain_rpc::untrusted::Untrusted;
@@ -55,13 +56,13 @@ impl Core {
 
     /// The client has sent a request in a session: it may prompt or end it.
     pub(super) fn note_request(&mut self, method: &str, session: &Arc<str>) {
-        match method {
-            PROMPT => {
+        match Life::of(method) {
+            Life::Prompts => {
                 let charge = self.notices.account.charge(session.len());
                 self.notices.session = charge.map(|charge| (session.clone(), charge));
                 self.send_notices();
             }
-            _ if ends_session(method) => {
+            Life::Ends => {
                 let last = &mut self.notices.session;
                 last.take_if(|(last, _)| last == session);
             }
@@ -102,7 +103,7 @@ impl Core {
                 }),
             };
             let params = json!({ "sessionId": &*session, "update": update });
-            let message = Message::notification("session/update", &params.to_string());
+            let message = Message::notification(UPDATE, &params.to_string());
             self.send(Peer::Client, &message, None);
         }
     }

@@ -1,12 +1,13 @@
 //! Cancelled requests: the current holder is told.
 
-use super::cancel::{CANCEL, NamesNone, new_cancel, withdrawn};
+use super::cancel::{NamesNone, new_cancel, withdrawn};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::projects;
 use super::steps::Steps;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Item;
+use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
@@ -21,9 +22,12 @@ pub(super) fn receive(
     match withdrawn(&core.edge(from).open, message) {
         Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel, steps),
         // The answer and the cancellation crossed.
-        Ok(None) => tracing::debug!("a {CANCEL} from the {} came too late", from.as_str()),
+        Ok(None) => tracing::debug!(
+            "a {CANCEL_REQUEST} from the {} came too late",
+            from.as_str()
+        ),
         Err(NamesNone) => {
-            let text = format!("dropped a {CANCEL} from the {}", from.as_str());
+            let text = format!("dropped a {CANCEL_REQUEST} from the {}", from.as_str());
             core.note_discarded(from, &format!("{text} that names no request"));
         }
     }

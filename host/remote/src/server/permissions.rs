@@ -9,9 +9,6 @@ use serde::Deserialize;
 
 use super::access::{Entry, Whose};
 
-/// The method of a permission request.
-pub const PERMISSION: &str = "session/request_permission";
-
 /// How many are remembered, with how many options, and how many bytes of their names. The rest is logged as `other`,
 /// or not at all.
 const ASKED: usize = 256;

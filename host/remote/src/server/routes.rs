@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use acp_chain_acp::{CANCEL_REQUEST, Life, PERMISSION};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -18,7 +19,7 @@ use super::access::Whose;
 use super::account::{Account, Seat};
 use super::mailbox::{Closed, Mailbox, Totals};
 use super::metrics::{Figures, Refusal};
-use super::permissions::{PERMISSION, Permissions};
+use super::permissions::Permissions;
 use super::turn::Turn;
 
 /// How many sessions of a connection may have a stream of their own; messages of others go to the connection's.
@@ -37,9 +38,6 @@ pub const WAITING: usize = 1 << 20;
 /// How many requests of a client may be open, and of how many of the agent the session is remembered.
 const QUESTIONS: usize = 4096;
 
-/// The notification that withdraws a request.
-const CANCEL: &str = "$/cancel_request";
-
 /// The effect of a request's answer on sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Effect {
@@ -56,11 +54,11 @@ enum Effect {
 
 impl Effect {
     fn of(method: &str) -> Self {
-        match method {
-            "initialize" => Self::Begins,
-            "session/new" | "session/fork" => Self::Opens,
-            "session/load" | "session/resume" => Self::Loads,
-            "session/close" | "session/archive" => Self::Closes,
+        match Life::of(method) {
+            Life::Connects => Self::Begins,
+            Life::Begins | Life::Forks => Self::Opens,
+            Life::Loads => Self::Loads,
+            Life::Ends => Self::Closes,
             _ => Self::None,
         }
     }
@@ -350,7 +348,7 @@ impl Routes {
 
     /// The session on whose stream a message of the agent belongs.
     fn session_of(&mut self, message: &Message) -> Option<Arc<str>> {
-        if **message.method() == *CANCEL {
+        if &**message.method() == CANCEL_REQUEST {
             let id = member(message.body(), "requestId").and_then(Id::parse)?;
             return self.asked.get(&id).cloned();
         }

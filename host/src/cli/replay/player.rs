@@ -6,14 +6,12 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE};
 use acp_chain_trace::Kind;
 use serde_json::{Map, Value, json};
 
-use super::recording::{INITIALIZE, Recording, Step, session, without_acp};
+use super::recording::{Recording, Step, session, without_acp};
 use super::same::Ids;
-
-/// The method that cancels a request.
-const CANCEL: &str = "$/cancel_request";
 
 /// Plays one side.
 #[derive(Debug)]
@@ -103,7 +101,7 @@ impl Player {
             }
         }
         let given = step.request.and_then(|request| self.given.get(&request));
-        match given.filter(|_| step.method == CANCEL) {
+        match given.filter(|_| step.method == CANCEL_REQUEST) {
             Some(id) => put("params", json!({ "requestId": id })),
             None if body.is_null() => {}
             None => put("params", body),
@@ -136,7 +134,7 @@ impl Player {
         if step.kind == Kind::Response && step.method == INITIALIZE {
             body = without_acp(body);
         }
-        if step.method != CANCEL {
+        if step.method != CANCEL_REQUEST {
             self.ids.same(&step.body, &body).map_err(|unequal| {
                 let at = format!("{} of {}", unequal.at, step.method);
                 differs(

@@ -4,14 +4,12 @@ use std::collections::HashMap;
 use std::io::BufRead;
 use std::time::{Duration, SystemTime};
 
+use acp_chain_acp::INITIALIZE;
 use acp_chain_trace::{Kind, Line, Reader, TraceError, read_whole};
 use serde_json::Value;
 
 use crate::channel::Peer;
 use crate::transcript::{Seen, ends};
-
-/// The method that begins a connection.
-pub const INITIALIZE: &str = "initialize";
 
 /// The prefix of the host's ids of MCP servers.
 const OWN_SERVER: &str = "acp-chain-";

@@ -1,10 +1,12 @@
 //! Whether it releases withdrawn messages, and stopped turns.
 
+use acp_chain_acp::CANCEL_REQUEST;
+
 use crate::channel::Peer;
 use crate::conformance::finding::{Finding, first};
 use crate::conformance::play::Play;
 use crate::conformance::stop::Stop;
-use crate::conformance::traffic::{CANCEL, Exchange, requests};
+use crate::conformance::traffic::{Exchange, requests};
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::rpc::Error;
 
@@ -52,7 +54,7 @@ async fn withdraw(play: &mut Play, exchange: &Exchange, when: When) -> Result<()
     for asked in play.take(far, method) {
         play.answer(far, &asked, &cancelled).await?;
     }
-    play.take(far, CANCEL);
+    play.take(far, CANCEL_REQUEST);
     play.rest().await?;
     play.check_held("after it was withdrawn")?;
     Ok(play.check_answers(&[ask])?)

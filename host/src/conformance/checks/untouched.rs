@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 
+use acp_chain_acp::Life;
 use acp_chain_messages::Version;
 
 use crate::channel::{Actions, Peer, subject};
@@ -14,7 +15,6 @@ use crate::conformance::stop::Stop;
 use crate::conformance::traffic::{Exchange, all};
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::mcp::capabilities::with_acp;
-use crate::mcp::declaration;
 use crate::rpc::{self, Kind, Message};
 use crate::untrusted::{MAX_QUOTE, quote};
 
@@ -286,7 +286,7 @@ impl Leg<'_> {
     fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
         let sent = self.message.body();
         // The host declares servers in it.
-        let is_declared = declaration::is_setup(self.method) && !play.offers.is_empty();
+        let is_declared = Life::of(self.method).sets_up() && !play.offers.is_empty();
         // The host itself withholds ambiguous bodies from guards.
         let has_readings = rpc::look_through(sent).is_err();
         let is_kept = play.is_guard && has_readings;

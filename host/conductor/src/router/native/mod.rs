@@ -4,7 +4,7 @@ mod life;
 
 pub(super) use life::{cut, is_awaited_to_begin, launched, on_introduction_timer, runs_as};
 
-use super::cancel::{CANCEL, NamesNone, withdrawn};
+use super::cancel::{NamesNone, withdrawn};
 use super::core::{Core, not_of_session};
 use super::exchanges::admit;
 use super::mcp::{Mcp, Provider, is_mcp};
@@ -16,7 +16,7 @@ use crate::exchange::{Boundary, ExchangeId, Origin, Stage};
 use crate::life::Life;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
-use crate::start::INITIALIZE;
+use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
@@ -171,7 +171,7 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
         Ok(said) => said,
         Err(error) => return note_discarded(core, index, &error.message),
     };
-    if &**message.method() == CANCEL {
+    if &**message.method() == CANCEL_REQUEST {
         // In either direction: the id is that of its own request.
         let Some(native) = core.hops[index].native() else {
             return;
@@ -179,9 +179,13 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
         return match withdrawn(&native.open, &message) {
             Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel, steps),
             // The answer and the cancellation crossed.
-            Ok(None) => tracing::debug!("a {CANCEL} of a proxy came too late"),
+            Ok(None) => tracing::debug!("a {CANCEL_REQUEST} of a proxy came too late"),
             Err(NamesNone) => {
-                note_discarded(core, index, &format!("a {CANCEL} that names no request"));
+                note_discarded(
+                    core,
+                    index,
+                    &format!("a {CANCEL_REQUEST} that names no request"),
+                );
             }
         };
     }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use acp_chain_acp::UPDATE;
 use acp_chain_secrets::Effort;
 use acp_chain_trace::Line;
 use serde_json::value::RawValue;
@@ -13,13 +14,12 @@ use super::texts::{self, Hop, Texts};
 /// The cost of keeping a line, besides its body.
 const ENTRY: usize = 512;
 
-const UPDATE: &str = "session/update";
-
 /// Updates that add nothing to the conversation, and so may come between two chunks of a text.
 const ASIDE: &[&str] = &[
     "available_commands_update",
     "config_option_update",
     "current_mode_update",
+    "cursor_update",
     "session_info_update",
     "usage_update",
 ];

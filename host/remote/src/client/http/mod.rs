@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use acp_chain_acp::Life;
 use acp_chain_rpc::{Error, Id, Kind, Message, code, one_line};
 use bytes::{Bytes, BytesMut};
 use reqwest::header::{CONTENT_TYPE, HeaderValue};
@@ -334,5 +335,5 @@ impl Link for Connection {
 
 /// Whether a request names a session that the server may not know yet.
 fn attaches(method: &str) -> bool {
-    matches!(method, "session/load" | "session/resume" | "session/fork")
+    Life::of(method).has_history()
 }

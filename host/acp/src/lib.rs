@@ -1,0 +1,206 @@
+//! What the Agent Client Protocol says of its methods: who sends them, and what they do to a connection, a session or a
+//! turn. Whoever has to know takes it from here.
+//!
+//! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+/// What a message of a method does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It begins the connection.
+    Connects,
+    /// It begins a session, which its answer names.
+    Begins,
+    /// It continues a session that the agent has kept: what was said in it may come again, before the answer.
+    Loads,
+    /// It begins a session, which its answer names, with what was said in another.
+    Forks,
+    /// It ends a running session. `session/delete` does not: it only takes one off the list.
+    Ends,
+    /// It opens a turn.
+    Prompts,
+    /// It stops the turns of a session.
+    Stops,
+    /// It asks the user.
+    Asks,
+    /// It withdraws a request.
+    Withdraws,
+    /// None of these.
+    Serves,
+}
+
+/// The side that sends a method's messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    /// The client.
+    Client,
+    /// The agent.
+    Agent,
+    /// Either.
+    Both,
+    /// A conductor or a proxy, to its neighbour.
+    Neighbour,
+}
+
+/// A method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method {
+    /// Its name on the wire.
+    pub name: &'static str,
+    /// The side that sends it.
+    pub sender: Sender,
+    /// What it does.
+    pub life: Life,
+}
+
+/// The first request of a connection.
+pub const INITIALIZE: &str = "initialize";
+/// The request that opens a turn.
+pub const PROMPT: &str = "session/prompt";
+/// The notification that stops a session's turns.
+pub const CANCEL: &str = "session/cancel";
+/// The notification by which the agent says all that belongs to a session.
+pub const UPDATE: &str = "session/update";
+/// The agent's request for a permission.
+pub const PERMISSION: &str = "session/request_permission";
+/// The agent's question to the user.
+pub const ELICITATION: &str = "elicitation/create";
+/// The notification that withdraws a request.
+pub const CANCEL_REQUEST: &str = "$/cancel_request";
+
+macro_rules! methods {
+    ($($name:literal $sender:ident $life:ident,)*) => {
+        /// Every method of both versions.
+        pub const METHODS: &[Method] = &[
+            $(Method { name: $name, sender: Sender::$sender, life: Life::$life },)*
+        ];
+
+        impl Life {
+            /// What a method does; [`Serves`](Self::Serves) for one that the protocol does not know.
+            #[must_use]
+            #[inline]
+            pub fn of(method: &str) -> Self {
+                match method {
+                    $($name => Self::$life,)*
+                    _ => Self::Serves,
+                }
+            }
+        }
+    };
+}
+
+methods! {
+    // The most frequent first: they are compared in this order.
+    "session/update" Agent Serves,
+    "session/prompt" Client Prompts,
+    "session/request_permission" Agent Asks,
+    "initialize" Client Connects,
+    "authenticate" Client Serves,
+    "logout" Client Serves,
+    "auth/login" Client Serves,
+    "auth/logout" Client Serves,
+    "auth/status" Client Serves,
+    "auth/status_update" Agent Serves,
+    "providers/list" Client Serves,
+    "providers/set" Client Serves,
+    "providers/disable" Client Serves,
+    "session/new" Client Begins,
+    "session/load" Client Loads,
+    "session/resume" Client Loads,
+    "session/fork" Client Forks,
+    "session/close" Client Ends,
+    "session/archive" Client Ends,
+    "session/unarchive" Client Serves,
+    "session/delete" Client Serves,
+    "session/list" Client Serves,
+    "session/status" Client Serves,
+    "session/options" Client Serves,
+    "session/set_title" Client Serves,
+    "session/set_mode" Client Serves,
+    "session/set_config_option" Client Serves,
+    "session/cancel" Client Stops,
+    "elicitation/create" Agent Asks,
+    "elicitation/complete" Agent Serves,
+    "fs/read_text_file" Agent Serves,
+    "fs/write_text_file" Agent Serves,
+    "terminal/create" Agent Serves,
+    "terminal/output" Agent Serves,
+    "terminal/release" Agent Serves,
+    "terminal/wait_for_exit" Agent Serves,
+    "terminal/kill" Agent Serves,
+    "terminal/cancel" Client Serves,
+    "tool_call/cancel" Client Serves,
+    "mcp/message" Both Serves,
+    "proxy/initialize" Neighbour Serves,
+    "proxy/successor" Neighbour Serves,
+    "$/cancel_request" Both Withdraws,
+}
+
+impl Life {
+    /// Whether it sets up a session, with a folder and MCP servers.
+    #[must_use]
+    pub const fn sets_up(self) -> bool {
+        matches!(self, Self::Begins | Self::Loads | Self::Forks)
+    }
+
+    /// Whether there is a history, which the agent may tell before it answers.
+    #[must_use]
+    pub const fn has_history(self) -> bool {
+        matches!(self, Self::Loads | Self::Forks)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::collections::BTreeMap;
+    use std::vec::Vec;
+
+    use acp_chain_messages::{Side, methods};
+
+    use super::*;
+
+    #[test]
+    fn every_method_of_the_schemas_has_a_row_with_its_sender() {
+        let mut senders = BTreeMap::<&str, Vec<Sender>>::new();
+        for method in methods() {
+            let sender = match method.side {
+                Side::Agent => Sender::Client,
+                Side::Client => Sender::Agent,
+                Side::Protocol => Sender::Both,
+                Side::Proxy => Sender::Neighbour,
+            };
+            senders.entry(&method.name).or_default().push(sender);
+        }
+        let senders = senders.into_iter().map(|(name, all)| {
+            let one = all[0];
+            let same = all.iter().all(|sender| *sender == one);
+            (name, if same { one } else { Sender::Both })
+        });
+        let rows = METHODS.iter().map(|row| (row.name, row.sender));
+        assert_eq!(
+            rows.collect::<BTreeMap<_, _>>(),
+            senders.collect::<BTreeMap<_, _>>()
+        );
+    }
+
+    #[test]
+    fn the_names_are_those_of_the_rows() {
+        for (name, life) in [
+            (INITIALIZE, Life::Connects),
+            (PROMPT, Life::Prompts),
+            (CANCEL, Life::Stops),
+            (UPDATE, Life::Serves),
+            (PERMISSION, Life::Asks),
+            (ELICITATION, Life::Asks),
+            (CANCEL_REQUEST, Life::Withdraws),
+        ] {
+            let row = METHODS.iter().find(|row| row.name == name);
+            assert_eq!(row.map(|row| row.life), Some(life), "{name}");
+            assert_eq!(Life::of(name), life);
+        }
+    }
+}
