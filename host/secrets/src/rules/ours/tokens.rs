@@ -14,12 +14,13 @@ pub(super) const RULES: &[Rule] = &[
         entropy: 3.5,
         ..NONE
     },
-    // As `aws sts` and the lists of keys print them: no name, but in the line of its id.
+    // As `aws sts` and the lists of keys print them: no name, but in the line of its id, with a date in between at most.
+    // So prose after an id is not kept back.
     Rule {
         name: "aws-secret-access-key",
         needles: &["akia", "asia"],
         apart: true,
-        before: r"(?:AKIA|ASIA)[A-Z2-7]{16}[^\r\n]{0,100}?[^A-Za-z0-9/+=\r\n]",
+        before: r#"(?:AKIA|ASIA)[A-Z2-7]{16}[\t ,:;|"'0-9TZ+.-]{0,60}?[\t ,:;|"']"#,
         secret: r"[A-Za-z0-9/+]{40}",
         after: After::One(r"(?:[^A-Za-z0-9/+=]|$)"),
         entropy: 3.5,
