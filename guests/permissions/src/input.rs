@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::command::Line;
+use crate::line::Line;
 use crate::object::{Object, Reader};
 
 /// The longest input that is looked at, in bytes.

@@ -8,6 +8,7 @@ mod directory;
 mod fold;
 mod glob;
 mod input;
+mod line;
 mod name;
 mod object;
 mod pattern;

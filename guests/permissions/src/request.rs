@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::call::Call;
-use crate::command::Line;
+use crate::line::Line;
 use crate::object::{Object, Reader};
 
 #[derive(Default)]

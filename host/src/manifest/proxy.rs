@@ -100,11 +100,10 @@ impl ProxyEntry {
         }
     }
 
-    /// An error if its package says that it is a guard, and the component does not declare itself one: other proxies
-    /// could undo what it decides.
+    /// Whether its component declares itself a guard, if its package calls it one.
     ///
     /// # Errors
-    /// It, for the user.
+    /// If it does not: why that is wrong, for the user.
     pub fn check_declared(&self, registration: &Registration) -> Result<(), &'static str> {
         match &self.kind {
             ProxyKind::Component(component) if component.is_guard && !registration.guard => Err(

@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use crate::call::Call;
 use crate::directory::Directory;
+use crate::line::Line;
 use crate::place::Place;
 use crate::verdict::Match;
 
@@ -22,15 +23,6 @@ use programs::{MOVERS, SHELLS};
 use runs::base;
 use script::{Script, Simple};
 use word::Word;
-
-/// A command line, as an agent says it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Line {
-    /// For a shell.
-    Text(String),
-    /// A program and its arguments.
-    List(Vec<String>),
-}
 
 /// What a call runs.
 pub(crate) struct Commands {
@@ -280,14 +272,6 @@ fn other_title(call: &Call) -> Option<&str> {
 }
 
 impl Line {
-    /// Its approximate size, in bytes.
-    pub(crate) fn size(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::List(words) => words.iter().map(|word| word.len() + 32).sum(),
-        }
-    }
-
     /// What a shell gets, if it is a shell that is started.
     fn script(&self) -> Option<&str> {
         let Self::List(words) = self else {
