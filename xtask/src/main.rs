@@ -85,7 +85,8 @@ enum InCheckout {
     },
     /// Check that the host compiles for Windows and macOS, neither of which this needs to be.
     Portable,
-    /// Check that everything compiles without warnings with the newest stable Rust, in a toolchain of its own.
+    /// Check that everything compiles without warnings with the newest stable Rust, in a toolchain of its own, and say what
+    /// the newest schema of the protocol would add.
     Newest,
     /// Check what only a release needs: that whoever builds the extensions and the packages again gets the same bytes, and
     /// that each package installs.

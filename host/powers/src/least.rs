@@ -23,7 +23,7 @@ impl Asked<'_> {
         self.is_met_by_those(power, |_| true)
     }
 
-    /// The same, by messages that belong to the power.
+    /// The same, without the messages of which a power shows a part that is its own, though they belong to another.
     #[must_use]
     pub fn is_met_in_full_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, |cover| !cover.is_aside)

@@ -24,10 +24,9 @@ pub enum End {
 }
 
 /// How percent codes are read.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Codes {
     /// As the characters that they stand for.
-    #[default]
     Read,
     /// As they stand: in a URI, `%2F` is not a `/`.
     Kept,

@@ -195,7 +195,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
         if line.connection == request.connection {
             let is_own = request.session.is_some() && line.session == request.session;
             match (line.method.as_deref().unwrap_or_default(), line.kind) {
-                ("session/update", Some(trace::Kind::Notification))
+                (UPDATE, Some(trace::Kind::Notification))
                     if is_own && line.from.as_deref() == Some("agent") =>
                 {
                     updates.push(in_session(body(&line)));

@@ -27,12 +27,12 @@ pub(super) fn rules() -> impl Iterator<Item = &'static Rule<'static>> {
 }
 
 /// What a password is not: variables of shells, templates and formats, and what a reader shall replace.
-const PLACEHOLDERS: &[&str] = &[
+const PLACEHOLDER: &str = concat!(
     r"^[$%{<\[*]|\$\{|\{\{|#\{|%\{",
-    r"(?i)^(?:[a-z0-9]+[_.-])?(?:my|your|the)?[_.-]?(?:pass|passwd|password|passphrase|pwd|pw|secret|token|credentials?|api[_-]?key)(?:[_.-]?here)?$",
-    r"(?i)^(?:change|replace|insert|your|enter|put)[_.-]?(?:me|it|this|your|own|here)?(?:[_.-]|$)",
-    r"(?i)^(?:x{3,}|\.+|placeholder|redacted|masked|hidden|none|null|undefined|true|false)$",
-];
+    r"|(?i:^(?:[a-z0-9]+[_.-])?(?:my|your|the)?[_.-]?(?:pass|passwd|password|passphrase|pwd|pw|secret|token|credentials?|api[_-]?key)(?:[_.-]?here)?$)",
+    r"|(?i:^(?:change|replace|insert|your|enter|put)[_.-]?(?:me|it|this|your|own|here)?(?:[_.-]|$))",
+    r"|(?i:^(?:x{3,}|\.+|placeholder|redacted|masked|hidden|none|null|undefined|true|false)$)",
+);
 
 /// What samples and tests have in their secrets.
 const SAMPLES: &str = r"(?i:example|sample|test|dummy|fake|change|your|placeholder|xxxx|1234|abcd|secret|password|token|default)";

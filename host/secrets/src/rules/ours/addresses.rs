@@ -1,6 +1,6 @@
 //! Passwords in addresses, and beside the names of their users.
 
-use super::{After, Codes, NONE, PLACEHOLDERS, Rule, SAMPLES, WORDS};
+use super::{After, Codes, NONE, PLACEHOLDER, Rule, SAMPLES, WORDS};
 
 pub(super) const RULES: &[Rule] = &[
     // The catalogue's ends before the first `@`, knows few schemes, and none of the usual test databases.
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[
         exact: true,
         secret: r#"[^\s"'\x60]+"#,
         after: After::Rest(r"@(?:tcp6?|udp|unix)?\("),
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     Rule {
@@ -43,7 +43,7 @@ pub(super) const RULES: &[Rule] = &[
         after: After::Anything,
         entropy: 2.5,
         all: &["[0-9]"],
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     // `user=… password=…`, as connection strings, options and files of settings have them: in a line, or line by line,
@@ -75,10 +75,7 @@ const PASSWORD: Rule = Rule {
     secret: r#"[^/?#\s"'\x60]+"#,
     after: After::Rest(r"@(?:\[[0-9A-Fa-f:.%]+\]|[$%{<]|[A-Za-z0-9][\w.-]{0,252})"),
     none: &[
-        PLACEHOLDERS[0],
-        PLACEHOLDERS[1],
-        PLACEHOLDERS[2],
-        PLACEHOLDERS[3],
+        PLACEHOLDER,
         // A port, and an address of mail after it.
         r"^[0-9]{1,5}[\])>,;|&]",
         r"^\(.*\)$",
@@ -97,13 +94,4 @@ const PASSWORD: Rule = Rule {
     ..NONE
 };
 
-const NO_PASSWORD: &[&str] = &[
-    PLACEHOLDERS[0],
-    PLACEHOLDERS[1],
-    PLACEHOLDERS[2],
-    PLACEHOLDERS[3],
-    SAMPLES,
-    WORDS[0],
-    WORDS[1],
-    WORDS[2],
-];
+const NO_PASSWORD: &[&str] = &[PLACEHOLDER, SAMPLES, WORDS[0], WORDS[1], WORDS[2]];

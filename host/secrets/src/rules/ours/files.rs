@@ -1,6 +1,6 @@
 //! Secrets in the files of tools, where the place alone says what they are.
 
-use super::{After, NONE, PLACEHOLDERS, Rule, WORDS};
+use super::{After, NONE, PLACEHOLDER, Rule, WORDS};
 
 pub(super) const RULES: &[Rule] = &[
     // `auth` of Docker, Podman and Helm: a user and a password in Base64.
@@ -28,13 +28,7 @@ pub(super) const RULES: &[Rule] = &[
         after: After::Anything,
         entropy: 2.5,
         all: &["[0-9]"],
-        none: &[
-            PLACEHOLDERS[0],
-            PLACEHOLDERS[1],
-            PLACEHOLDERS[2],
-            PLACEHOLDERS[3],
-            WORDS[1],
-        ],
+        none: &[PLACEHOLDER, WORDS[1]],
         ..NONE
     },
     Rule {
@@ -45,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
         secret: r"\S{4,}",
         after: After::Anything,
         all: &["[^A-Za-z]"],
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     // A line of `.pgpass`, from its port on.
@@ -57,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
         secret: r#"[^:\s"'\x60]{4,}"#,
         after: After::Anything,
         all: &["[^A-Za-z]"],
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     Rule {
@@ -67,7 +61,7 @@ pub(super) const RULES: &[Rule] = &[
         secret: r"[^<\s{}]{6,}",
         after: After::Rest("</"),
         all: &["[0-9]", "[A-Za-z]"],
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     Rule {
@@ -76,7 +70,7 @@ pub(super) const RULES: &[Rule] = &[
         before: r#"(?i:ClearTextPassword)\\?["']\s{1,3}(?i:value)=\\?["']"#,
         secret: r#"[^"'\\\s]{4,}"#,
         after: After::Anything,
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
     Rule {
@@ -87,7 +81,7 @@ pub(super) const RULES: &[Rule] = &[
         after: After::One(r#"["'\\]"#),
         entropy: 2.5,
         all: &["[0-9]|[^A-Za-z0-9 _]"],
-        none: PLACEHOLDERS,
+        none: &[PLACEHOLDER],
         ..NONE
     },
 ];
