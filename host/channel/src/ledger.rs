@@ -11,7 +11,7 @@ use super::{
     capability, seen_subject, subject,
 };
 use crate::limits::{LONGEST_URI, Limits};
-use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK};
+use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, member};
 
@@ -159,11 +159,10 @@ impl Ledger {
             ..
         } = delivery;
         let subject = seen_subject(&self.grant, message, *sender, method);
-        if !self.grant.covers(Actions::READ, &subject) {
-            return None;
-        }
-        let Some(places) = self.grant.shown(&subject) else {
-            return Some(message.clone());
+        let places = match self.grant.sight(&subject) {
+            Sight::Nothing => return None,
+            Sight::All => return Some(message.clone()),
+            Sight::Part(places) => places,
         };
         let body = message.body();
         let is_large = message.len() > self.limits.body || has_many_values(body);

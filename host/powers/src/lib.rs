@@ -19,7 +19,7 @@ mod protocol;
 mod table;
 
 pub use actions::Actions;
-pub use grant::{Grant, GrantError, NamedMethods, lacking};
+pub use grant::{Grant, GrantError, NamedMethods, Sight, lacking};
 pub use least::{Asked, least};
 pub use markdown::markdown;
 pub use message::{Kind, Kinds, Peer, Subject};

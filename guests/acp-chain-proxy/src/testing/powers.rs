@@ -1,6 +1,8 @@
 //! What the fake host allows the proxy, like the real one by the user's manifest.
 
-use acp_chain_powers::{Actions, Grant, Kind, Mismatch, NamedMethods, Pattern, Subject, lacking};
+use acp_chain_powers::{
+    Actions, Grant, Kind, Mismatch, NamedMethods, Pattern, Sight, Subject, lacking,
+};
 use serde_json::value::RawValue;
 
 use super::message::Message;
@@ -78,12 +80,10 @@ pub(super) fn may_send(
 pub(super) fn shown(grant: &Grant, message: &Message) -> Option<Json> {
     let subject = subject(message);
     let body = message.body.as_ref().ok()?;
-    if !grant.covers(Actions::READ, &subject) {
-        return None;
-    }
-    match grant.shown(&subject) {
-        Some(places) => places.part_of(&raw(body)).try_into().ok(),
-        None => Some(body.clone()),
+    match grant.sight(&subject) {
+        Sight::Nothing => None,
+        Sight::Part(places) => places.part_of(&raw(body)).try_into().ok(),
+        Sight::All => Some(body.clone()),
     }
 }
 
