@@ -67,8 +67,8 @@ impl Batches {
         self.join(batch, message, id, out);
     }
 
-    /// Writes the refusal of a message that has just come in, and is not open: its id may be that of another one.
-    pub fn refuse(&mut self, message: &Message, id: &str, out: &mut Outbox) {
+    /// Writes the answer to a message that has just come in, and is not open: its id may be that of another one.
+    pub fn answer_at_once(&mut self, message: &Message, id: &str, out: &mut Outbox) {
         self.join(self.current, message, id, out);
     }
 
@@ -131,9 +131,9 @@ mod tests {
         batches.end(&mut out);
         // The same id again, in another batch, and alone.
         batches.begin();
-        batches.refuse(&refusal, "1", &mut out);
+        batches.answer_at_once(&refusal, "1", &mut out);
         batches.end(&mut out);
-        batches.refuse(&refusal, "1", &mut out);
+        batches.answer_at_once(&refusal, "1", &mut out);
         for id in ["1", "2"] {
             batches.answer(&Message::result("0"), id, &mut out);
         }

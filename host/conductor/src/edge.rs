@@ -67,11 +67,11 @@ impl Edge {
         }
     }
 
-    /// Queues the refusal of a message that has just come from it; drops it if the end is gone.
-    pub fn refuse(&mut self, id: &Id, error: &Error) {
+    /// Queues the answer to a message that has just come from it, and is not open; drops it if the end is gone.
+    pub fn answer_at_once(&mut self, id: &Id, answer: &Message) {
         if !self.gone {
-            let refusal = Message::error(error);
-            self.batches.refuse(&refusal, id.as_str(), &mut self.outbox);
+            self.batches
+                .answer_at_once(answer, id.as_str(), &mut self.outbox);
         }
     }
 

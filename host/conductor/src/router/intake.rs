@@ -12,7 +12,7 @@ use super::turns::ACKNOWLEDGED;
 use super::{projects, setup, way, withdraw};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::routed::Routed;
-use acp_chain_acp::{CANCEL_REQUEST, PROMPT};
+use acp_chain_acp::{CANCEL_REQUEST, Life, PROMPT};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
@@ -34,10 +34,12 @@ pub(super) fn receive(
         Some(_) => of_the_parent(message),
     };
     match (said, id) {
-        (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
-        (Ok((from, message)), None) if &**message.method() == CANCEL_REQUEST => {
-            withdraw::receive(core, mcp, from, &message, steps);
+        (Ok((from, message)), Some(id)) if only_tells(message.method()) => {
+            core.edge(from).answer_at_once(&id, &Message::result("{}"));
+            let told = Message::notification(message.method(), message.body());
+            notification(core, mcp, from, told, steps);
         }
+        (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
         (Ok((from, message)), None) => notification(core, mcp, from, message, steps),
         (Err(error), Some(id)) => refuse(core, from, &id, &error),
         (Err(error), None) => {
@@ -47,7 +49,16 @@ pub(super) fn receive(
     }
 }
 
+/// Whether a message of a method only tells something. Some clients wait for an answer all the same, and get one:
+/// stopping a turn never fails.
+fn only_tells(method: &str) -> bool {
+    matches!(Life::of(method), Life::Stops | Life::Withdraws)
+}
+
 fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {
+    if &**message.method() == CANCEL_REQUEST {
+        return withdraw::receive(core, mcp, from, &message, steps);
+    }
     let is_mcp = is_mcp(message.method());
     if is_mcp && from == Peer::Client {
         return mcp.hear_provider(core, Provider::Client, None, &message, steps);
@@ -195,7 +206,7 @@ fn request_of_mcp(
 fn refuse(core: &mut Core, from: Peer, id: &Id, error: &Error) {
     let text = format!("refused a request from the {}", from.as_str());
     core.note_discarded(from, &format!("{text}: {}", error.message));
-    core.edge(from).refuse(id, error);
+    core.edge(from).answer_at_once(id, &Message::error(error));
 }
 
 fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &mut Steps) {

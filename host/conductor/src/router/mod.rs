@@ -101,7 +101,7 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
 use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::{Error, Id};
+use acp_chain_rpc::{Error, Id, Message};
 
 /// Carries messages between a client and an agent through proxies.
 pub struct Router {
@@ -178,7 +178,9 @@ impl Router {
 
     /// Refuses a message that has just come from one end, past all proxies.
     pub fn refuse(&mut self, from: Peer, id: &Id, error: &Error) {
-        self.core.edge(from).refuse(id, error);
+        self.core
+            .edge(from)
+            .answer_at_once(id, &Message::error(error));
     }
 
     /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the

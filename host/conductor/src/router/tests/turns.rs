@@ -61,6 +61,31 @@ fn a_held_prompt_is_cancelled_and_the_agent_never_hears_of_it() {
 }
 
 #[test]
+fn what_only_tells_something_is_answered_and_passes_every_proxy() {
+    let as_request =
+        |line: &str| line.replacen(r#""jsonrpc":"2.0""#, r#""jsonrpc":"2.0","id":7"#, 1);
+    const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+    for (told, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
+    {
+        let mut guard = forwards("*");
+        guard.started.registration.guard = true;
+        let mut router = Router::new(vec![guard, holds(cancelled, "cancelled")], None);
+        client(&mut router, PROMPT);
+        client(&mut router, &as_request(told));
+        assert_eq!(heard(&mut router, Peer::Client), [ANSWERED, outcome]);
+        assert_eq!(heard(&mut router, Peer::Agent), agent_hears);
+    }
+    // In a batch, the answer is part of it; the id is that of nothing open.
+    let mut router = Router::new(vec![forwards("*")], None);
+    router.begin_batch(Peer::Client);
+    client(&mut router, &as_request(STOP));
+    router.end_batch(Peer::Client);
+    assert_eq!(heard(&mut router, Peer::Client), [format!("[{ANSWERED}]")]);
+    client(&mut router, &as_request(STOP));
+    assert_eq!(heard(&mut router, Peer::Client), [ANSWERED]);
+}
+
+#[test]
 fn what_a_proxy_would_send_on_later_is_not() {
     let edit = || Decision::Replace(r#"{"sessionId":"s","prompt":[]}"#.to_owned());
     for settle in [|| Decision::Forward, edit] {
