@@ -272,7 +272,7 @@ impl ProjectMap {
     ) -> Result<Outcome> {
         let session = call.session.as_deref();
         let session = session
-            .ok_or("it is not known yet which session this is; call again during the next turn")?;
+            .ok_or("it is not known which session this call belongs to; call again in a turn, while no other session has one")?;
         let project = self.project(session)?;
         let start: Vec<_> = match place.paths.as_slice() {
             [] => ENTRIES

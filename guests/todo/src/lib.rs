@@ -219,7 +219,7 @@ impl Todo {
 
 /// A list belongs to a session, so there is none before the session is known.
 fn known(session: Option<String>) -> std::result::Result<String, &'static str> {
-    session.ok_or("it is not known yet which session this is; call again during the next turn")
+    session.ok_or("it is not known which session this call belongs to; call again in a turn, while no other session has one")
 }
 
 fn shown(tasks: &[Task], notes: Vec<String>) -> Structured<Shown> {

@@ -109,7 +109,7 @@ impl Conductor {
         };
         let trace = settings.trace.map(|trace| trace.connection(beginning));
         let mut router = Router::new(members, trace);
-        router.set_bridge(settings.program, chain.supervisor, chain.bridge);
+        router.set_bridge(settings.program, chain.supervisor, chain.reach);
         for hop in pipes.hops() {
             router.runs_as(hop, pipes.process(hop));
         }

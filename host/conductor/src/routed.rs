@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::exchange::{Boundary, ExchangeId};
 use super::route::{HopIndex, Route, Target, Via};
 use super::version::Version;
+use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;
@@ -116,6 +117,12 @@ impl Routed {
         self.request_session
             .as_ref()
             .or_else(|| self.message.session())
+    }
+
+    /// The session that a request to set one up names as its own: the one that a fork names is another.
+    pub fn named_session(&self) -> Option<&Arc<str>> {
+        self.session()
+            .filter(|_| Life::of(&self.method) != Life::Forks)
     }
 
     /// Arrives at the next position; an answer gets the session that its request had on this leg.

@@ -6,7 +6,7 @@ use super::{Member, Projects};
 use crate::native::{Dialect, Process, SpawnError, Supervisor};
 use acp_chain_acp::INITIALIZE;
 use acp_chain_channel::limits::LINE;
-use acp_chain_mcp::bridge::BridgeKind;
+use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::code;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::Startable;
@@ -41,8 +41,8 @@ pub struct Chain {
     pub notices: Vec<String>,
     /// Opens the sockets through which the agent reaches MCP servers within the chain. Without it, this process does.
     pub supervisor: Option<Supervisor>,
-    /// How the agent reaches them, if it does not support MCP over ACP.
-    pub bridge: BridgeKind,
+    /// How the agent reaches them, where there is a choice.
+    pub reach: Reach,
     /// Finds the further proxies of each session; without it, all sessions have the same.
     pub projects: Option<Box<dyn Projects>>,
 }
@@ -66,7 +66,7 @@ impl Chain {
             agent: Some(agent.into()),
             notices: Vec::new(),
             supervisor: None,
-            bridge: BridgeKind::default(),
+            reach: Reach::default(),
             projects: None,
         }
     }

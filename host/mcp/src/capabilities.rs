@@ -20,7 +20,14 @@ pub struct Capabilities {
     pub stdio: bool,
     /// Its protocol version distinguishes all transports by `type`.
     pub typed: bool,
+    /// It keeps one connection to a server of a name for all of its sessions.
+    pub shares: bool,
 }
+
+/// The beginnings of the names of such agents, in lower case. fast-agent refuses a session that has another entry under a
+/// name than an earlier one; Hermes stays with the first; opencode and Kilo replace it by the last, for all sessions in a
+/// folder.
+const SHARE: [&str; 4] = ["fast-agent", "hermes", "kilo", "opencode"];
 
 /// The path of the capability in the result of `initialize`, by protocol version, and the value to write there.
 const PLACES: [(&[&str], &str); 2] = [
@@ -51,6 +58,7 @@ impl Capabilities {
             http: has("http"),
             stdio: !typed || has("stdio"),
             typed,
+            shares: is_one_that_shares(result),
         }
     }
 
@@ -64,6 +72,16 @@ impl Capabilities {
         let by_preference = [wanted, BridgeKind::Stdio, BridgeKind::Http];
         by_preference.into_iter().find(has)
     }
+}
+
+fn is_one_that_shares(result: &str) -> bool {
+    let name = ["/agentInfo/name", "/info/name"];
+    let name = name
+        .iter()
+        .find_map(|at| resolve(result, at).ok().flatten());
+    let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
+    let name = name.unwrap_or_default().to_ascii_lowercase();
+    SHARE.iter().any(|known| name.starts_with(known))
 }
 
 fn is_typed(result: &str) -> bool {

@@ -90,6 +90,7 @@ mod hostile;
 mod listening;
 pub mod mirrored;
 pub mod protocol;
+pub mod reach;
 pub mod schema;
 pub mod seat;
 mod secret;

@@ -9,7 +9,7 @@ use crate::chain::{Chain, ChildIo, Launch, Native, Program, StartError};
 use crate::channel::Failure;
 use crate::host::{self, Host, Ready};
 use crate::manifest::{Manifest, NativeEntry, ProxyEntry};
-use crate::mcp::bridge::BridgeKind;
+use crate::mcp::reach::Reach;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Directories, Engine, EngineError, apart};
@@ -32,7 +32,7 @@ pub struct Plan {
     /// `None` for a chain that is itself a proxy.
     pub agent: Option<CommandLine>,
     /// How the agent reaches MCP servers in the chain.
-    pub bridge: BridgeKind,
+    pub reach: Reach,
     /// How to find the projects of sessions; without it, there are none.
     pub projects: Option<Finding>,
     /// Loads the components; by default, they get their own engine.
@@ -43,7 +43,7 @@ pub struct Plan {
 pub struct Loaded {
     supervisor: Option<Supervisor>,
     agent: Option<ChildIo>,
-    bridge: BridgeKind,
+    reach: Reach,
     projects: Option<client::Client>,
     manifest: Option<Manifest>,
     directories: Vec<Directories>,
@@ -93,7 +93,7 @@ impl Plan {
         Ok(Loaded {
             supervisor,
             agent: programs.agent,
-            bridge: self.bridge,
+            reach: self.reach,
             projects: programs.projects,
             manifest: self.manifest,
             directories: self.directories,
@@ -184,7 +184,7 @@ impl Loaded {
             agent: self.agent.map(Into::into),
             notices: Vec::new(),
             supervisor: self.supervisor,
-            bridge: self.bridge,
+            reach: self.reach,
             projects: self.projects.map(|projects| Box::new(projects) as _),
         };
         let Some(manifest) = self.manifest else {

@@ -287,7 +287,7 @@ impl Run {
                 });
             }
         };
-        let bridge = manifest.as_ref().and_then(|manifest| manifest.bridge);
+        let reach = manifest.as_ref().map(|manifest| manifest.reach);
         let projects = match role {
             Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref(), &user)?),
             // Its parent decides about that.
@@ -297,7 +297,7 @@ impl Run {
             manifest,
             directories,
             agent,
-            bridge: user.bridge.or(bridge).unwrap_or_default(),
+            reach: user.reach.or(reach.unwrap_or_default()),
             projects,
             engine: None,
         })

@@ -40,7 +40,7 @@ use self::terms::Wrong;
 use crate::extension::installed::Found;
 use crate::extension::{Installed, Location, Lock, LockError, disk};
 use crate::limits::MANIFEST;
-use crate::mcp::bridge::BridgeKind;
+use crate::mcp::reach::Reach;
 use crate::native::CommandLine;
 use crate::untrusted::Untrusted;
 
@@ -55,8 +55,8 @@ pub struct Manifest {
     pub proxies: Vec<ProxyEntry>,
     /// Where guards stand.
     pub order: Order,
-    /// How the agent reaches MCP servers in the chain, if it can choose.
-    pub bridge: Option<BridgeKind>,
+    /// How the agent reaches MCP servers in the chain, where there is a choice.
+    pub reach: Reach,
 }
 
 /// A proxy of a manifest, read by itself: its errors hide no others.
@@ -88,7 +88,7 @@ struct File {
     agent: Option<Spanned<AgentTable>>,
     order: Option<Order>,
     #[serde(default)]
-    mcp: McpTable,
+    mcp: Reach,
     #[serde(default)]
     proxy: Vec<Spanned<ProxyTable>>,
 }
@@ -105,13 +105,6 @@ struct Around<'a> {
     project: Option<&'a BTreeMap<String, Bytes>>,
     /// Whether components in files are granted what they ask for, as if installed.
     is_test: bool,
-}
-
-/// `[mcp]`, in a manifest and in the user's file.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct McpTable {
-    bridge: Option<BridgeKind>,
 }
 
 /// Environment variables, by name.
@@ -173,7 +166,7 @@ impl Manifest {
             agent: None,
             proxies: around.proxies(own.proxies.clone())?,
             order: own.order.unwrap_or_default(),
-            bridge: None,
+            reach: Reach::default(),
         })
     }
 
@@ -306,7 +299,7 @@ impl<'a> Around<'a> {
                 .map_err(|wrong| self.error(wrong))?,
             proxies,
             order: file.order.unwrap_or_default(),
-            bridge: file.mcp.bridge,
+            reach: file.mcp,
         })
     }
 

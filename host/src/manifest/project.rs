@@ -14,6 +14,7 @@ use super::proxy::ProxyTable;
 use super::terms::Wrong;
 use super::{Around, File, Manifest, ManifestError, User};
 use crate::extension::{Installed, Lock};
+use crate::mcp::reach::Reach;
 
 /// The maximum number of proxies in a project.
 const MOST: usize = 64;
@@ -137,7 +138,7 @@ impl Draft {
             agent: None,
             proxies,
             order: self.file.order.unwrap_or_default(),
-            bridge: None,
+            reach: Reach::default(),
         })
     }
 }

@@ -12,10 +12,10 @@ use toml::Spanned;
 use super::proxy::ProxyTable;
 use super::serve::{self, Serve, ServeTable, beside};
 use super::terms::{LimitsTable, Wrong, read_limits};
-use super::{ManifestError, McpTable, Order};
+use super::{ManifestError, Order};
 use crate::extension::Signer;
 use crate::limits::Limits;
-use crate::mcp::bridge::BridgeKind;
+use crate::mcp::reach::Reach;
 
 /// The user's settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
@@ -26,7 +26,7 @@ pub struct User {
     /// Whether manifests may start programs as proxies, which have all of the user's rights.
     pub native: bool,
     /// How agents reach MCP servers in a chain, whatever its manifest says.
-    pub bridge: Option<BridgeKind>,
+    pub reach: Reach,
     /// Whether only extensions with a signature may be installed.
     pub require_signature: bool,
     /// The trusted list of extensions that must not run.
@@ -121,7 +121,7 @@ struct File {
     #[serde(default)]
     native: bool,
     #[serde(default)]
-    mcp: McpTable,
+    mcp: Reach,
     #[serde(default)]
     require_signature: bool,
     revocations: Option<Revocations>,
@@ -144,7 +144,7 @@ impl Default for User {
         Self {
             ceilings: Limits::ceilings(),
             native: false,
-            bridge: None,
+            reach: Reach::default(),
             require_signature: false,
             revocations: None,
             signers: Vec::new(),
@@ -212,7 +212,7 @@ impl User {
         Ok(Self {
             ceilings,
             native: file.native,
-            bridge: file.mcp.bridge,
+            reach: file.mcp,
             require_signature: file.require_signature,
             revocations: file.revocations,
             signers,

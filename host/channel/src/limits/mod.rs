@@ -233,6 +233,9 @@ pub const MCP_SERVERS: usize = 256;
 /// How many the client, or one proxy, may have in all sessions that are open.
 pub const MCP_SERVERS_OF_ONE: usize = 4096;
 
+/// How many servers stay that sessions were set up again without, until those sessions end.
+pub const MCP_REPLACED: usize = 64;
+
 /// How many requests to one MCP server may be open, and how many connections to it.
 pub const MCP_OPEN: usize = 1024;
 
@@ -454,6 +457,13 @@ pub const FIXED: &[Fixed] = &[
         value: MCP_SERVERS_OF_ONE as u64,
         what: "MCP servers of the client, or of one proxy, in all open sessions",
         passing: "further ones are not declared, and the user is told",
+    },
+    Fixed {
+        name: "mcp replaced",
+        quantity: Quantity::Count,
+        value: MCP_REPLACED as u64,
+        what: "MCP servers that open sessions were set up again without",
+        passing: "the oldest one ends",
     },
     Fixed {
         name: "mcp open",

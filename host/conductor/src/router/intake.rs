@@ -68,9 +68,8 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     {
         return behind.other(message);
     }
-    if mcp.tells_unused && from == Peer::Agent && core.version >= ACKNOWLEDGED && message.is_idle()
-    {
-        mcp.tell_unused(core, message.session());
+    if from == Peer::Agent && core.version >= ACKNOWLEDGED {
+        mcp.note_state(core, &message);
     }
     let toward = from.opposite();
     let route = core.sessions.route(from, toward, message.session());

@@ -99,7 +99,8 @@ use crate::native::Supervisor;
 use crate::trace::{Recorder, State};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::FLOOD;
-use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
+use acp_chain_mcp::bridge::{Arrival, Bridge};
+use acp_chain_mcp::reach::Reach;
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Error, Id, Message};
 
@@ -134,16 +135,10 @@ impl Router {
         self.core.parent = Some(dialect);
     }
 
-    /// Gives the agent a bridge, with this program as the way to it, and with this transport if the agent supports
-    /// both. The supervisor, if any, opens its sockets.
-    pub fn set_bridge(
-        &mut self,
-        shim: PathBuf,
-        supervisor: Option<Supervisor>,
-        transport: BridgeKind,
-    ) {
+    /// Gives the agent a bridge, with this program as the way to it. The supervisor, if any, opens its sockets.
+    pub fn set_bridge(&mut self, shim: PathBuf, supervisor: Option<Supervisor>, reach: Reach) {
         self.mcp.bridge = Bridge::new(shim, &self.core.kept).supervised(supervisor);
-        self.mcp.servers.bridge = transport;
+        self.mcp.reach = reach;
     }
 
     /// Lets the user know of tools to which the agent does not connect.

@@ -2,7 +2,10 @@
 //! prompt goes no further, and the proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD
 //! session-close). The same happens to the permission requests of the turn.
 
+use std::sync::Arc;
+
 use super::core::Core;
+use crate::exchange::Stage;
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -44,6 +47,17 @@ impl Core {
                 self.make_ready(index);
             }
         }
+    }
+
+    /// Whether the agent has a prompt in this session, by its own name for it.
+    pub(super) fn has_turn(&self, session: &Arc<str>) -> bool {
+        let mut open = self.exchanges.iter();
+        open.any(|(_, asked)| {
+            asked.toward == Peer::Agent
+                && asked.stage == Stage::Out
+                && &*asked.method == PROMPT
+                && asked.far_session() == Some(session)
+        })
     }
 
     /// Whether a message is a prompt or a permission request that was stopped.

@@ -252,7 +252,7 @@ impl Beginning {
         } = self.developed.chain()?;
         check_grant(&manifest, &user).map_err(|failed| failed.error.message)?;
         Ok(Plan {
-            bridge: user.bridge.or(manifest.bridge).unwrap_or_default(),
+            reach: user.reach.or(manifest.reach),
             manifest: Some(manifest),
             directories,
             agent: self.agent.clone(),

@@ -13,7 +13,7 @@ use crate::cli::plan::{Failed, Plan, failed};
 use crate::cli::trace::{self, Traced};
 use crate::cli::{folders, run};
 use crate::limits::LINE;
-use crate::mcp::bridge::BridgeKind;
+use crate::mcp::reach::Reach;
 use crate::project::{Content, Keep, Standing, is_signed, vouched};
 use crate::rpc::code;
 use crate::system::{descriptors, stdio, stop};
@@ -93,7 +93,7 @@ fn plan(role: Role, begin: &Begin, files: &[PathBuf]) -> Result<Plan, Failed> {
         manifest: Some(opened.manifest),
         directories: opened.directories,
         agent: None,
-        bridge: BridgeKind::default(),
+        reach: Reach::default(),
         projects: None,
         engine: None,
     })

@@ -11,7 +11,7 @@ use crate::cli;
 use crate::cli::plan::{self, Failed, Plan, failed, start_native};
 use crate::host::{self, Host, Ready, StartedProxies};
 use crate::manifest::{Manifest, Remote, Route};
-use crate::mcp::bridge::BridgeKind;
+use crate::mcp::reach::Reach;
 use crate::native::{CommandLine, Startable, Supervisor};
 use crate::rpc::code;
 use crate::sandbox::{Gauge, Guest, Total, apart};
@@ -32,7 +32,7 @@ pub struct Chains {
 /// Everything needed to start a chain, loaded once.
 struct Template {
     supervisor: Supervisor,
-    bridge: BridgeKind,
+    reach: Reach,
     agent: Agent,
     manifest: Option<Manifest>,
     /// The proxies of the manifest, in order, to be started for each chain.
@@ -184,7 +184,7 @@ impl Template {
         }
         Ok(Self {
             supervisor: supervisor.clone(),
-            bridge: plan.bridge,
+            reach: plan.reach,
             agent,
             manifest: plan.manifest,
             proxies,
@@ -220,7 +220,7 @@ impl Template {
             proxies: started.proxies,
             notices: started.notices,
             supervisor: Some(self.supervisor.clone()),
-            bridge: self.bridge,
+            reach: self.reach,
             ..Chain::new(Vec::new(), agent)
         })
     }

@@ -84,31 +84,6 @@ async fn a_session_that_the_agent_refuses_has_no_servers() {
     assert_eq!(error(&answer).0, -32602);
 }
 
-#[tokio::test]
-async fn a_session_that_is_loaded_again_has_new_servers_and_loses_the_old() {
-    let mut chain = native(&[("tools", "{}")]).await;
-    let old = id(&session(&mut chain, SESSION, "[]").await[0]);
-    let params = json!({ "sessionId": SESSION, "cwd": "/", "mcpServers": [] }).to_string();
-    let ask = chain.client.ask("session/load", &params);
-    let asked = chain.agent.receive().await.unwrap();
-    let params: serde_json::Value = serde_json::from_str(asked.params.as_ref().unwrap()).unwrap();
-    let new = id(&params["mcpServers"][0]);
-    assert_ne!(old, new);
-    let early = connect(&mut chain.agent, &new).await;
-    early.initialize(&mut chain.agent, "2025-11-25").await;
-    for line in asked.result("{}") {
-        chain.agent.send(line);
-    }
-    chain.client.response(&ask).await;
-    assert_eq!(
-        text(&early.call(&mut chain.agent, "session", "{}").await),
-        SESSION
-    );
-    let params = json!({ "acpId": old }).to_string();
-    let answer = chain.agent.request("mcp/connect", &params).await;
-    assert_eq!(error(&answer).0, -33001);
-}
-
 /// Its answer is the host's, for the tool is not even told.
 #[tokio::test]
 async fn a_call_that_is_withdrawn_before_it_began_is_not_made() {

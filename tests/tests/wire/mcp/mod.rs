@@ -1,5 +1,6 @@
 //! MCP over ACP: servers of proxies and of the client, and agents of every kind that use them.
 
+mod again;
 mod agent;
 mod alone;
 mod asks;

@@ -6,51 +6,83 @@
 use std::sync::Arc;
 
 use super::Mcp;
-use super::servers::Server;
+use super::servers::Holder;
 use crate::exchange::ExchangeId;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
+use acp_chain_channel::limits::MCP_REPLACED;
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
-    /// A session's servers are known by its name from now on. If it was reloaded, its earlier servers are gone.
+    /// The servers that a request declared belong to its session from now on. Earlier ones of that session live until it
+    /// ends: the agent may be connected to them.
     pub(in crate::router) fn begin_session(
         &mut self,
         setup: ExchangeId,
         session: Option<&Arc<str>>,
         steps: &mut Steps,
     ) {
-        if let Some(session) = session {
-            self.close_session(session, steps);
-        }
         for server in self.servers.all.values_mut() {
-            if server.setup == Some(setup) {
-                server.setup = None;
-                server.session = Server::session(session);
+            let known = server
+                .holders
+                .extract_if(.., |holder| {
+                    session.is_some_and(|session| holder.is_session(session))
+                })
+                .next();
+            let declares = server
+                .holders
+                .iter_mut()
+                .find(|holder| holder.setup == Some(setup));
+            match (declares, known) {
+                (Some(holder), _) => {
+                    holder.setup = None;
+                    holder.session = Holder::name(session);
+                }
+                (None, Some(known)) => server.holders.push(Holder {
+                    is_replaced: true,
+                    ..known
+                }),
+                (None, None) => {}
+            }
+        }
+        self.end_replaced(steps);
+    }
+
+    /// Closes the servers of a session, except those that others have, or that a request declares to set it up again.
+    pub(in crate::router) fn close_session(&mut self, session: &str, steps: &mut Steps) {
+        self.running.remove(session);
+        self.release(steps, |holder| holder.is_session(session));
+    }
+
+    /// A request to set up a session is answered. Unless the agent answered, and without an error, the servers that
+    /// only it declared are unused.
+    pub(in crate::router) fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
+        self.servers.clients.remove(&number);
+        self.release(steps, |holder| holder.setup == Some(number));
+    }
+
+    /// These hold no server any more; one that nothing holds ends.
+    fn release(&mut self, steps: &mut Steps, those: impl Fn(&Holder) -> bool) {
+        for (id, server) in &mut self.servers.all {
+            let held = server.holders.len();
+            server.holders.retain(|holder| !those(holder));
+            if server.holders.is_empty() && held > 0 {
+                steps.push(Step::Mcp(Task::Close(*id)));
             }
         }
     }
 
-    /// Closes the servers of a session, except those of a request that sets it up again.
-    pub(in crate::router) fn close_session(&self, session: &str, steps: &mut Steps) {
-        self.close_servers(steps, |server| {
-            server.setup.is_none() && server.session.as_deref() == Some(session)
-        });
-    }
-
-    /// A request to set up a session is answered. Unless the agent answered, and without an error, the servers that
-    /// it declared are unused.
-    pub(in crate::router) fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
-        self.servers.clients.remove(&number);
-        self.close_servers(steps, |server| server.setup == Some(number));
-    }
-
-    fn close_servers(&self, steps: &mut Steps, of: impl Fn(&Server) -> bool) {
-        let those = self.servers.all.iter().filter(|(_, server)| of(server));
-        steps.extend(those.map(|(id, _)| Step::Mcp(Task::Close(*id))));
+    /// Of the servers that only earlier set-ups of sessions declared, the last few stay.
+    fn end_replaced(&mut self, steps: &mut Steps) {
+        let all = self.servers.all.iter_mut().rev();
+        let replaced = all.filter(|(_, server)| server.is_replaced());
+        for (id, server) in replaced.skip(MCP_REPLACED) {
+            server.holders.clear();
+            steps.push(Step::Mcp(Task::Close(*id)));
+        }
     }
 
     /// Ends a server: its callers are told, and nobody reaches it any more.

@@ -7,11 +7,12 @@ use std::collections::HashMap;
 use std::io;
 
 use super::Mcp;
-use super::servers::{Provider, Server, Servers};
+use super::servers::{Holder, Provider, Server, Servers};
 use crate::exchange::{ExchangeId, Stage};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::core::Core;
+use acp_chain_acp::Life;
 use acp_chain_channel::limits::MCP_SERVERS_OF_ONE;
 use acp_chain_channel::{Offers, Peer};
 use acp_chain_mcp::bridge::BridgeKind;
@@ -55,7 +56,7 @@ impl Mcp {
             }
             let name = quote(&entry.name, MAX_QUOTE);
             tracing::debug!("took over the MCP server `{name}` of {provider:?}");
-            let server = self.create_server(core, routed, provider, Some(dialect), own_id);
+            let server = self.server_for(core, routed, provider, Some(dialect), own_id);
             // One too many gets an id that nobody has; the user is told when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
@@ -105,23 +106,24 @@ impl Mcp {
             return false;
         };
         let server = entry.server();
-        let server = server.and_then(|server| self.servers.all.get_mut(&server));
-        let Some(server) = server.filter(|server| server.setup.is_some()) else {
+        let Some(server) = server.and_then(|server| self.servers.all.get_mut(&server)) else {
             return false;
         };
-        if server.setup == routed.exchange {
-            return true;
-        }
         let hop = &core.hops[index];
-        let held = hop.held.values().map(|held| &held.routed);
-        let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
-        let setup = server.setup.and_then(|setup| core.exchanges.get(setup));
-        let is_asked = setup.is_some_and(|setup| setup.stage == Stage::Native(index));
-        if is_asked || has.any(|held| held.exchange == server.setup) {
-            server.setup = routed.exchange;
-            return true;
-        }
-        false
+        let has = |setup: ExchangeId| {
+            let held = hop.held.values().map(|held| &held.routed);
+            let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
+            let asked = core.exchanges.get(setup);
+            asked.is_some_and(|asked| asked.stage == Stage::Native(index))
+                || has.any(|held| held.exchange == Some(setup))
+        };
+        let own = routed.exchange;
+        let mut setups = server.holders.iter_mut().filter_map(|holder| {
+            let setup = holder.setup?;
+            (Some(setup) == own || has(setup)).then_some(&mut holder.setup)
+        });
+        let setup = setups.next();
+        setup.map(|setup| *setup = own).is_some()
     }
 
     /// Declares the server of the component that a request to set up a session is about to leave.
@@ -145,7 +147,7 @@ impl Mcp {
             return;
         };
         let provider = Provider::Component(index);
-        if let Some(server) = self.create_server(core, routed, provider, None, String::new()) {
+        if let Some(server) = self.server_for(core, routed, provider, None, String::new()) {
             let name = declaration::name_of_tools(&name);
             entries.push(Entry::over_acp(&name, server));
             let params = declaration::write(routed.message.body(), &entries);
@@ -153,8 +155,32 @@ impl Mcp {
         }
     }
 
-    /// Makes a new server for the holder of the request that declares it, unless its provider has too many.
-    fn create_server(
+    /// The server that its provider has declared before, if the session has that still: its entry stays the same, and
+    /// whoever is connected stays connected. An agent that compares entries gets the same in all of its sessions.
+    fn known_server(
+        &mut self,
+        routed: &Routed,
+        provider: Provider,
+        dialect: Option<Dialect>,
+        own_id: &str,
+    ) -> Option<ServerId> {
+        let is_again = Life::of(&routed.method) == Life::Loads;
+        let again = routed.session().filter(|_| is_again);
+        let shares = self.shares();
+        let mut all = self.servers.all.iter_mut();
+        let (id, known) = all.find(|(_, server)| {
+            (server.provider, server.dialect, server.at) == (provider, dialect, routed.at)
+                && server.own_id == own_id
+                && server.route.is(&routed.route)
+                && (shares || again.is_some_and(|session| server.is_of(session)))
+        })?;
+        let holder = Holder::of_setup(routed.exchange, routed.named_session());
+        known.holders.push(holder);
+        Some(*id)
+    }
+
+    /// The server for a declaration, for the holder of the request that declares it. None if its provider has too many.
+    fn server_for(
         &mut self,
         core: &mut Core,
         routed: &Routed,
@@ -162,6 +188,9 @@ impl Mcp {
         dialect: Option<Dialect>,
         own_id: String,
     ) -> Option<ServerId> {
+        if let Some(known) = self.known_server(routed, provider, dialect, &own_id) {
+            return Some(known);
+        }
         let all = self.servers.all.values();
         if all.filter(|server| server.provider == provider).count() >= MCP_SERVERS_OF_ONE {
             let whose = whose(core, provider);
@@ -189,12 +218,7 @@ impl Mcp {
             seat,
             route: routed.route.clone(),
             at: routed.at,
-            setup: routed.exchange,
-            session: match &*routed.method {
-                // It names the session that is forked.
-                "session/fork" => None,
-                _ => Server::session(routed.session()),
-            },
+            holders: vec![Holder::of_setup(routed.exchange, routed.named_session())],
             questions: HashMap::new(),
             asked: HashMap::new(),
             is_used: false,
@@ -298,7 +322,9 @@ impl Mcp {
     fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
         let agent = self.agent;
         let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
-        let transport = agent.bridge(self.servers.bridge).ok_or_else(none)?;
+        let transport = agent
+            .bridge(self.reach.bridge.unwrap_or_default())
+            .ok_or_else(none)?;
         let mut entry = self.bridge.offer(server, name, transport)?;
         if agent.typed && transport == BridgeKind::Stdio {
             entry["type"] = "stdio".into();

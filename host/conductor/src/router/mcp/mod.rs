@@ -30,17 +30,23 @@ use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
 use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::protocol::code;
+use acp_chain_mcp::reach::Reach;
 use acp_chain_mcp::seat::{Input, Output};
-use acp_chain_rpc::Error;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Message};
 
 pub(super) struct Mcp {
     /// The MCP servers of the sessions.
     pub servers: Servers,
     /// How an agent without MCP over ACP reaches them.
     pub bridge: Bridge,
+    /// How the agent reaches servers, where there is a choice.
+    pub reach: Reach,
     /// The capabilities of the agent.
     pub agent: Capabilities,
+    /// The sessions with a turn, where the agent says which (version 2) and keeps one connection to a server for all of
+    /// its sessions.
+    pub running: BTreeSet<Arc<str>>,
     /// Whether the user is told of proxies with tools to which the agent does not connect.
     pub tells_unused: bool,
     /// The outputs of seats, in order.
@@ -55,16 +61,56 @@ impl Mcp {
         Self {
             servers: Servers::new(kept),
             bridge: Bridge::new(PathBuf::new(), kept),
+            reach: Reach::default(),
             agent: Capabilities::default(),
+            running: BTreeSet::new(),
             tells_unused: false,
             wanted: VecDeque::new(),
             is_due: false,
         }
     }
 
+    /// Whether the agent keeps one connection to a server for all of its sessions.
+    fn shares(&self) -> bool {
+        self.reach.shared.unwrap_or(self.agent.shares)
+    }
+
+    /// In version 2 the agent says in which of its sessions a turn runs (RFD v2/prompt, `state_update`).
+    #[inline]
+    pub fn note_state(&mut self, core: &mut Core, message: &Message) {
+        if message.update() == Some("state_update") {
+            self.note_turn(core, message);
+        }
+    }
+
+    #[cold]
+    fn note_turn(&mut self, core: &mut Core, message: &Message) {
+        let Some(session) = message.session() else {
+            return;
+        };
+        let is_idle = message.is_idle();
+        if is_idle {
+            self.running.remove(session);
+        } else if self.shares()
+            && self
+                .servers
+                .all
+                .values()
+                .any(|server| server.is_of(session))
+        {
+            self.running.insert(session.clone());
+        }
+        if is_idle && self.tells_unused {
+            self.tell_unused(core, Some(session));
+        }
+    }
+
     /// A turn ends. The user is told, once, of proxies whose tools the agent has never asked for.
     pub fn tell_unused(&mut self, core: &mut Core, session: Option<&Arc<str>>) {
-        let own = |server: &&Server| server.session.is_some() && server.session.as_ref() == session;
+        let Some(session) = session else {
+            return;
+        };
+        let own = |server: &&Server| server.is_of(session);
         let unused = self
             .servers
             .all

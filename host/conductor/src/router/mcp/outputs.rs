@@ -1,8 +1,11 @@
 //! Carries out the outputs of seats.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::MESSAGE;
 use super::Mcp;
-use super::servers::Provider;
+use super::servers::{Holder, Provider, Server};
 use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
 use crate::route::Target;
@@ -165,6 +168,22 @@ impl Mcp {
         steps.push(Step::Send(routed));
     }
 
+    /// The session that a call to a server belongs to. Where several have the server, it is the only one with a turn;
+    /// otherwise it cannot be told.
+    fn session_of_call(&self, core: &Core, server: &Server) -> Option<Arc<str>> {
+        let session = |holder: &Holder| holder.session.clone();
+        let has_turn =
+            |session: &Arc<str>| self.running.contains(session) || core.has_turn(session);
+        let all: BTreeSet<_> = server.holders.iter().map(session).collect();
+        match all.len() {
+            1 => all.into_iter().next().flatten(),
+            _ => {
+                let mut running = all.into_iter().flatten().filter(has_turn);
+                running.next().filter(|_| running.next().is_none())
+            }
+        }
+    }
+
     /// Asks a component for a list, or calls it.
     fn use_component(
         &mut self,
@@ -194,7 +213,7 @@ impl Mcp {
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Client);
         routed.from = routed.route.edge(Peer::Agent);
         routed.target = target;
-        routed.request_session.clone_from(&server.session);
+        routed.request_session = self.session_of_call(core, server);
         routed.arrival = core.hops[index].next_arrival();
         core.note_queued(&mut routed);
         self.ask(core, id, question, &mut routed);

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::exchange::ExchangeId;
 use crate::route::{HopIndex, Route, Via};
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
-use acp_chain_mcp::bridge::BridgeKind;
 use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Wrapped;
 use acp_chain_mcp::{Asked, ConnectionId, Question};
@@ -23,7 +22,7 @@ pub enum Provider {
     Component(HopIndex),
 }
 
-/// One server, declared in one session.
+/// One server. Its entry is the same for as long as something holds it.
 pub struct Server {
     pub provider: Provider,
     /// The provider's dialect, by its declaration; the host speaks both.
@@ -34,9 +33,8 @@ pub struct Server {
     /// The route of the request that declared it, and the provider's position on it.
     pub route: Route,
     pub at: usize,
-    /// The request that declared it, until it is answered.
-    pub setup: Option<ExchangeId>,
-    pub session: Option<Arc<str>>,
+    /// The sessions that have it, and the requests that set up others with it. It ends when nothing holds it.
+    pub holders: Vec<Holder>,
     /// The seat's own open requests.
     pub questions: HashMap<Question, ExchangeId>,
     /// The open requests to the seat, and their callers.
@@ -47,10 +45,49 @@ pub struct Server {
     pub charge: Charge,
 }
 
-impl Server {
+/// A session that has a server, or a request that sets one up with it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The request that declares the server, until it is answered.
+    pub setup: Option<ExchangeId>,
+    /// The session, as the agent knows it. A request may not name it.
+    pub session: Option<Arc<str>>,
+    /// Whether the session was set up again since, without the server.
+    pub is_replaced: bool,
+}
+
+impl Holder {
+    /// A request that declares a server, in this session.
+    pub fn of_setup(setup: Option<ExchangeId>, session: Option<&Arc<str>>) -> Self {
+        Self {
+            setup,
+            session: Self::name(session),
+            is_replaced: false,
+        }
+    }
+
     /// A session's name, as its servers know it. One longer than any id is not kept.
-    pub fn session(name: Option<&Arc<str>>) -> Option<Arc<str>> {
-        name.filter(|name| name.len() <= LONGEST_ID).cloned()
+    pub fn name(session: Option<&Arc<str>>) -> Option<Arc<str>> {
+        session.filter(|name| name.len() <= LONGEST_ID).cloned()
+    }
+
+    /// Whether it is this session, set up by now.
+    pub fn is_session(&self, session: &str) -> bool {
+        self.setup.is_none() && self.session.as_deref() == Some(session)
+    }
+}
+
+impl Server {
+    /// Whether this session has it, or a request that names the session declares it.
+    pub fn is_of(&self, session: &str) -> bool {
+        let mut holders = self.holders.iter();
+        holders.any(|holder| holder.session.as_deref() == Some(session))
+    }
+
+    /// Whether all sessions that have it were set up again without it.
+    pub fn is_replaced(&self) -> bool {
+        let mut holders = self.holders.iter();
+        !self.holders.is_empty() && holders.all(|holder| holder.is_replaced)
     }
 
     /// The proxy that provides it.
@@ -129,8 +166,6 @@ impl Link {
 /// All of them.
 pub struct Servers {
     last: u64,
-    /// How agents without MCP over ACP reach servers.
-    pub bridge: BridgeKind,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
     /// Open stateless requests, and their callers, as for connections.
@@ -154,7 +189,6 @@ impl Servers {
     pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
-            bridge: BridgeKind::Stdio,
             all: BTreeMap::new(),
             connections: HashMap::new(),
             alone: HashMap::new(),

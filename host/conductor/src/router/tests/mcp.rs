@@ -11,6 +11,7 @@ use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_channel::{Decision, Failure, FailurePolicy, Grant, Offer, Peer};
 use acp_chain_mcp::LinkId;
 use acp_chain_mcp::bridge::Arrival;
+use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::mirrored::Mirrored;
 use acp_chain_rpc::Message;
 
@@ -268,4 +269,100 @@ fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
         answer.contains("the proxy `tools` does not have the power `tools` any more"),
         "{answer}"
     );
+}
+
+/// A router with a component that has tools, in front of an agent that reaches servers over ACP.
+fn with_tools(agent: &str) -> Router {
+    let mut tools = scripted("tools", "none", |_, _| Says::Decided(Decision::Forward));
+    tools.started.registration.offers = [Offer::Tools].into_iter().collect();
+    let mut router = Router::new(vec![tools], None);
+    router.mcp.agent = Capabilities::read(agent);
+    router
+}
+
+/// Sets up a session, and returns the declarations that the agent gets. `number` is that of the request on both sides.
+fn sets_up(router: &mut Router, number: u64, name: &str) -> String {
+    client(
+        router,
+        &format!(
+            r#"{{"jsonrpc":"2.0","id":{number},"method":"session/new","params":{{"mcpServers":[]}}}}"#
+        ),
+    );
+    let asked = heard(router, Peer::Agent).concat();
+    agent(
+        router,
+        &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"sessionId":"{name}"}}}}"#),
+    );
+    asked.split("mcpServers").nth(1).unwrap().to_owned()
+}
+
+#[test]
+fn whether_sessions_share_servers_is_the_users_choice_before_the_agents_name() {
+    let ours = |name: &str| {
+        format!(
+            r#"{{"protocolVersion":1,"agentInfo":{{"name":"{name}"}},"agentCapabilities":{{"mcpCapabilities":{{"acp":true}}}}}}"#
+        )
+    };
+    for (name, chosen, is_same) in [
+        ("an agent", None, false),
+        ("an agent", Some(true), true),
+        ("Kilo", None, true),
+        ("Kilo", Some(false), false),
+    ] {
+        let mut router = with_tools(&ours(name));
+        router.mcp.reach.shared = chosen;
+        let (one, two) = (sets_up(&mut router, 1, "s"), sets_up(&mut router, 2, "t"));
+        assert_eq!(one == two, is_same, "{name} {chosen:?}: {one} {two}");
+    }
+}
+
+#[test]
+fn in_version_2_the_agent_says_in_which_session_with_servers_a_turn_runs() {
+    let mut router = with_tools(
+        r#"{"protocolVersion":2,"info":{"name":"kilo"},"capabilities":{"session":{"mcp":{"acp":{}}}}}"#,
+    );
+    router.core.version = 2;
+    sets_up(&mut router, 1, "s");
+    let state = |session: &str, state: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
+        )
+    };
+    for line in [state("other", "running"), state("s", "running")] {
+        agent(&mut router, &line);
+    }
+    assert_eq!(Vec::from_iter(&router.mcp.running), [&"s".into()]);
+    agent(&mut router, &state("s", "idle"));
+    assert!(router.mcp.running.is_empty());
+    agent(&mut router, &state("s", "running"));
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}"#,
+    );
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
+    assert!(router.mcp.running.is_empty() && router.mcp.servers.all.is_empty());
+}
+
+#[test]
+fn of_servers_that_sessions_were_set_up_again_without_the_last_few_stay() {
+    let mut router = Router::new(Vec::<crate::member::Member>::new(), None);
+    router.mcp.agent = Capabilities::read(
+        r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
+    );
+    for number in 1..200 {
+        client(
+            &mut router,
+            &format!(
+                r#"{{"jsonrpc":"2.0","id":{number},"method":"session/load","params":{{"sessionId":"s","mcpServers":[{{"type":"acp","name":"n","id":"{number}"}}]}}}}"#
+            ),
+        );
+        agent(
+            &mut router,
+            &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{}}}}"#),
+        );
+    }
+    let kept = router.mcp.servers.all.values();
+    let kept: Vec<_> = kept.map(|server| server.own_id.clone()).collect();
+    assert_eq!(kept.len(), 65);
+    assert_eq!(kept.last().unwrap(), "199");
 }
