@@ -10,7 +10,7 @@ use std::{env, io};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LINE;
 use acp_chain_conductor::trace::{Beginning, Recorder, Role, Trace};
-use acp_chain_rpc::transport::LineReader;
+use acp_chain_rpc::transport::{Incoming, Lenient, LineReader};
 use acp_chain_rpc::{self as rpc, Message};
 use acp_chain_trace::{Line, Sink};
 use bytes::{Buf, Bytes};
@@ -69,10 +69,11 @@ impl Sink for Nowhere {
 /// Chunks of an answer, read as they are read from a pipe.
 async fn updates(stage: &mut Stage, count: usize) -> usize {
     let lines = format!("{}\n", stage::update(100)).repeat(count);
-    let mut reader = LineReader::new(lines.as_bytes(), LINE);
+    let reader = LineReader::new(std::io::Cursor::new(lines.into_bytes()), LINE);
+    let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(reader));
     let mut left = 0;
-    while reader.fill().await.expect("memory can be read") {
-        while let Some(frame) = reader.next_frame() {
+    while incoming.read().await.expect("memory can be read") {
+        while let Some(frame) = incoming.next_frame() {
             let message = rpc::read(frame).expect("it is a message");
             left += usize::from(stage.carry(Peer::Agent, message, |outbox| !outbox.is_empty()));
         }

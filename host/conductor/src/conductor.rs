@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep_until};
 use super::member::Member;
 use super::native_peer::Order;
 use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
+use super::route::HopIndex;
 use super::router::{Finished, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
 use crate::native::Process;
@@ -23,7 +24,7 @@ use acp_chain_channel::{Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_rpc::transport::{Frame, Incoming, Outgoing, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_rpc::{Error, MalformedLine, Message, code, read};
+use acp_chain_rpc::{Error, Kind, MalformedLine, Message, code, read};
 
 /// How many messages proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
@@ -389,17 +390,32 @@ impl Conductor {
                 while let Some(frame) = self.pipes.next_frame(hop) {
                     match read(frame) {
                         Ok(message) => self.router.receive_from_native(hop, message),
-                        Err(malformed) => self.router.take_malformed_from_native(
-                            hop,
-                            &malformed.error,
-                            malformed.answers(),
-                            malformed.id_for_sender(Peer::Agent).as_ref(),
-                        ),
+                        Err(malformed) => self.take_malformed_from_native(hop, malformed),
                     }
                 }
             }
             Happened::Stalled(hop) => self.router.native_stalled(hop),
             Happened::Broke(hop, failure) => self.router.native_broke(hop, &failure),
+        }
+    }
+
+    /// A batch is taken message by message; in version 1, which has none, only what somebody waits for, as from the ends.
+    fn take_malformed_from_native(&mut self, hop: HopIndex, mut malformed: MalformedLine) {
+        let Some(batch) = malformed.batch.take() else {
+            return self.router.take_malformed_from_native(hop, &malformed);
+        };
+        for text in batch {
+            match read(Frame::Line(text)) {
+                Ok(message) if message.kind().is_response() || self.router.has_batches() => {
+                    self.router.receive_from_native(hop, message);
+                }
+                Ok(message) => {
+                    let id = message.id().filter(|_| message.kind() == Kind::Request);
+                    self.router
+                        .refuse_native(hop, &malformed.error, id.as_ref());
+                }
+                Err(member) => self.router.take_malformed_from_native(hop, &member),
+            }
         }
     }
 
@@ -452,7 +468,7 @@ impl Conductor {
 
     fn take_malformed(&mut self, from: Peer, malformed: &MalformedLine) {
         self.router
-            .note_discarded(from, &malformed.report(from.as_str()));
+            .note_lost(from, &malformed.report(from.as_str()));
         if !self.ends_wait(from, malformed)
             && let Some(id) = malformed.id_for_sender(from)
         {

@@ -7,6 +7,7 @@ use super::batch::members;
 use super::salvage::{Salvaged, salvage};
 use super::{Error, Id, Malformed, Message, code};
 use crate::transport::Frame;
+use crate::transport::lenient::versioned;
 use crate::untrusted::quote;
 
 /// A malformed line, with what is known about it.
@@ -63,7 +64,14 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
         Frame::Message(message) => Ok(message),
         Frame::Line(line) | Frame::Torn(line) => {
             let line = unmarked(line);
-            Message::parse(line.clone()).map_err(|malformed| MalformedLine {
+            let malformed = match Message::parse(line.clone()) {
+                Ok(message) => return Ok(message),
+                Err(malformed) => malformed,
+            };
+            if let Some(message) = versioned(&line) {
+                return Ok(message);
+            }
+            Err(MalformedLine {
                 error: malformed.to_error(),
                 found: salvage(&line, &line),
                 garbled: matches!(malformed, Malformed::NotUtf8(_) | Malformed::NotJson(_)),

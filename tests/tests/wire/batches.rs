@@ -118,8 +118,8 @@ async fn whoever_waits_for_an_answer_that_is_lost_is_told() {
     for line in [
         r#"{"jsonrpc":"2.0","id":ID,"method":"_m","result":1}"#,
         r#"[{"jsonrpc":"2.0","id":ID,"method":"_m","result":1}]"#,
-        r#"[{"id":ID,"result":1}]"#,
-        "\u{feff}{\"id\":ID,\"result\":1}",
+        r#"[{"jsonrpc":"1.0","id":ID,"result":1}]"#,
+        "\u{feff}{\"jsonrpc\":\"1.0\",\"id\":ID,\"result\":1}",
     ] {
         let answer = answered(line).await;
         let told = r#"{"jsonrpc":"2.0","id":"q","error":{"code":-32603,"message":"acp-chain: the answer of the client is lost: "#;

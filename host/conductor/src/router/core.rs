@@ -76,6 +76,8 @@ pub(super) struct Core {
     pub notices: Notices,
     /// How many messages of MCP over ACP had no recipient.
     pub dropped: u64,
+    /// Whether a line of the agent was lost.
+    pub has_lost: bool,
     /// How many notices there have been.
     pub told: u64,
     /// The version of ACP negotiated with the client.
@@ -113,6 +115,7 @@ impl Core {
             notices: Notices::new(&kept),
             kept,
             dropped: 0,
+            has_lost: false,
             told: 0,
             version: 1,
             log: None,

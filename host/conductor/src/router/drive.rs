@@ -20,7 +20,7 @@ use crate::route::HopIndex;
 use crate::timers::Timer;
 use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
-use acp_chain_rpc::{Error, Id, Message};
+use acp_chain_rpc::{Error, Id, MalformedLine, Message};
 
 /// How many messages a proxy may handle before it is the next one's turn.
 pub const RUN: usize = 16;
@@ -200,14 +200,17 @@ impl Router {
 
     /// A line of a native proxy is malformed. `answers` is the id of the request that it may have answered, `own` the
     /// id if it may have been a request.
-    pub fn take_malformed_from_native(
-        &mut self,
-        index: HopIndex,
-        error: &Error,
-        answers: Option<&Id>,
-        own: Option<&Id>,
-    ) {
-        self.with(|core, _, steps| native::take_malformed(core, index, error, answers, own, steps));
+    pub fn take_malformed_from_native(&mut self, index: HopIndex, malformed: &MalformedLine) {
+        let (error, answers) = (&malformed.error, malformed.answers());
+        let own = malformed.id_for_sender(Peer::Agent);
+        self.with(|core, _, steps| {
+            native::take_malformed(core, index, error, answers, own.as_ref(), steps);
+        });
+    }
+
+    /// Refuses a message of a native proxy, which has this id if it is a request.
+    pub fn refuse_native(&mut self, index: HopIndex, error: &Error, id: Option<&Id>) {
+        self.with(|core, _, steps| native::take_malformed(core, index, error, None, id, steps));
     }
 
     /// Takes in an arrival from the bridge.

@@ -184,6 +184,17 @@ impl Router {
         self.core.note_discarded(from, why);
     }
 
+    /// The same for a line that is no message. The first one of the agent is told to the user: the answer that they
+    /// miss may be in it.
+    pub fn note_lost(&mut self, from: Peer, why: &str) {
+        self.core.note_discarded(from, why);
+        if from == Peer::Agent && !std::mem::replace(&mut self.core.has_lost, true) {
+            self.core.tell_user(&format!(
+                "{why}. If something is missing, that may be why. Of further such lines only the log tells."
+            ));
+        }
+    }
+
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use acp_chain_rpc::one_line;
+use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::transport::lenient::frames;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -102,16 +104,17 @@ impl Socket {
             match next {
                 Err(_) => break Err(Why::Broken("it says nothing any more".to_owned())),
                 Ok(None) => break Err(Why::Broken("it ended".to_owned())),
-                Ok(Some(Ok(Message::Text(text)))) => {
-                    let message = one_line(text.into());
-                    if !message.trim_ascii().is_empty()
-                        && self.inbox.send(Heard::Message(message)).await.is_err()
-                    {
-                        return;
+                // What is UTF-8 is text, whatever the frame says of it.
+                Ok(Some(Ok(message @ (Message::Text(_) | Message::Binary(_))))) => {
+                    let frames = frames(message.into_data());
+                    for line in frames.into_iter().filter_map(Frame::into_line) {
+                        let heard = Heard::Message(one_line(line));
+                        if self.inbox.send(heard).await.is_err() {
+                            return;
+                        }
                     }
                 }
                 Ok(Some(Ok(Message::Close(frame)))) => break farewell(frame),
-                // Nothing in ACP is binary.
                 Ok(Some(Ok(_))) => {}
                 Ok(Some(Err(error))) => break Err(self.why(&error)),
             }
@@ -253,7 +256,7 @@ mod tests {
         let (mut transport, mut server) = ends(100).await;
         for message in [
             Message::binary("[]"),
-            Message::text("{\n \"a\": 1e400\r}"),
+            Message::text("{\n \"a\": 1e400\r}\n{\"b\":1}\x1b[0m"),
             Message::text(" "),
             Message::Ping("x".into()),
             Message::text("{}"),
@@ -262,7 +265,7 @@ mod tests {
         }
         server.close(None).await.unwrap();
         let (lines, end) = heard(&mut transport).await;
-        assert_eq!(lines, ["{  \"a\": 1e400 }", "{}"]);
+        assert_eq!(lines, ["[]", "{  \"a\": 1e400 }", "{\"b\":1}", "{}"]);
         assert!(matches!(end, Ok(false)), "{end:?}");
     }
 

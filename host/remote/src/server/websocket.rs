@@ -12,6 +12,7 @@ use std::time::Duration;
 use acp_chain_http::HEARTBEAT;
 use acp_chain_http::answer::{Answer, bare, named, plain};
 use acp_chain_rpc::transport::Frame;
+use acp_chain_rpc::transport::lenient::frames;
 use acp_chain_rpc::{Error as RpcError, Id, Kind, aside, code, read};
 use bytes::Bytes;
 use futures_util::stream::{SplitSink, SplitStream};
@@ -245,7 +246,8 @@ async fn hear(
         let next = source.next().await;
         room.give_back();
         let text = match next {
-            Some(Ok(Message::Text(text))) => Bytes::from(text),
+            // What is UTF-8 is text, whatever the frame says of it.
+            Some(Ok(message @ (Message::Text(_) | Message::Binary(_)))) => message.into_data(),
             Some(Ok(Message::Close(_))) => {
                 tracing::info!(connection = connection.id, "the client has closed it");
                 // Reading on answers the close frame, too.
@@ -253,7 +255,7 @@ async fn hear(
                 let _ = timeout(FAREWELL, rest).await;
                 return;
             }
-            // Binary messages are ignored; the library answers the others.
+            // The library answers these.
             Some(Ok(_)) => {
                 connection.hear();
                 continue;
@@ -269,53 +271,60 @@ async fn hear(
             }
         };
         let len = text.len();
-        if text.trim_ascii().is_empty() {
-            continue;
+        connection.pace(len).await;
+        for frame in aside(len, || frames(text)) {
+            take(frame, connection, registry).await;
         }
-        // As the chain will read it.
-        let (frame, is_batch) = match aside(len, || read(Frame::Line(text.clone()))) {
+    }
+}
+
+/// Takes in a message, or a text that is none.
+async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
+    let (frame, is_batch) = match frame {
+        Frame::Line(text) => match aside(text.len(), || read(Frame::Line(text.clone()))) {
             Ok(message) => (Frame::Message(message), false),
             Err(malformed) => (Frame::Line(text), malformed.batch.is_some()),
-        };
-        let begun = Instant::now();
-        let (method, session) = match &frame {
-            Frame::Message(message) => (Some(message.method().clone()), message.session().cloned()),
-            _ => (None, None),
-        };
-        connection.pace(len).await;
-        let id = match &frame {
-            Frame::Message(message) => message.id(),
-            // Of a batch, nobody knows which request is meant.
-            _ => Some(Id::null()),
-        };
-        let refused = match objection(&frame, connection, registry) {
-            _ if is_batch => {
-                let text = "acp-chain: this server takes no batches; send the messages one by one";
+        },
+        frame => (frame, false),
+    };
+    let begun = Instant::now();
+    let (method, session) = match &frame {
+        Frame::Message(message) => (Some(message.method().clone()), message.session().cloned()),
+        _ => (None, None),
+    };
+    let (id, len) = match &frame {
+        Frame::Message(message) => (message.id(), message.len()),
+        // Of a batch, nobody knows which request is meant.
+        Frame::Line(text) => (Some(Id::null()), text.len()),
+        Frame::TooLong { .. } | Frame::Torn(_) => (None, 0),
+    };
+    let refused = match objection(&frame, connection, registry) {
+        _ if is_batch => {
+            let text = "acp-chain: this server takes no batches; send the messages one by one";
+            Some(RpcError::new(code::INVALID_REQUEST, text))
+        }
+        Some(error) => Some(error),
+        None => match connection.deliver(frame).await {
+            Ok(Delivered::Yes) => None,
+            Ok(Delivered::TooMany) => {
+                let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
-            Some(error) => Some(error),
-            None => match connection.deliver(frame).await {
-                Ok(Delivered::Yes) => None,
-                Ok(Delivered::TooMany) => {
-                    let text = "acp-chain: too many requests of this connection are open";
-                    Some(RpcError::new(code::INVALID_REQUEST, text))
-                }
-                // The chain is gone. Its last messages are on the way.
-                Err(_) => std::future::pending().await,
-            },
-        };
-        if let Some((error, id)) = refused.zip(id) {
-            connection.refuse(&id, &error);
-        }
-        connection.whose.tell(Entry {
-            event: "message",
-            method: method.as_deref().filter(|method| !method.is_empty()),
-            session: session.as_deref(),
-            bytes: Some(len),
-            ms: begun.elapsed().as_millis(),
-            ..Entry::default()
-        });
+            // The chain is gone. Its last messages are on the way.
+            Err(_) => std::future::pending().await,
+        },
+    };
+    if let Some((error, id)) = refused.zip(id) {
+        connection.refuse(&id, &error);
     }
+    connection.whose.tell(Entry {
+        event: "message",
+        method: method.as_deref().filter(|method| !method.is_empty()),
+        session: session.as_deref(),
+        bytes: Some(len),
+        ms: begun.elapsed().as_millis(),
+        ..Entry::default()
+    });
 }
 
 async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, reader: u64) {

@@ -4,6 +4,7 @@
 //! their envelopes. It holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes
 //! its owner counts. [`Transport::lines`] is ACP over standard streams.
 
+pub mod lenient;
 mod line_reader;
 mod line_writer;
 mod outbox;
@@ -14,6 +15,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use lenient::Lenient;
 pub use line_reader::{Frame, LineReader};
 pub use line_writer::LineWriter;
 pub use outbox::Outbox;
@@ -52,14 +54,15 @@ pub trait Outgoing: Send {
 }
 
 impl Transport {
-    /// A line for each message, on two byte streams. Incoming ones may have this length, in bytes.
+    /// A line for each message, on two byte streams. Incoming ones may have this length, in bytes; some that are not quite
+    /// messages are [repaired](lenient).
     pub fn lines(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
         limit: usize,
     ) -> Self {
         Self {
-            incoming: Box::new(LineReader::new(reader, limit)),
+            incoming: Box::new(Lenient::new(LineReader::new(reader, limit))),
             outgoing: Box::new(LineWriter::new(writer)),
         }
     }

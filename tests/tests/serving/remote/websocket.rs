@@ -98,12 +98,30 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
         .send(Message::binary(vec![0; 8]))
         .await
         .unwrap();
-    socket.socket.send(Message::text("{")).await.unwrap();
-    let said = socket.next().await.unwrap();
-    assert_eq!(
-        (&said["id"], &said["error"]["code"]),
-        (&Value::Null, &json!(-32700))
-    );
+    for wrong in [Message::text("{"), Message::binary(vec![0xff; 8])] {
+        socket.socket.send(wrong).await.unwrap();
+        let said = socket.next().await.unwrap();
+        assert_eq!(
+            (&said["id"], &said["error"]["code"]),
+            (&Value::Null, &json!(-32700))
+        );
+    }
+    // What is not quite a message, and means one thing.
+    let asks = |id: u64| prompt(&session, id, "echo on").to_string();
+    let over_lines = serde_json::to_string_pretty(&prompt(&session, 22, "echo on")).unwrap();
+    for (id, frame) in [
+        (20, Message::binary(asks(20))),
+        (21, Message::text(format!("{}\n", asks(21)))),
+        (22, Message::text(over_lines)),
+        (23, Message::text(format!("\x1b[0m{}", asks(23)))),
+    ] {
+        socket.socket.send(frame).await.unwrap();
+        assert_eq!(socket.answer(id).await.0, ["on"]);
+    }
+    let two = format!("{}\n{}", new_session(24), new_session(25));
+    socket.socket.send(Message::text(two)).await.unwrap();
+    socket.answer(24).await;
+    socket.answer(25).await;
     let large = "x".repeat(3 << 20);
     socket
         .says(&prompt(&session, 3, &format!("echo {large}")))
@@ -170,6 +188,20 @@ async fn the_sessions_of_others_are_not_there_however_they_are_named() {
     let (_, answer) = his.answer(6).await;
     let told = answer["error"]["message"].as_str().unwrap();
     assert!(told.contains("there is no such session"), "{answer}");
+    // Nor does what is repaired.
+    let two = [7, 8].map(|id| asks(id, json!({"sessionId": session})).to_string());
+    for frame in [
+        Message::text(two.concat()),
+        Message::binary(two.concat().replace(r#""jsonrpc":"2.0","#, "")),
+        Message::text(format!("\x1b[0m{}\r\n{}", two[0], two[1])),
+    ] {
+        his.socket.send(frame).await.unwrap();
+        for id in [7, 8] {
+            let (_, answer) = his.answer(id).await;
+            let told = answer["error"]["message"].as_str().unwrap();
+            assert!(told.contains("there is no such session"), "{answer}");
+        }
+    }
     // What is told to it is not heard, and nobody is the worse for it.
     let cancel =
         json!({"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}});

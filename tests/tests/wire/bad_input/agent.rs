@@ -5,18 +5,18 @@ use acp_chain_tests::client::prompt;
 use crate::bad_input::{Chain, LIMIT, MEMORY};
 
 #[tokio::test]
-async fn a_line_of_the_agent_that_is_no_message_is_dropped() {
+async fn a_line_of_the_agent_that_is_no_message_is_dropped_and_the_user_is_told_once() {
     let mut chain = Chain::initialized(&["--garbage"]).await.unwrap();
     chain
         .process
-        .turn("garbage\nraw []\nraw 7\nlatin1 caf\u{e9}\nraw {\"method\":\"x\"}\necho on")
+        .turn("garbage\nraw []\nraw 7\nlatin1 caf\u{e9}\nraw {\"jsonrpc\":\"1.0\",\"method\":\"x\"}\necho on")
         .await;
-    assert_eq!(
-        chain.transcript.received("client").len(),
-        2,
-        "{}",
-        chain.transcript
-    );
+    let [told, on, _] = &chain.transcript.received("client")[..] else {
+        panic!("{}", chain.transcript)
+    };
+    let cause = "a line of the agent is lost: the message is not JSON";
+    assert!(told.contains(cause), "{}", chain.transcript);
+    assert!(on.contains(r#""text":"on""#), "{}", chain.transcript);
     chain.goes_on().await;
     chain
         .ends_well(&[
@@ -36,7 +36,7 @@ async fn an_answer_that_cannot_be_read_ends_the_wait_for_it() {
             "the message is not JSON: ",
         ),
         (
-            r#"raw {"result":{"id":77},"id":{id},"jsonrpc":"2.0"},"#,
+            r#"raw {"result":{"id":77},"id":{id},"jsonrpc":"2.0"]"#,
             "the message is not JSON: ",
         ),
         (
@@ -51,7 +51,10 @@ async fn an_answer_that_cannot_be_read_ends_the_wait_for_it() {
             "latin1 {\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":\"caf\u{e9}\"}",
             "the message is not UTF-8: ",
         ),
-        (r#"raw {"id":{id},"result":{}}"#, "the message lacks "),
+        (
+            r#"raw {"jsonrpc":"1.0","id":{id},"result":{}}"#,
+            "the message lacks ",
+        ),
         (
             r#"raw {"jsonrpc":"2.0","id":{id}}"#,
             "the message has no method, result or error",
@@ -87,7 +90,9 @@ async fn an_answer_over_the_limit_ends_the_wait_for_it() {
         .process
         .turn(&format!("line {}\necho on", LIMIT + 1))
         .await;
-    assert_eq!(chain.process.chunks(), ["on"]);
+    let chunks = chain.process.chunks();
+    assert!(chunks[0].contains("a line of the agent is lost: a message of 6"));
+    assert_eq!(chunks[1..], ["on"]);
     let peak = chain.process.peak_memory().unwrap();
     assert!(peak < MEMORY, "{peak} bytes");
     chain.goes_on().await;

@@ -56,11 +56,11 @@ async fn a_batch_is_refused_as_a_whole() {
 }
 
 #[tokio::test]
-async fn a_message_of_no_or_another_version_is_refused_under_its_own_id() {
+async fn a_message_of_another_version_is_refused_under_its_own_id() {
     for line in [
-        r#"{"id":"a","method":"session/list"}"#,
         r#"{"jsonrpc":"1.0","id":"a","method":"session/list"}"#,
-        r#"{"jsonrpc":2.0,"id":"a","method":"session/list"}"#,
+        r#"{"jsonrpc":3,"id":"a","method":"session/list"}"#,
+        r#"{"id":"a","method":"session/list","level":"info"}"#,
     ] {
         refused(
             line,

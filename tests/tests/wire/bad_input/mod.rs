@@ -2,6 +2,7 @@
 
 mod agent;
 mod client;
+mod repaired;
 
 use std::ffi::OsStr;
 use std::fs;

@@ -186,6 +186,22 @@ async fn what_makes_no_sense_is_logged_under_its_name_and_it_goes_on() {
 }
 
 #[tokio::test]
+async fn in_version_1_the_answers_in_its_batch_arrive_and_a_request_there_is_refused() {
+    let mut bad = Bad::begun("refuse").await;
+    let id = bad.chain.client.wire.ask("test/any", "{}");
+    let asked = bad.line().await.id.expect("an id");
+    bad.wire.send(format!(
+        r#"[{{"jsonrpc":"2.0","id":"q","method":"test/own"}},{{"id":{asked},"result":{{"a":1}}}}]"#
+    ));
+    let answer = bad.chain.client.wire.response(&id).await;
+    assert_eq!(answer.result.as_deref(), Some(r#"{"a":1}"#));
+    let refusal = bad.line().await;
+    assert_eq!(refusal.id.as_deref(), Some("\"q\""));
+    assert!(error_of(&refusal).contains("batches are not part of version 1"));
+    bad.works().await;
+}
+
+#[tokio::test]
 async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
     let ask = |method, params| request("\"x\"", method, params);
     for (line, code, words) in [

@@ -11,7 +11,8 @@ use crate::native_peer::{Order, START_UP};
 use crate::router::Router;
 use crate::{Member, Native};
 use acp_chain_channel::{Failure, FailurePolicy, Peer};
-use acp_chain_rpc::{Error, Id, Message};
+use acp_chain_rpc::Message;
+use acp_chain_rpc::transport::Frame;
 
 pub(super) const INITIALIZE: &str =
     r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#;
@@ -533,8 +534,9 @@ fn what_makes_no_sense_is_refused_and_hurts_nobody() {
 fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
     let mut router = begun(FailurePolicy::Refuse);
     client(&mut router, PROMPT);
-    let error = Error::new(-32700, "the message is not JSON");
-    router.take_malformed_from_native(0, &error, Some(&Id::from(3)), None);
+    let torn = Frame::Line(r#"{"jsonrpc":"2.0","id":3,"result":{"#.into());
+    let malformed = acp_chain_rpc::read(torn).unwrap_err();
+    router.take_malformed_from_native(0, &malformed);
     assert!(
         heard(&mut router, Peer::Client)[0]
             .contains("the answer of the proxy `n` is lost: the message is not JSON")

@@ -1,0 +1,536 @@
+//! Lenience at the edge: what is repaired in lines of another end before anybody reads them as messages.
+//!
+//! | What comes | What becomes of it |
+//! |---|---|
+//! | control characters and terminal sequences (ECMA-48: titles, colours, cursors) around a message | they go |
+//! | several messages in a line | a message each |
+//! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
+//! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
+//!
+//! Invariants: a line that is a message passes as it is. What is repaired is a line of its own, which is read by the
+//! same strict rules as any other: whoever judges it sees what the other side will read. No byte is lost: what cannot be
+//! repaired stays a line, which is no message.
+
+use std::collections::VecDeque;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::time::{Sleep, sleep};
+
+use super::{Frame, Incoming};
+use crate::{Message, set};
+
+/// The most lines that one message is put together from.
+pub const LINES: usize = 64 * 1024;
+
+/// The most bytes that one message is put together from.
+pub const BYTES: usize = 16 * 1024 * 1024;
+
+/// How long a message that has begun waits for its next line.
+pub const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The messages of another end, with repairs.
+pub struct Lenient<I> {
+    incoming: I,
+    repairs: Repairs,
+    /// When what has begun is no message.
+    patience: Option<Pin<Box<Sleep>>>,
+    has_ended: bool,
+}
+
+impl<I> Lenient<I> {
+    /// Repairs what comes there.
+    pub fn new(incoming: I) -> Self {
+        Self {
+            incoming,
+            repairs: Repairs::default(),
+            patience: None,
+            has_ended: false,
+        }
+    }
+}
+
+impl<I: Incoming> Incoming for Lenient<I> {
+    fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
+        let polled = self.incoming.poll_read(context);
+        if polled.is_ready() || self.repairs.kept.is_empty() {
+            self.patience = None;
+            self.has_ended |= matches!(polled, Poll::Ready(Ok(false)));
+            return polled;
+        }
+        let patience = self
+            .patience
+            .get_or_insert_with(|| Box::pin(sleep(PATIENCE)));
+        ready!(patience.as_mut().poll(context));
+        self.patience = None;
+        let kept = self.repairs.give_up().map(Frame::Line);
+        self.repairs.ready.extend(kept);
+        Poll::Ready(Ok(true))
+    }
+
+    fn next_frame(&mut self) -> Option<Frame> {
+        loop {
+            if let Some(frame) = self.repairs.ready.pop_front() {
+                return Some(frame);
+            }
+            match self.incoming.next_frame() {
+                Some(frame) => {
+                    if let Some(frame) = self.repairs.take(frame) {
+                        return Some(frame);
+                    }
+                }
+                None if self.has_ended => return self.repairs.give_up().map(Frame::Torn),
+                None => return None,
+            }
+        }
+    }
+}
+
+/// The messages of a text that is whole, such as a frame of a WebSocket.
+#[must_use]
+pub fn frames(text: Bytes) -> Vec<Frame> {
+    let mut repairs = Repairs::default();
+    let first = repairs.take(Frame::Line(text));
+    let rest = repairs.give_up().map(Frame::Line);
+    let frames = first.into_iter().chain(repairs.ready).chain(rest);
+    frames.collect()
+}
+
+#[derive(Debug, Default)]
+struct Repairs {
+    /// The beginning of a message that goes on in the next line.
+    kept: BytesMut,
+    lines: usize,
+    /// How many of its objects and arrays are open.
+    depth: i64,
+    /// How much of it was read when last there was more to come.
+    read: usize,
+    ready: VecDeque<Frame>,
+}
+
+/// The first value of a text.
+enum Value<'t> {
+    /// Its text, and what follows.
+    Whole(&'t str, &'t [u8]),
+    /// Its beginning, with this many objects and arrays open.
+    Begun(i64),
+    /// No object, and no array.
+    None,
+}
+
+impl Repairs {
+    /// The first frame that comes of this one, if any; others are ready then.
+    #[inline]
+    fn take(&mut self, frame: Frame) -> Option<Frame> {
+        let (line, is_torn) = match frame {
+            Frame::Line(line) => match Message::parse(line.clone()) {
+                Ok(message) if self.kept.is_empty() => return Some(Frame::Message(message)),
+                Ok(message) => return self.interrupted(Frame::Message(message)),
+                Err(_) => (line, false),
+            },
+            Frame::Torn(line) => (line, true),
+            frame if self.kept.is_empty() => return Some(frame),
+            frame => return self.interrupted(frame),
+        };
+        self.repair(&line);
+        if is_torn && let Some(rest) = self.give_up() {
+            self.ready.push_back(Frame::Torn(rest));
+        }
+        self.ready.pop_front()
+    }
+
+    /// Something else came than the rest of what is kept.
+    #[cold]
+    fn interrupted(&mut self, frame: Frame) -> Option<Frame> {
+        let kept = self.give_up().map(Frame::Line);
+        self.ready.extend(kept.into_iter().chain([frame]));
+        self.ready.pop_front()
+    }
+
+    /// What was kept of a message that does not go on.
+    fn give_up(&mut self) -> Option<Bytes> {
+        let kept = self.kept.split().freeze();
+        (self.lines, self.depth, self.read) = (0, 0, 0);
+        (!kept.is_empty()).then_some(kept)
+    }
+
+    #[cold]
+    fn repair(&mut self, line: &Bytes) {
+        if self.kept.is_empty() {
+            return self.begin(line);
+        }
+        let before = self.kept.len();
+        let more = bare(line);
+        let Some(change) = depth_of(more) else {
+            return self.not_more(line, before);
+        };
+        self.kept.extend_from_slice(b"\n");
+        self.kept.extend_from_slice(more);
+        self.lines += 1;
+        self.depth += change;
+        if self.lines > LINES || self.kept.len() > BYTES {
+            return self.not_more(line, before);
+        }
+        // It is read when it may be whole, and else seldom: each time all of it.
+        if self.depth > 0 && self.kept.len() < 2 * self.read {
+            return;
+        }
+        match first(&self.kept) {
+            Value::Begun(_) => self.read = self.kept.len(),
+            Value::None => self.not_more(line, before),
+            Value::Whole(..) => {
+                let text = self.give_up().unwrap_or_default();
+                self.begin(&text);
+            }
+        }
+    }
+
+    /// A line is no part of what is kept, of which there were so many bytes.
+    fn not_more(&mut self, line: &Bytes, before: usize) {
+        self.kept.truncate(before);
+        let kept = self.give_up().map(Frame::Line);
+        self.ready.extend(kept);
+        self.begin(line);
+    }
+
+    /// Takes the values of a text one after the other; keeps the beginning of one.
+    fn begin(&mut self, text: &Bytes) {
+        let mut rest = bare(text);
+        let mut is_first = true;
+        while !rest.is_empty() {
+            match first(rest) {
+                Value::Whole(value, behind) => {
+                    rest = bare(behind);
+                    self.ready
+                        .push_back(Frame::Line(text.slice_ref(value.as_bytes())));
+                }
+                Value::Begun(depth) if rest.len() <= BYTES => {
+                    self.kept.extend_from_slice(rest);
+                    (self.lines, self.depth, self.read) = (1, depth, rest.len());
+                    return;
+                }
+                Value::Begun(_) | Value::None => {
+                    // By itself, it stays as it came.
+                    let left = if is_first { text } else { rest };
+                    self.ready.push_back(Frame::Line(text.slice_ref(left)));
+                    return;
+                }
+            }
+            is_first = false;
+        }
+    }
+}
+
+fn first(text: &[u8]) -> Value<'_> {
+    if !matches!(text.first(), Some(b'{' | b'[')) {
+        return Value::None;
+    }
+    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<&RawValue>();
+    match values.next() {
+        Some(Ok(value)) => Value::Whole(value.get(), &text[values.byte_offset()..]),
+        Some(Err(error)) if error.is_eof() => depth_of(text).map_or(Value::None, Value::Begun),
+        Some(Err(_)) | None => Value::None,
+    }
+}
+
+/// By how much a text changes the number of open objects and arrays; none if it ends within a string, where no line does.
+fn depth_of(text: &[u8]) -> Option<i64> {
+    let (mut depth, mut is_string, mut is_escaped) = (0, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_string => is_escaped = true,
+            b'"' => is_string = !is_string,
+            b'{' | b'[' if !is_string => depth += 1,
+            b'}' | b']' if !is_string => depth -= 1,
+            _ => {}
+        }
+    }
+    (!is_string).then_some(depth)
+}
+
+/// A text without what terminals take for themselves at its beginning: control characters, and sequences (ECMA-48 §5.4,
+/// §8.3.89). White space and a byte order mark go, too (RFC 8259 §8.1).
+fn bare(mut text: &[u8]) -> &[u8] {
+    loop {
+        text = match text {
+            [0x1b, b'[', rest @ ..] => {
+                let parameters = rest.iter().take_while(|byte| matches!(byte, 0x20..=0x3f));
+                let rest = &rest[parameters.count()..];
+                match rest {
+                    [0x40..=0x7e, rest @ ..] => rest,
+                    rest => rest,
+                }
+            }
+            [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => {
+                let bell = rest.iter().position(|byte| *byte == 0x07);
+                let bell = bell.map(|at| (at, 1));
+                let end = rest.windows(2).position(|pair| pair == b"\x1b\\");
+                let end = end.map(|at| (at, 2));
+                match bell.into_iter().chain(end).min() {
+                    Some((at, length)) => &rest[at + length..],
+                    None => return text,
+                }
+            }
+            [0x1b, 0x20..=0x2f, 0x30..=0x7e, rest @ ..] | [0x1b, 0x30..=0x7e, rest @ ..] => rest,
+            [0xef, 0xbb, 0xbf, rest @ ..] | [0x00..=0x20 | 0x7f, rest @ ..] => rest,
+            text => return text,
+        };
+    }
+}
+
+/// The members of JSON-RPC alone, whose version may be missing.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "that they are no others is what is asked")]
+struct Members<'t> {
+    #[serde(borrow)]
+    jsonrpc: Option<&'t RawValue>,
+    #[serde(borrow)]
+    id: Option<&'t RawValue>,
+    #[serde(borrow)]
+    method: Option<&'t RawValue>,
+    #[serde(borrow)]
+    params: Option<&'t RawValue>,
+    #[serde(borrow)]
+    result: Option<&'t RawValue>,
+    #[serde(borrow)]
+    error: Option<&'t RawValue>,
+}
+
+/// The message of a text that only lacks its version.
+#[cold]
+pub(crate) fn versioned(text: &[u8]) -> Option<Message> {
+    let members: Members = serde_json::from_slice(text).ok()?;
+    let version = members.jsonrpc.map(RawValue::get);
+    if !matches!(version, None | Some("2" | "2.0")) {
+        return None;
+    }
+    let text = set(str::from_utf8(text).ok()?, "/jsonrpc", r#""2.0""#).ok()?;
+    Message::parse(text.into()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::read;
+    use crate::transport::LineReader;
+    use tokio::io::AsyncWriteExt;
+
+    /// What comes of these lines: messages as they leave, and in brackets what is none.
+    fn read_all(lines: &[&str]) -> Vec<String> {
+        let mut repairs = Repairs::default();
+        let mut frames = Vec::new();
+        for line in lines {
+            let line = Bytes::copy_from_slice(line.as_bytes());
+            frames.extend(repairs.take(Frame::Line(line)));
+            frames.extend(repairs.ready.drain(..));
+        }
+        frames.extend(repairs.give_up().map(Frame::Torn));
+        frames.into_iter().map(shown).collect()
+    }
+
+    fn shown(frame: Frame) -> String {
+        let text = match &frame {
+            Frame::Line(line) | Frame::Torn(line) => String::from_utf8_lossy(line).into_owned(),
+            _ => String::new(),
+        };
+        match read(frame) {
+            Ok(message) => message.line().to_owned(),
+            Err(_) => format!("({text})"),
+        }
+    }
+
+    const ONE: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"a":"}{"}}"#;
+    const TWO: &str = r#"{"jsonrpc":"2.0","method":"m","params":[1]}"#;
+
+    #[test]
+    fn what_terminals_take_for_themselves_goes() {
+        for around in [
+            "\x1b]0;ready\x07",
+            "\x1b]0;a \"title\" {\x1b\\",
+            "\x1b]8;;https://example.com\x1b\\",
+            "\x1b[0m",
+            "\x1b[?25l\x1b[2K\x1b[1;31m",
+            "\x1b(B\x1b=\x1b7",
+            "\x1bP1$r0m\x1b\\",
+            "\u{feff}\r\0\x08\x07",
+        ] {
+            assert_eq!(read_all(&[&format!("{around}{ONE}")]), [ONE], "{around:?}");
+            assert_eq!(read_all(&[&format!("{ONE}{around}")]), [ONE], "{around:?}");
+            let two = format!("{ONE}{around}{TWO}");
+            assert_eq!(read_all(&[&two]), [ONE, TWO], "{around:?}");
+            assert!(read_all(&[around]).is_empty(), "{around:?}");
+        }
+        // Within a message it is no JSON.
+        let within = r#"{"jsonrpc":"2.0",#"id":1,"result":1}"#.replace('#', "\x1b[0m");
+        assert_eq!(read_all(&[&within]), [format!("({within})")]);
+        // A title that does not end may be anything.
+        let open = format!("\x1b]0;{ONE}");
+        assert_eq!(read_all(&[&open]), [format!("({open})")]);
+    }
+
+    #[test]
+    fn messages_in_a_line_are_told_apart() {
+        assert_eq!(read_all(&[&format!("{ONE}{TWO} {ONE}\t")]), [ONE, TWO, ONE]);
+        let with_text = format!("{ONE} done");
+        assert_eq!(read_all(&[&with_text]), [ONE, "(done)"]);
+        let behind_text = format!("ready {ONE}");
+        assert_eq!(read_all(&[&behind_text]), [format!("({behind_text})")]);
+        assert_eq!(
+            read_all(&[&format!(r#"{{"a":1}}{ONE}7"#)]),
+            [r#"({"a":1})"#, ONE, "(7)"]
+        );
+    }
+
+    #[test]
+    fn a_message_over_lines_is_put_together() {
+        let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n    \"a\": \"}{\",\n    \"b\": []\n  }\n}";
+        let lines: Vec<_> = pretty.lines().collect();
+        let joined = lines.iter().map(|line| line.trim_start());
+        let joined = joined.collect::<Vec<_>>().join(" ");
+        assert_eq!(read_all(&lines), [joined]);
+        let behind: Vec<_> = lines.iter().copied().chain([TWO]).collect();
+        assert_eq!(read_all(&behind)[1], TWO);
+        // The end of one and the beginning of the next in one line.
+        let [begin, middle, end] = [
+            r#"{"jsonrpc":"2.0","id":1,"#,
+            r#""result":1}{"jsonrpc":"2.0","#,
+            r#""method":"m"}"#,
+        ];
+        assert_eq!(
+            read_all(&[begin, middle, end]),
+            [
+                r#"{"jsonrpc":"2.0","id":1, "result":1}"#,
+                r#"{"jsonrpc":"2.0", "method":"m"}"#
+            ]
+        );
+    }
+
+    #[test]
+    fn what_does_not_go_on_hides_nothing_that_follows() {
+        for begun in ["{", "[", r#"{"level":"info","#, r#"{"x":"#] {
+            assert_eq!(
+                read_all(&[begun, ONE, TWO]),
+                [format!("({begun})").as_str(), ONE, TWO]
+            );
+            assert_eq!(read_all(&[begun, "words", ONE]).last().unwrap(), ONE);
+            assert_eq!(read_all(&[begun]), [format!("({begun})")]);
+        }
+        assert_eq!(
+            read_all(&[r#"{"x":"in a string"#, ONE]),
+            [r#"({"x":"in a string)"#, ONE]
+        );
+        assert_eq!(
+            read_all(&["[INFO] ready {", ONE]),
+            ["([INFO] ready {)", ONE]
+        );
+    }
+
+    #[test]
+    fn lines_and_bytes_of_one_message_are_bounded() {
+        let lines = vec!["["; LINES + 10];
+        let mut repairs = Repairs::default();
+        let mut found = 0;
+        for line in &lines {
+            found += usize::from(
+                repairs
+                    .take(Frame::Line(Bytes::from_static(line.as_bytes())))
+                    .is_some(),
+            );
+            assert!(repairs.lines <= LINES);
+        }
+        assert_eq!(found, 1);
+        let long = Bytes::from(format!("[\"{}\"", "x".repeat(BYTES)));
+        assert!(repairs.take(Frame::Line(long)).is_some());
+        assert!(repairs.kept.len() <= BYTES);
+    }
+
+    #[test]
+    fn a_missing_version_is_filled_in() {
+        for (before, after) in [
+            (
+                r#"{"id":1,"method":"m"}"#,
+                r#"{"id":1,"method":"m","jsonrpc":"2.0"}"#,
+            ),
+            (
+                r#"{"method":"m","params":{}}"#,
+                r#"{"method":"m","params":{},"jsonrpc":"2.0"}"#,
+            ),
+            (
+                r#"{"id":"a","result":null}"#,
+                r#"{"id":"a","result":null,"jsonrpc":"2.0"}"#,
+            ),
+            (
+                r#"{"jsonrpc":2.0,"id":1,"error":{"code":1,"message":""}}"#,
+                r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#,
+            ),
+            (
+                r#"{"jsonrpc":null,"id":1,"result":1}"#,
+                r#"{"jsonrpc":"2.0","id":1,"result":1}"#,
+            ),
+        ] {
+            assert_eq!(read_all(&[before]), [after]);
+            let twice = format!("{before}{before}");
+            assert_eq!(read_all(&[&twice]), [after, after]);
+        }
+        for refused in [
+            r#"{"level":"info","method":"GET"}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"m"}"#,
+            r#"{"jsonrpc":"3.0","id":1,"method":"m"}"#,
+            r#"{"id":1}"#,
+            r#"{"method":"a","method":"b"}"#,
+            r#"{"jsonrpc":2,"jsonrpc":"2.0","id":1,"result":1}"#,
+            r#"{"Method":"a","method":"b"}"#,
+        ] {
+            assert_eq!(read_all(&[refused]), [format!("({refused})")]);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_message_that_does_not_go_on_is_none_after_a_while() {
+        let (mut writer, reader) = tokio::io::duplex(1024);
+        let lines = LineReader::new(reader, 1024);
+        let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(lines));
+        let begun = r#"{"jsonrpc":"2.0","id":1,"result":{"#;
+        writer
+            .write_all(format!("{begun}\n").as_bytes())
+            .await
+            .unwrap();
+        let begin = tokio::time::Instant::now();
+        let frame = loop {
+            if let Some(frame) = incoming.next_frame() {
+                break frame;
+            }
+            assert!(incoming.read().await.unwrap());
+        };
+        assert_eq!(frame, Frame::Line(begun.into()));
+        assert_eq!(begin.elapsed(), PATIENCE);
+    }
+
+    proptest! {
+        #[test]
+        fn no_byte_of_a_message_is_lost_and_none_is_made_up(
+            lines in prop::collection::vec(
+                prop::sample::select(vec![ONE, TWO, "{", "}", "[", "]", "\"a\":1,", "\x1b[0m", "words", "\x1b]0;t\x07", " ", r#"{"a":1}"#, r#""s"#]),
+                0..12,
+            ),
+        ) {
+            let lines: Vec<_> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
+            let whole = lines.iter().filter(|line| [ONE, TWO].contains(*line)).count();
+            let found = read_all(&lines);
+            // Whatever is around them, whole messages come, each once and in order.
+            let come: Vec<_> = found.iter().filter(|line| [ONE, TWO].contains(&line.as_str())).collect();
+            let expected: Vec<_> = lines.iter().filter(|line| [ONE, TWO].contains(*line)).collect();
+            prop_assert_eq!(come.len(), whole);
+            prop_assert!(come.iter().zip(expected).all(|(one, other)| one == other));
+        }
+    }
+}

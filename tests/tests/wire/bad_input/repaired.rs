@@ -1,0 +1,75 @@
+//! What real programs write that is not quite a message, and means one thing.
+
+use acp_chain_tests::client::prompt;
+
+use super::Chain;
+
+const ESCAPES: [&str; 3] = ["\x1b]0;ready\x07", "\x1b[?25l\x1b[1;31m", "\u{feff}\x1b(B"];
+
+/// The agent answers a prompt with these lines, and says nothing more.
+async fn answered(lines: &str) {
+    let mut chain = Chain::initialized(&[]).await.unwrap();
+    let script: Vec<_> = lines.lines().map(|line| format!("raw {line}")).collect();
+    let answer = chain
+        .process
+        .turn(&format!("{}\nnever", script.join("\n")))
+        .await;
+    let result = answer
+        .result
+        .unwrap_or_else(|| panic!("{lines}: {}", answer.line));
+    assert!(result.contains("end_turn"), "{lines}: {result}");
+    assert!(chain.process.chunks().is_empty(), "{}", chain.transcript);
+    chain.goes_on().await;
+    chain.ends_well(&[]).await;
+}
+
+#[tokio::test]
+async fn an_answer_among_sequences_for_terminals_arrives() {
+    for escapes in ESCAPES {
+        let answer = r#"{"jsonrpc":"2.0","id":{id},"result":{"stopReason":"end_turn"}}"#;
+        answered(&format!("{escapes}{answer}")).await;
+        answered(&format!("{escapes}\n{answer}{escapes}")).await;
+    }
+}
+
+#[tokio::test]
+async fn an_answer_over_lines_or_beside_another_message_arrives() {
+    let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": {id},\n  \"result\": {\n    \"stopReason\": \"end_turn\"\n  }\n}";
+    answered(pretty).await;
+    let update = r#"{"jsonrpc":"2.0","method":"_note"}"#;
+    let answer = r#"{"jsonrpc":"2.0","id":{id},"result":{"stopReason":"end_turn"}}"#;
+    answered(&format!("{update}{answer}")).await;
+}
+
+#[tokio::test]
+async fn an_answer_without_a_version_arrives() {
+    answered(r#"{"id":{id},"result":{"stopReason":"end_turn"}}"#).await;
+}
+
+#[tokio::test]
+async fn a_client_that_writes_so_is_answered() {
+    for (line, is_prompt) in [
+        (r#"{"id":"a","method":"session/list"}"#, false),
+        (
+            "{\n\"jsonrpc\":\"2.0\",\n\"id\":\"a\",\n\"method\":\"session/list\"}",
+            false,
+        ),
+        (
+            "\x1b[0m{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"session/list\"}",
+            false,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","method":"_note"}{"jsonrpc":"2.0","id":"a","method":"session/prompt","params":P}"#,
+            true,
+        ),
+    ] {
+        let mut chain = Chain::initialized(&[]).await.unwrap();
+        chain.send(line.replace('P', &prompt("s", "echo on")));
+        let answer = chain.process.wire.response(r#""a""#).await;
+        let result = answer
+            .result
+            .unwrap_or_else(|| panic!("{line}: {}", answer.line));
+        assert_eq!(result.contains("stopReason"), is_prompt, "{result}");
+        chain.goes_on().await;
+    }
+}
