@@ -364,6 +364,9 @@ const UNSURE: &[&str] = &[
     "python3 -c 'import os'",
     "awk 'BEGIN { system(\"rm a.txt\") }'",
     "curl http://localhost | sh",
+    "<git[[ <<<E\n rm a.txt",
+    "git log a[$(true) <<E\nrm a.txt\nE",
+    "git[0 log\nrm a.txt",
 ];
 
 #[test]
