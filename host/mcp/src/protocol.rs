@@ -9,6 +9,8 @@ use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 /// The versions that the host supports, by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
+    /// 2024-11-05, of which 2025-03-26 has all.
+    V2024November,
     /// 2025-03-26.
     V2025March,
     /// 2025-06-18.
@@ -21,17 +23,19 @@ pub enum Version {
 
 impl Version {
     /// All of them, the newest first.
-    pub const ALL: [Self; 4] = [
+    pub const ALL: [Self; 5] = [
         Self::Stateless,
         Self::V2025November,
         Self::V2025June,
         Self::V2025March,
+        Self::V2024November,
     ];
 
     /// Its name in MCP.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::V2024November => "2024-11-05",
             Self::V2025March => "2025-03-26",
             Self::V2025June => "2025-06-18",
             Self::V2025November => "2025-11-25",

@@ -51,7 +51,7 @@ pub enum BridgeKind {
     /// Lines on the standard streams of `acp-chain mcp-shim`.
     #[default]
     Stdio,
-    /// MCP's streamable HTTP, versions 2025-03-26 to 2026-07-28.
+    /// MCP's streamable HTTP, versions 2024-11-05 to 2026-07-28.
     Http,
 }
 

@@ -81,7 +81,8 @@ fn the_version_is_the_clients_if_it_is_known_and_else_the_newest_that_is_initial
     for (asked, given) in [
         ("2025-03-26", "2025-03-26"),
         ("2025-11-25", "2025-11-25"),
-        ("2024-11-05", "2025-11-25"),
+        ("2024-11-05", "2024-11-05"),
+        ("2024-10-07", "2025-11-25"),
         ("2026-07-28", "2025-11-25"),
     ] {
         let mut table = server();
@@ -104,7 +105,7 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
         table.result(1, TOOLS),
         [concat!(
             r#"answer 1: result {"#,
-            r#""supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"#,
+            r#""supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"#,
             r#""capabilities":{"tools":{"listChanged":true}},"instructions":"Be nice","#,
             r#""resultType":"complete","ttlMs":0,"cacheScope":"private","#,
             r#""_meta":{"io.modelcontextprotocol/serverInfo":{"name":"calc","version":"0.1.0"}}}"#
@@ -127,7 +128,7 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
         [concat!(
             r#"answer 9: error {"code":-32022,"message":"Unsupported protocol version","#,
             r#""data":{"requested":"2030-01-01","#,
-            r#""supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]}}"#
+            r#""supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]}}"#
         )]
     );
     for lacks in [
@@ -145,11 +146,9 @@ fn a_connection_serves_both_ways_of_speaking() {
     table.connect(1);
     table.on(1, "server/discover", &alone(""));
     let answer = table.result(1, TOOLS);
-    assert!(
-        answer[0].contains(
-            r#"{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"]"#
-        )
-    );
+    assert!(answer[0].contains(
+        r#"{"supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]"#
+    ));
     let answer = table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
     assert!(answer[0].starts_with("answer 3: result"));
     assert!(table.on(1, "tools/list", &alone(""))[0].contains("resultType"));

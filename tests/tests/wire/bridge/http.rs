@@ -182,8 +182,28 @@ async fn what_is_not_in_a_session_is_refused() {
     assert_eq!(status(web.request(Method::GET)).await, 400);
     assert_eq!(status(web.request(Method::DELETE)).await, 400);
     assert_eq!(status(web.say("unknown", ping("1"))).await, 404);
-    assert_eq!(status(web.say("unknown", INITIALIZE)).await, 404);
     assert_eq!(status(web.request(Method::PUT)).await, 405);
+}
+
+#[tokio::test]
+async fn initialize_begins_a_session_whichever_one_it_names() {
+    let mut served = Served::start();
+    let web = served.web().await;
+    let first = web.begin().await;
+    served.opened().await;
+    served.said("initialize").await;
+    for named in ["unknown", &first] {
+        let begun = sent(web.say(named, INITIALIZE)).await;
+        assert_eq!(begun.status(), 200);
+        let session = begun.headers()["mcp-session-id"].to_str().unwrap();
+        assert!(session != named && session != first);
+        served.opened().await;
+        served.said("initialize").await;
+        let answer = sent(web.say(session, ping("1"))).await;
+        assert_eq!(events(answer).await, [pong("1")]);
+        served.said("ping").await;
+    }
+    assert_eq!(status(web.say(&first, ping("2"))).await, 200);
 }
 
 #[tokio::test]
@@ -244,6 +264,7 @@ async fn a_version_that_is_unknown_is_refused() {
     let web = served.web().await;
     let session = web.begin().await;
     for (version, expected) in [
+        ("2024-11-05", 200),
         ("2025-03-26", 200),
         ("2025-06-18", 200),
         ("2025-11-25", 200),

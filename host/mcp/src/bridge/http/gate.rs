@@ -2,7 +2,8 @@
 //!
 //! A client that does not know the secret of the server at the path learns nothing: neither whether there is such a
 //! server, nor that this is MCP. Web pages do not even get that far, including those that a browser takes for local
-//! ones (DNS rebinding).
+//! ones (DNS rebinding). Paths that no server can have are not there: clients look for an authorization server at some
+//! (RFC 9728, RFC 8414), and would go on to sign in.
 
 use acp_chain_http::Answer;
 use acp_chain_http::answer::{named, plain};
@@ -48,9 +49,15 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
     if !is_of_page(headers, Origin::is_of_this_machine) {
         return Err(forbidden("the header Origin names a foreign web page"));
     }
-    let path = request.uri().path().strip_prefix('/');
-    let token = path.and_then(|path| path.strip_suffix(ENDPOINT));
-    let token = token.unwrap_or_default();
+    let path = request.uri().path();
+    let path = path.strip_suffix('/').unwrap_or(path);
+    let token = path
+        .strip_prefix('/')
+        .and_then(|path| path.strip_suffix(ENDPOINT));
+    let token = token.filter(|token| !token.contains('/')).ok_or(Refused {
+        status: StatusCode::NOT_FOUND,
+        why: "there is nothing at this path",
+    })?;
     let secret = bearer(headers).ok().flatten().unwrap_or_default();
     registry.opened_at(token, secret).ok_or(Refused {
         status: StatusCode::UNAUTHORIZED,
@@ -95,15 +102,22 @@ mod tests {
         );
         assert_eq!(passes(&[HOST, PATH]), Err(401));
         assert_eq!(passes(&[HOST, SECRET]), Err(401));
-        assert_eq!(passes(&[HOST, ("path", "/"), SECRET]), Err(401));
+        assert_eq!(passes(&[HOST, ("path", "/TOKEN/mcp/"), SECRET]), Ok(7));
+        assert_eq!(passes(&[HOST, ("path", "/TOKEN/mcp/")]), Err(401));
         for path in [
+            "/",
             "/TOKEN",
             "/TOKEN/",
-            "/TOKEN/mcp/",
+            "/TOKEN/mcp//",
             "/mcp/TOKEN",
             "/TOKENmcp",
+            "/.well-known/oauth-protected-resource",
+            "/.well-known/oauth-protected-resource/TOKEN/mcp",
+            "/.well-known/oauth-authorization-server/TOKEN/mcp",
+            "/register",
         ] {
-            assert_eq!(passes(&[HOST, ("path", path), SECRET]), Err(401), "{path}");
+            assert_eq!(passes(&[HOST, ("path", path), SECRET]), Err(404), "{path}");
+            assert_eq!(passes(&[HOST, ("path", path)]), Err(404), "{path}");
         }
         for wrong in [
             "Bearer TOKEN",

@@ -39,8 +39,11 @@ pub use acp_chain_system::{Supervisor, local};
 /// The end of all paths, after the random part: one agent appends it to any other path.
 pub const ENDPOINT: &str = "/mcp";
 
-/// The versions of MCP with sessions.
-const WITH_SESSIONS: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
+/// The version of MCP with batches.
+const WITH_BATCHES: &str = "2025-03-26";
+
+/// The versions with sessions, and one that had another transport, which some clients name in this one.
+const WITH_SESSIONS: [&str; 4] = [WITH_BATCHES, "2025-06-18", "2025-11-25", "2024-11-05"];
 
 /// The version without sessions.
 const MODERN: &str = "2026-07-28";

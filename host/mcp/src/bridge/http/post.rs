@@ -8,7 +8,7 @@ use hyper::{Request, StatusCode};
 
 use super::refusals::unavailable;
 use super::reply::{self, Refusal, refuse};
-use super::{Answered, SESSION, VERSION, Visit, WITH_SESSIONS, modern, sessions};
+use super::{Answered, SESSION, VERSION, Visit, WITH_BATCHES, modern, sessions};
 use crate::ServerId;
 use crate::bridge::inbound::Inbound;
 use crate::bridge::load::{FULL, Load};
@@ -36,10 +36,16 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
         reply::error(StatusCode::BAD_REQUEST, None, &error)
     };
     let named = single(headers, &VERSION).map_err(|why| invalid(&why.to_string()))?;
-    if matches!(heard, Inbound::Batch(_)) && named.is_some_and(|named| named != WITH_SESSIONS[0]) {
+    if matches!(heard, Inbound::Batch(_)) && named.is_some_and(|named| named != WITH_BATCHES) {
         return Err(sessions::no_batches());
     }
     match heard {
+        // Whatever session the client had: it may be one of an earlier run.
+        Inbound::One(message)
+            if headers.contains_key(&SESSION) && modern::is_initialize(&message) =>
+        {
+            sessions::begin(visit, server, accepts, message, load).await
+        }
         heard if headers.contains_key(&SESSION) => {
             sessions::go_on(visit, server, headers, accepts, heard, load).await
         }
