@@ -4,8 +4,8 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::{io, iter};
 
-use acp_chain::rpc::Message;
-use acp_chain::transport::{Frame, LineReader};
+use acp_chain::rpc::{Message, read};
+use acp_chain::transport::{Frame, LineReader, lenient};
 use bytes::Bytes;
 use futures_util::FutureExt;
 use tokio::io::{AsyncRead, ReadBuf};
@@ -51,6 +51,19 @@ pub fn lines(data: &[u8]) {
     }
     assert_eq!(frames, expected(stream, limit));
     assert_eq!(reader.held(), 0, "at the end nothing is left");
+    repaired(stream);
+}
+
+/// What is repaired leaves as one line, of which every reader reads the same.
+fn repaired(text: &[u8]) {
+    for frame in lenient::frames(Bytes::copy_from_slice(text)) {
+        let Ok(message) = read(frame) else {
+            continue;
+        };
+        let line = message.line();
+        assert!(!line.contains(['\n', '\r']), "{line:?}");
+        as_line(Frame::Message(message));
+    }
 }
 
 /// The same frame as the line that goes on. What was read of it while it came is what is read of it as a whole.

@@ -8,6 +8,8 @@ mod quantity;
 
 use std::time::Duration;
 
+use acp_chain_rpc::transport::lenient;
+
 pub use account::{Account, Charge};
 pub use quantity::{Amount, Quantity, about};
 
@@ -385,6 +387,20 @@ pub const FIXED: &[Fixed] = &[
         value: LINE as u64,
         what: "a message of the client, the agent or a native proxy",
         passing: "the message is lost; its sender is told, and so is whoever waits for it",
+    },
+    Fixed {
+        name: "lines of a message",
+        quantity: Quantity::Count,
+        value: lenient::LINES as u64,
+        what: "lines that one message is put together from",
+        passing: "they are no message",
+    },
+    Fixed {
+        name: "bytes of these lines",
+        quantity: Quantity::Size,
+        value: lenient::BYTES as u64,
+        what: "the message that they become",
+        passing: "they are no message",
     },
     Fixed {
         name: "id",

@@ -262,10 +262,8 @@ fn bare(mut text: &[u8]) -> &[u8] {
             [0x1b, b'[', rest @ ..] => {
                 let parameters = rest.iter().take_while(|byte| matches!(byte, 0x20..=0x3f));
                 let rest = &rest[parameters.count()..];
-                match rest {
-                    [0x40..=0x7e, rest @ ..] => rest,
-                    rest => rest,
-                }
+                let has_end = matches!(rest.first(), Some(0x40..=0x7e));
+                &rest[usize::from(has_end)..]
             }
             [0x1b, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => {
                 let bell = rest.iter().position(|byte| *byte == 0x07);
@@ -277,8 +275,10 @@ fn bare(mut text: &[u8]) -> &[u8] {
                     None => return text,
                 }
             }
-            [0x1b, 0x20..=0x2f, 0x30..=0x7e, rest @ ..] | [0x1b, 0x30..=0x7e, rest @ ..] => rest,
-            [0xef, 0xbb, 0xbf, rest @ ..] | [0x00..=0x20 | 0x7f, rest @ ..] => rest,
+            [0x1b, 0x20..=0x2f, 0x30..=0x7e, rest @ ..]
+            | [0x1b, 0x30..=0x7e, rest @ ..]
+            | [0xef, 0xbb, 0xbf, rest @ ..]
+            | [0x00..=0x20 | 0x7f, rest @ ..] => rest,
             text => return text,
         };
     }
@@ -504,7 +504,7 @@ mod tests {
             .write_all(format!("{begun}\n").as_bytes())
             .await
             .unwrap();
-        let begin = tokio::time::Instant::now();
+        let before = tokio::time::Instant::now();
         let frame = loop {
             if let Some(frame) = incoming.next_frame() {
                 break frame;
@@ -512,7 +512,7 @@ mod tests {
             assert!(incoming.read().await.unwrap());
         };
         assert_eq!(frame, Frame::Line(begun.into()));
-        assert_eq!(begin.elapsed(), PATIENCE);
+        assert_eq!(before.elapsed(), PATIENCE);
     }
 
     proptest! {

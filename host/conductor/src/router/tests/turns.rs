@@ -60,11 +60,13 @@ fn a_held_prompt_is_cancelled_and_the_agent_never_hears_of_it() {
     }
 }
 
+/// The answer to a message that only tells something.
+const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
+
 #[test]
 fn what_only_tells_something_is_answered_and_passes_every_proxy() {
     let as_request =
         |line: &str| line.replacen(r#""jsonrpc":"2.0""#, r#""jsonrpc":"2.0","id":7"#, 1);
-    const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
     for (told, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
     {
         let mut guard = forwards("*");
