@@ -157,6 +157,7 @@ pub(super) fn answered(
         exchanges,
         sessions,
         version,
+        hops,
         ..
     } = core;
     let Some(exchange) = exchanges.get(number) else {
@@ -171,6 +172,7 @@ pub(super) fn answered(
             if let Some(session) = exchange.far_session() {
                 sessions.fail(session);
             }
+            return mcp.refused(hops, number, message);
         }
         return message;
     }

@@ -3,18 +3,22 @@
 //! A server ends in four steps, each of which waits for the consequences of the one before: its callers are told, its
 //! connections are closed, its seat produces its last output, and the server is removed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Mcp;
-use super::servers::Holder;
+use super::servers::{Holder, Server};
 use crate::exchange::ExchangeId;
+use crate::hop::Hop;
+use crate::route::HopIndex;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
 use acp_chain_channel::limits::MCP_REPLACED;
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::protocol::code;
-use acp_chain_rpc::{Error, Message};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+use acp_chain_rpc::{Error, Message, code as rpc_code};
 
 impl Mcp {
     /// The servers that a request declared belong to its session from now on. Earlier ones of that session live until it
@@ -83,6 +87,35 @@ impl Mcp {
             server.holders.clear();
             steps.push(Step::Mcp(Task::Close(*id)));
         }
+    }
+
+    /// The agent refuses to set up a session: if its request declared servers of proxies, the error names these, since some
+    /// agents take none, and the client has declared none.
+    pub(in crate::router) fn refused(
+        &self,
+        hops: &[Hop],
+        setup: ExchangeId,
+        refusal: Message,
+    ) -> Message {
+        let is_meant = |code| matches!(code, rpc_code::INVALID_PARAMS | rpc_code::INVALID_REQUEST);
+        let is_own = |holder: &Holder| holder.setup == Some(setup);
+        let all = self.servers.all.values();
+        let declared = all.filter(|server| server.holders.iter().any(is_own));
+        let proxies: BTreeSet<_> = declared.filter_map(Server::proxy).collect();
+        let error = serde_json::from_str::<Error>(refusal.body());
+        let error = error.ok().filter(|error| is_meant(error.code));
+        let Some(mut error) = error.filter(|_| !proxies.is_empty()) else {
+            return refusal;
+        };
+        let name = |index: HopIndex| format!("`{}`", quote(&hops[index].name, MAX_QUOTE));
+        let names: Vec<_> = proxies.into_iter().map(name).collect();
+        error.message = format!(
+            "{} (acp-chain: the request also declares MCP servers of these proxies: {}; some agents refuse a session \
+             with any)",
+            error.message,
+            names.join(", ")
+        );
+        Message::error(&error)
     }
 
     /// Ends a server: its callers are told, and nobody reaches it any more.

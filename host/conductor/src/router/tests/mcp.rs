@@ -5,7 +5,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::native::{begun, says as native_says, told};
-use super::{PROMPT, Says, agent, client, heard, scripted};
+use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_channel::{Decision, Failure, FailurePolicy, Grant, Offer, Peer};
@@ -365,4 +365,27 @@ fn of_servers_that_sessions_were_set_up_again_without_the_last_few_stay() {
     let kept: Vec<_> = kept.map(|server| server.own_id.clone()).collect();
     assert_eq!(kept.len(), 65);
     assert_eq!(kept.last().unwrap(), "199");
+}
+
+#[test]
+fn the_refusal_of_a_session_names_the_proxies_whose_servers_it_declares() {
+    let plain = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#;
+    let asked = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
+    for (code, is_named) in [(-32602, true), (-32600, true), (-32000, false)] {
+        let refusal = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":"no","data":{{"a":1}}}}}}"#
+        );
+        let mut router = with_tools(plain);
+        client(&mut router, asked);
+        agent(&mut router, &refusal);
+        let told = heard(&mut router, Peer::Client).concat();
+        assert_eq!(told.contains("no (acp-chain: "), is_named, "{told}");
+        assert_eq!(told.contains("these proxies: `tools`"), is_named, "{told}");
+        assert!(told.contains(r#""data":{"a":1}"#), "{told}");
+        // Nor is it anything of ours without such servers.
+        let mut router = Router::new(vec![forwards("*")], None);
+        client(&mut router, asked);
+        agent(&mut router, &refusal);
+        assert_eq!(heard(&mut router, Peer::Client), [refusal]);
+    }
 }
