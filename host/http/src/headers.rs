@@ -50,6 +50,20 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
     given.map(essence)
 }
 
+/// Whether a body is compressed (RFC 9110 §8.4): none is read.
+#[must_use]
+pub fn is_coded(headers: &HeaderMap) -> bool {
+    let codings = headers.get_all(header::CONTENT_ENCODING).iter();
+    let mut codings = codings.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
+    codings.any(|coding| {
+        let coding = coding.trim_ascii();
+        !coding.is_empty() && !coding.eq_ignore_ascii_case(b"identity")
+    })
+}
+
+/// What is said of a body that is compressed, with status 415.
+pub const CODED: &str = "the body is compressed (Content-Encoding); send it as it is";
+
 /// The formats that a client accepts, by its `Accept` headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepts {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use acp_chain_http::Visitor;
 use acp_chain_http::answer::{Answer, bare, events, named, plain};
-use acp_chain_http::headers::Accepts;
+use acp_chain_http::headers::{Accepts, CODED, is_coded};
 use acp_chain_rpc::Message;
 use acp_chain_rpc::transport::Frame;
 use bytes::Bytes;
@@ -146,6 +146,10 @@ impl Answers {
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
                 "Content-Type must be application/json",
             );
+        }
+        if is_coded(&head.headers) {
+            let answer = plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
+            return named(answer, header::ACCEPT_ENCODING, "identity");
         }
         let Some(id) = &about.connection else {
             let account = self.registry.account(&admitted.user);

@@ -76,8 +76,12 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
         let answer = named(answer, header::SEC_WEBSOCKET_VERSION, "13");
         return Err(Box::new(answer));
     }
+    let chosen = |answer| match subprotocol(headers) {
+        Some(name) => named(answer, header::SEC_WEBSOCKET_PROTOCOL, name),
+        None => answer,
+    };
     if *method == Method::CONNECT {
-        return Ok(bare(StatusCode::OK));
+        return Ok(chosen(bare(StatusCode::OK)));
     }
     let Some(key) = headers.get(header::SEC_WEBSOCKET_KEY) else {
         return Err(Box::new(plain(
@@ -85,11 +89,26 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
             "the header Sec-WebSocket-Key is missing",
         )));
     };
-    let answer = bare(StatusCode::SWITCHING_PROTOCOLS);
+    let answer = chosen(bare(StatusCode::SWITCHING_PROTOCOLS));
     let answer = named(answer, header::UPGRADE, "websocket");
     let answer = named(answer, header::CONNECTION, "upgrade");
     let accepted = derive_accept_key(key.as_bytes());
     Ok(named(answer, header::SEC_WEBSOCKET_ACCEPT, &accepted))
+}
+
+/// The first subprotocol on offer that is ACP (`acp`, `acp.v1`): browsers do not connect if none of their offers is chosen
+/// (RFC 6455 §4.1).
+fn subprotocol(headers: &HeaderMap) -> Option<&str> {
+    let offers = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let mut offers = offers
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','))
+        .map(str::trim);
+    offers.find(|name| {
+        let (protocol, version) = name.split_once(['.', '-', '/']).unwrap_or((name, ""));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '.';
+        protocol.eq_ignore_ascii_case("acp") && version.len() <= 16 && version.chars().all(is_plain)
+    })
 }
 
 /// Carries a connection's messages.

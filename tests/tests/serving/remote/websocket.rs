@@ -25,13 +25,28 @@ impl Socket {
     }
 
     async fn open_as(served: &Served, token: &str) -> Self {
+        Self::open_with(served, token, None).await
+    }
+
+    /// The same, with subprotocols on offer.
+    async fn open_with(served: &Served, token: &str, offers: Option<&str>) -> Self {
         let url = served.url.replace("http://", "ws://");
         let address = url.split('/').nth(2).unwrap().to_owned();
         let stream = TcpStream::connect(address).await.unwrap();
         let mut request = url.into_client_request().unwrap();
         let bearer = format!("Bearer {token}").parse().unwrap();
         request.headers_mut().insert("authorization", bearer);
+        if let Some(offers) = offers {
+            let offers = offers.parse().unwrap();
+            request
+                .headers_mut()
+                .insert("sec-websocket-protocol", offers);
+        }
+        // Like a browser, it does not connect if none of its offers is chosen.
         let (socket, answer) = client_async(request, stream).await.unwrap();
+        if offers.is_some() {
+            assert_eq!(answer.headers()["sec-websocket-protocol"], "acp.v1");
+        }
         let id = answer.headers()["acp-connection-id"].to_str().unwrap();
         Self {
             socket,
@@ -140,6 +155,16 @@ async fn a_connection_over_a_websocket_has_all_in_order() {
         }
     };
     in_time("the end of the connection", gone).await;
+}
+
+#[tokio::test]
+async fn of_the_subprotocols_on_offer_acp_is_chosen() {
+    let served = Served::start().await;
+    for offers in ["acp.v1", "graphql-ws, acp.v1", "acp.v1,acp"] {
+        let mut socket = Socket::open_with(&served, "", Some(offers)).await;
+        socket.says(&initialize()).await;
+        assert_eq!(socket.next().await.unwrap()["result"]["protocolVersion"], 1);
+    }
 }
 
 #[tokio::test]

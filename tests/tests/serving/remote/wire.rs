@@ -27,6 +27,10 @@ async fn requests_that_are_wrong_get_what_the_page_says() {
     let other = prompt("a", 1, "echo x").to_string();
     for (asks, status) in [
         (typed("text/plain"), 415),
+        (
+            typed("application/json").header("content-encoding", "gzip"),
+            415,
+        ),
         (connection.asks(Method::GET), 406),
         (
             connection.asks(Method::GET).header("accept", "text/html"),

@@ -244,6 +244,11 @@ async fn headers_say_what_comes_and_what_may_come_back() {
     };
     assert_eq!(status(with("content-type", "text/plain")).await, 415);
     assert_eq!(status(with("accept", "text/html")).await, 406);
+    for (coding, expected) in [("gzip", 415), ("identity", 200)] {
+        let coded = web.say(&session, ping("1"));
+        let coded = coded.header("content-encoding", coding);
+        assert_eq!(status(coded).await, expected, "{coding}");
+    }
     assert_eq!(
         status(with("content-type", "application/json; charset=utf-8")).await,
         200

@@ -2,9 +2,9 @@
 
 use acp_chain_http::answer::{EVENTS, JSON};
 use acp_chain_http::body::{self, BodyError, Budget};
-use acp_chain_http::headers::{Accepts, media_type, single};
+use acp_chain_http::headers::{Accepts, CODED, is_coded, media_type, single};
 use hyper::body::Incoming;
-use hyper::{Request, StatusCode};
+use hyper::{Request, StatusCode, header};
 
 use super::refusals::unavailable;
 use super::reply::{self, Refusal, refuse};
@@ -24,6 +24,10 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
     if media_type(headers).as_deref() != Some(JSON) {
         let why = format!("the header Content-Type has to be {JSON}");
         return Err(refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, &why));
+    }
+    if is_coded(headers) {
+        let refusal = refuse(StatusCode::UNSUPPORTED_MEDIA_TYPE, CODED);
+        return Err(refusal.named(header::ACCEPT_ENCODING, "identity"));
     }
     let accepts = Accepts::of(headers);
     if !accepts.events && !accepts.json {
