@@ -8,8 +8,8 @@
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
 //!
 //! Invariants: a line that is a message passes as it is. What is repaired is a line of its own, which is read by the
-//! same strict rules as any other: whoever judges it sees what the other side will read. No byte is lost: what cannot be
-//! repaired stays a line, which is no message.
+//! same strict rules as any other: guards see what the other side will read. It owns its memory, like all lines. No byte is
+//! lost: what cannot be repaired stays a line, which is no message.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,11 +19,12 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use tokio::time::{Sleep, sleep};
 
 use super::{Frame, Incoming};
-use crate::{Message, set};
+use crate::{Malformed, Message, set};
 
 /// The most lines that one message is put together from.
 pub const LINES: usize = 64 * 1024;
@@ -131,6 +132,8 @@ impl Repairs {
             Frame::Line(line) => match Message::parse(line.clone()) {
                 Ok(message) if self.kept.is_empty() => return Some(Frame::Message(message)),
                 Ok(message) => return self.interrupted(Frame::Message(message)),
+                // It is read message by message.
+                Err(Malformed::Batch) if self.kept.is_empty() => return Some(Frame::Line(line)),
                 Err(_) => (line, false),
             },
             Frame::Torn(line) => (line, true),
@@ -206,8 +209,8 @@ impl Repairs {
             match first(rest) {
                 Value::Whole(value, behind) => {
                     rest = bare(behind);
-                    self.ready
-                        .push_back(Frame::Line(text.slice_ref(value.as_bytes())));
+                    let line = part(text, value.as_bytes());
+                    self.ready.push_back(Frame::Line(line));
                 }
                 Value::Begun(depth) if rest.len() <= BYTES => {
                     self.kept.extend_from_slice(rest);
@@ -217,12 +220,20 @@ impl Repairs {
                 Value::Begun(_) | Value::None => {
                     // By itself, it stays as it came.
                     let left = if is_first { text } else { rest };
-                    self.ready.push_back(Frame::Line(text.slice_ref(left)));
+                    self.ready.push_back(Frame::Line(part(text, left)));
                     return;
                 }
             }
             is_first = false;
         }
+    }
+}
+
+/// A part of a text as a line of its own, which keeps nothing else of the text alive.
+fn part(text: &Bytes, part: &[u8]) -> Bytes {
+    match part.len() < text.len() {
+        true => Bytes::copy_from_slice(part),
+        false => text.clone(),
     }
 }
 
@@ -254,7 +265,7 @@ fn depth_of(text: &[u8]) -> Option<i64> {
     (!is_string).then_some(depth)
 }
 
-/// A text without what terminals take for themselves at its beginning: control characters, and sequences (ECMA-48 §5.4,
+/// A text without what only a terminal reads at its beginning: control characters, and sequences (ECMA-48 §5.4,
 /// §8.3.89). White space and a byte order mark go, too (RFC 8259 §8.1).
 fn bare(mut text: &[u8]) -> &[u8] {
     loop {
@@ -291,16 +302,11 @@ fn bare(mut text: &[u8]) -> &[u8] {
 struct Members<'t> {
     #[serde(borrow)]
     jsonrpc: Option<&'t RawValue>,
-    #[serde(borrow)]
-    id: Option<&'t RawValue>,
-    #[serde(borrow)]
-    method: Option<&'t RawValue>,
-    #[serde(borrow)]
-    params: Option<&'t RawValue>,
-    #[serde(borrow)]
-    result: Option<&'t RawValue>,
-    #[serde(borrow)]
-    error: Option<&'t RawValue>,
+    id: Option<IgnoredAny>,
+    method: Option<IgnoredAny>,
+    params: Option<IgnoredAny>,
+    result: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
 }
 
 /// The message of a text that only lacks its version.
@@ -491,6 +497,21 @@ mod tests {
             r#"{"Method":"a","method":"b"}"#,
         ] {
             assert_eq!(read_all(&[refused]), [format!("({refused})")]);
+        }
+    }
+
+    #[test]
+    fn a_message_keeps_nothing_of_what_came_with_it() {
+        let blank = " ".repeat(100_000);
+        for text in [
+            format!("{ONE}{blank}{TWO}"),
+            format!("\x1b[0m{ONE}{blank}words"),
+        ] {
+            for frame in frames(text.into()) {
+                let line = frame.into_line().unwrap();
+                assert!(line.is_unique());
+                assert!(BytesMut::from(line).capacity() < 1000);
+            }
         }
     }
 
