@@ -69,7 +69,7 @@ impl Sink for Nowhere {
 /// Chunks of an answer, read as they are read from a pipe.
 async fn updates(stage: &mut Stage, count: usize) -> usize {
     let lines = format!("{}\n", stage::update(100)).repeat(count);
-    let reader = LineReader::new(std::io::Cursor::new(lines.into_bytes()), LINE);
+    let reader = LineReader::new(io::Cursor::new(lines.into_bytes()), LINE);
     let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(reader));
     let mut left = 0;
     while incoming.read().await.expect("memory can be read") {

@@ -67,7 +67,8 @@ impl Edge {
         }
     }
 
-    /// Queues the answer to a message that has just come from it, and is not open; drops it if the end is gone.
+    /// Queues the answer to a message that has just come from it, and is not open; drops it if the end no longer
+    /// reads.
     pub fn answer_at_once(&mut self, id: &Id, answer: &Message) {
         if !self.gone {
             self.batches

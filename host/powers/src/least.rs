@@ -23,7 +23,7 @@ impl Asked<'_> {
         self.is_met_by_those(power, |_| true)
     }
 
-    /// The same, without the messages of which a power shows a part that is its own, though they belong to another.
+    /// The same, without messages of other powers of which this one shows a part.
     #[must_use]
     pub fn is_met_in_full_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, |cover| !cover.is_aside)

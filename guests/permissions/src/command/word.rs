@@ -95,20 +95,13 @@ impl Word {
 /// Whether a word has a bracket outside of quotes, and blanks behind it: the parser takes it for the index of an array, which
 /// reaches beyond blanks and lines to the next bracket or to the end, where a shell begins another word or command.
 pub(crate) fn is_subscript_with_blanks(raw: &str) -> bool {
+    let mut quoted = Word::exact("");
     let mut rest = raw.chars();
     while let Some(c) = rest.next() {
         match c {
             '\\' => drop(rest.next()),
-            '\'' => drop(rest.find(|c| *c == '\'')),
-            '"' => {
-                while let Some(c) = rest.next() {
-                    match c {
-                        '"' => break,
-                        '\\' => drop(rest.next()),
-                        _ => {}
-                    }
-                }
-            }
+            '\'' => quoted.single_quoted(&mut rest),
+            '"' => quoted.double_quoted(&mut rest),
             '[' => return rest.as_str().contains(char::is_whitespace),
             // What a substitution runs is read by itself.
             '(' | '`' => return false,

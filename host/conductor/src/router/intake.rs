@@ -228,9 +228,9 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         && core.version < ACKNOWLEDGED
         && let Some(turn) = core.exchanges.get(number)
         && &*turn.method == PROMPT
+        && let Some(session) = turn.session.clone()
     {
-        let session = turn.session.clone();
-        mcp.tell_unused(core, session.as_ref());
+        mcp.tell_unused(core, &session);
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),

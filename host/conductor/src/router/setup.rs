@@ -11,13 +11,11 @@ use super::turns::ACKNOWLEDGED;
 use crate::exchange::{Boundary, Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
+use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
 use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::declaration::DeclarationError;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
-
-/// The request that does not name the session that it sets up, but the one that it forks.
-const FORK: &str = "session/fork";
 
 /// Starts a request, with the servers over ACP that it declares; refuses one with malformed declarations.
 #[inline]
@@ -68,10 +66,7 @@ fn open(core: &mut Core, routed: &Routed, provider: Provider) {
 
 /// A side learns the name of a session that is being set up.
 fn name(core: &mut Core, side: Peer, routed: &Routed) {
-    // It names the session that is forked.
-    if let (Some(number), Some(session)) = (routed.exchange, routed.session())
-        && &*routed.method != FORK
-    {
+    if let (Some(number), Some(session)) = (routed.exchange, routed.named_session()) {
         core.sessions.name(number, side, session);
     }
 }
@@ -260,10 +255,10 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     }
     let named = member(answer.body(), "sessionId");
     let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
-    match (named, &*exchange.method) {
+    match (named, Life::of(&exchange.method)) {
         (Some(named), _) => Some(Arc::from(named)),
         // It names the session that is forked.
-        (None, FORK) => None,
+        (None, Life::Forks) => None,
         (None, _) => asked,
     }
 }

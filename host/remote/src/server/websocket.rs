@@ -313,7 +313,7 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
     };
     let (id, len) = match &frame {
         Frame::Message(message) => (message.id(), message.len()),
-        // Of a batch, nobody knows which request is meant.
+        // In a batch, it is unknown which request is meant.
         Frame::Line(text) => (Some(Id::null()), text.len()),
         Frame::TooLong { .. } | Frame::Torn(_) => (None, 0),
     };
@@ -329,7 +329,7 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
-            // The chain is gone. Its last messages are on the way.
+            // The chain has ended. Its last messages are on the way.
             Err(_) => std::future::pending().await,
         },
     };

@@ -28,7 +28,7 @@ impl Socket {
         Self::open_with(served, token, None).await
     }
 
-    /// The same, with subprotocols on offer.
+    /// Offers subprotocols.
     async fn open_with(served: &Served, token: &str, offers: Option<&str>) -> Self {
         let url = served.url.replace("http://", "ws://");
         let address = url.split('/').nth(2).unwrap().to_owned();

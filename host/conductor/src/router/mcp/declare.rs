@@ -156,7 +156,7 @@ impl Mcp {
     }
 
     /// The server that its provider has declared before, if the session has that still: its entry stays the same, and
-    /// whoever is connected stays connected. An agent that compares entries gets the same in all of its sessions.
+    /// connected MCP clients stay connected. An agent that compares entries gets the same in all of its sessions.
     fn known_server(
         &mut self,
         routed: &Routed,

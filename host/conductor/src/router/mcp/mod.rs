@@ -101,15 +101,12 @@ impl Mcp {
             self.running.insert(session.clone());
         }
         if is_idle && self.tells_unused {
-            self.tell_unused(core, Some(session));
+            self.tell_unused(core, session);
         }
     }
 
     /// A turn ends. The user is told, once, of proxies whose tools the agent has never asked for.
-    pub fn tell_unused(&mut self, core: &mut Core, session: Option<&Arc<str>>) {
-        let Some(session) = session else {
-            return;
-        };
+    pub fn tell_unused(&mut self, core: &mut Core, session: &str) {
         let own = |server: &&Server| server.is_of(session);
         let unused = self
             .servers
