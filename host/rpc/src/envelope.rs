@@ -16,7 +16,7 @@ pub enum Malformed {
     NotJson(serde_json::Error),
     /// It is JSON, but an array.
     #[error(
-        "batches are not part of version 1 of the Agent Client Protocol, and have 1 to {} messages; \
+        "version 1 of the Agent Client Protocol has no batches, and in version 2 one has 1 to {} messages; \
          send one message a line",
         super::batch::MAX_MESSAGES
     )]

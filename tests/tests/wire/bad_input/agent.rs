@@ -21,7 +21,7 @@ async fn a_line_of_the_agent_that_is_no_message_is_dropped_and_the_user_is_told_
     chain
         .ends_well(&[
             "a line of the agent is lost: the message is not JSON",
-            "a line of the agent is lost: batches",
+            "a line of the agent is lost: version 1 of the Agent Client Protocol has no batches",
             "a line of the agent is lost: the message is not UTF-8",
             "a line of the agent is lost: the message lacks",
         ])

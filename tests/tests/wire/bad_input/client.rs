@@ -49,7 +49,7 @@ async fn a_batch_is_refused_as_a_whole() {
     ] {
         refused(
             line,
-            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batches are not part of version 1 of the Agent Client Protocol, and have 1 to 4096 messages; send one message a line"}}"#,
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"version 1 of the Agent Client Protocol has no batches, and in version 2 one has 1 to 4096 messages; send one message a line"}}"#,
         )
         .await;
     }
@@ -136,7 +136,7 @@ async fn what_comes_to_nothing_takes_little_of_the_log_however_long_and_however_
     chain.goes_on().await;
     let path = chain.log.clone();
     let garbage = r"its 1572864 bytes begin with `\u{2028}";
-    let (often, rest) = ("batches are not part", "count=8192");
+    let (often, rest) = ("has no batches", "count=8192");
     let exit = chain.process.finish().await.expect("an exit");
     assert!(exit.status.success(), "{exit:?}");
     let logged = fs::read_to_string(path).expect("a log");
