@@ -368,7 +368,10 @@ impl InProcess {
         let (client, client_end) = tokio::io::duplex(PIPE);
         let (agent, agent_end) = tokio::io::duplex(PIPE);
         let (reader, writer) = tokio::io::split(client_end);
-        let client_end = Transport::lines(reader, writer, LINE);
+        let client_end = Transport {
+            is_read: || true,
+            ..Transport::lines(reader, writer, LINE)
+        };
         let (output, input) = tokio::io::split(agent_end);
         let mut chain = Some(Chain {
             projects,

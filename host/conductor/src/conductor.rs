@@ -22,7 +22,7 @@ use crate::trace;
 use acp_chain_channel::limits::{FLOOD, UNREAD};
 use acp_chain_channel::{Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
-use acp_chain_rpc::transport::{Frame, Incoming, Outgoing, Transport};
+use acp_chain_rpc::transport::{Drain, Frame, Incoming, Outgoing, Transport};
 use acp_chain_rpc::untrusted::Untrusted;
 use acp_chain_rpc::{Error, Kind, MalformedLine, Message, code, read};
 
@@ -31,9 +31,6 @@ pub const BUDGET: usize = 256;
 
 /// How long they may take. A call in progress continues until it yields.
 const SLICE: Duration = Duration::from_millis(10);
-
-/// How long the agent may work on open requests when the client has closed its side.
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// The work that there was.
 enum Turn {
@@ -54,6 +51,7 @@ pub struct Side {
     pub(super) outgoing: Box<dyn Outgoing>,
     /// Whether its output has ended.
     pub(super) ended: bool,
+    is_read: fn() -> bool,
     /// The bytes that the client, the agent and the native proxies had taken when this was last read.
     taken: [u64; 3],
 }
@@ -63,6 +61,7 @@ impl Side {
         Self {
             incoming: transport.incoming,
             outgoing: transport.outgoing,
+            is_read: transport.is_read,
             ended: false,
             taken: [0; 3],
         }
@@ -152,7 +151,7 @@ impl Conductor {
 
     /// Reads, routes and writes until either end is gone.
     pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
-        let mut drained = None;
+        let mut drain: Option<Drain> = None;
         let patience = loop {
             let begun = Instant::now();
             self.router.advance(begun);
@@ -174,16 +173,19 @@ impl Conductor {
                 break true;
             }
             if self.client.ended {
-                let owed = self.router.is_owed(Peer::Client) || !self.router.is_idle();
+                let is_owed = self.router.is_owed(Peer::Client);
                 let both = [Peer::Client, Peer::Agent];
                 let all_taken = self.router.most_for_natives() == 0;
-                if !owed
+                if !is_owed
+                    && self.router.is_idle()
                     && all_taken
                     && both.iter().all(|peer| self.router.outbox(*peer).is_empty())
                 {
                     break true;
                 }
-                drained.get_or_insert_with(|| Instant::now() + DRAIN);
+                let written = self.router.outbox(Peer::Client).taken();
+                let new = || Drain::new(self.client.is_read);
+                drain.get_or_insert_with(new).wrote(written, is_owed);
             }
             if self.last_output.is_some() && !self.reads(Peer::Agent) {
                 // The client is the slow one.
@@ -192,7 +194,7 @@ impl Conductor {
             tokio::select! {
                 biased;
                 () = &mut stop => break false,
-                () = at(drained) => break true,
+                () = over(&mut drain) => break true,
                 () = at(self.last_output) => self.agent.ended = true,
                 () = at(self.router.next_timer()) => {}
                 () = self.turn() => {}
@@ -524,6 +526,13 @@ async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
 async fn exited(process: &mut Option<Process>) {
     match process {
         Some(process) => drop(process.wait().await),
+        None => std::future::pending().await,
+    }
+}
+
+async fn over(drain: &mut Option<Drain>) {
+    match drain {
+        Some(drain) => drain.over().await,
         None => std::future::pending().await,
     }
 }

@@ -113,11 +113,15 @@ impl Run {
         let trace = trace::open_target(self.traced.as_ref())?;
         let trace = otel::exported(trace, self.target.propagates(), log.as_deref());
         let unusable = |error| format!("standard input or output cannot be used: {error}");
-        let client = Transport::lines(
+        let streams = Transport::lines(
             stdio::input().map_err(unusable)?,
             stdio::output().map_err(unusable)?,
             LINE,
         );
+        let client = Transport {
+            is_read: stdio::is_output_read,
+            ..streams
+        };
         self.serve_client(client, trace, log, stop::requested(), |_| ())
             .await
     }

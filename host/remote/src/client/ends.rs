@@ -46,6 +46,7 @@ pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
             sending: None,
             is_open: true,
         }),
+        is_read: || false,
     }
 }
 

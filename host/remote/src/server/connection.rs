@@ -143,6 +143,7 @@ impl Connection {
                 is_flushed: true,
                 is_open: true,
             }),
+            is_read: || false,
         }
     }
 

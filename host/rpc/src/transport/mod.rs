@@ -4,6 +4,7 @@
 //! their envelopes. It holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes
 //! its owner counts. [`Transport::lines`] is ACP over standard streams.
 
+mod drain;
 pub mod lenient;
 mod line_reader;
 mod line_writer;
@@ -15,6 +16,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub use drain::Drain;
 pub use lenient::Lenient;
 pub use line_reader::{Frame, LineReader};
 pub use line_writer::LineWriter;
@@ -26,6 +28,8 @@ pub struct Transport {
     pub incoming: Box<dyn Incoming>,
     /// Messages to it.
     pub outgoing: Box<dyn Outgoing>,
+    /// Whether it still reads, asked once its messages have ended. One that cannot tell says no.
+    pub is_read: fn() -> bool,
 }
 
 /// The messages from another end. The last poller is woken.
@@ -56,6 +60,8 @@ pub trait Outgoing: Send {
 impl Transport {
     /// A line for each message, on two byte streams. Incoming ones may have this length, in bytes; some that are not quite
     /// messages are [repaired](lenient).
+    ///
+    /// They cannot tell whether the other end reads.
     pub fn lines(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -64,6 +70,7 @@ impl Transport {
         Self {
             incoming: Box::new(Lenient::new(LineReader::new(reader, limit))),
             outgoing: Box::new(LineWriter::new(writer)),
+            is_read: || false,
         }
     }
 
@@ -73,6 +80,7 @@ impl Transport {
         Self {
             incoming: Box::new(Silence),
             outgoing: Box::new(Silence),
+            is_read: || false,
         }
     }
 }

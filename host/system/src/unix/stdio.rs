@@ -18,6 +18,12 @@ use tokio::net::unix::pipe;
 
 use super::pipes;
 
+/// A poll that does not wait.
+const NOW: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 0,
+};
+
 /// How much is written to a terminal at once, in bytes. If it is writable, it takes that much.
 const AT_ONCE: usize = 1024;
 
@@ -46,6 +52,18 @@ pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
         FileType::Socket => Box::new(socket(fd)?),
         _ => Box::new(Other::new(fd, Interest::WRITABLE)),
     })
+}
+
+/// Whether somebody may read our output: its pipe, socket or terminal is not closed at the other end.
+#[expect(clippy::disallowed_methods, reason = "programs read it")]
+pub fn is_output_read() -> bool {
+    let stdout = io::stdout();
+    let mut output = [PollFd::new(&stdout, PollFlags::empty())];
+    let polled = poll(&mut output, Some(&NOW)).is_ok();
+    polled
+        && !output[0]
+            .revents()
+            .intersects(PollFlags::ERR | PollFlags::HUP)
 }
 
 fn kind(fd: &OwnedFd) -> io::Result<FileType> {
@@ -130,9 +148,5 @@ impl AsyncWrite for Other {
 
 /// Whether a file can be read or written now, or is at its end.
 fn is_ready(file: &File, wanted: PollFlags) -> io::Result<bool> {
-    let now = Timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    Ok(poll(&mut [PollFd::new(file, wanted)], Some(&now))? > 0)
+    Ok(poll(&mut [PollFd::new(file, wanted)], Some(&NOW))? > 0)
 }

@@ -15,3 +15,8 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     Ok(Box::new(tokio::io::stdout()))
 }
+
+/// Whether somebody may read our output. That a pipe is closed at the other end shows only when it is written to.
+pub fn is_output_read() -> bool {
+    true
+}

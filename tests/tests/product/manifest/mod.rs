@@ -355,7 +355,8 @@ async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
     client.wire.notify("$/cancel_request", &cancel);
     // The agent says that it has heard it.
     client.wire.receive().await.unwrap();
-    client.finish().await.unwrap();
+    client.wire.hang_up();
+    client.exited().await.unwrap();
     let written = fs::read_to_string(&trace).unwrap();
     for expected in [
         r#""from":"client","to":"acp-chain","kind":"request","id":2,"request":2,"method":"session/new","params":"#,

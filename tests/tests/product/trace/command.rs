@@ -64,7 +64,8 @@ async fn a_request_that_was_never_answered_is_found() {
     client.initialize().await;
     client.prompt("never");
     client.turn("hi").await;
-    client.finish().await.unwrap();
+    client.wire.hang_up();
+    client.exited().await.unwrap();
     let (code, found) = trace(&["check".as_ref(), os(&file)]).await;
     assert_eq!(code, Some(1), "{found}");
     assert!(

@@ -1,12 +1,17 @@
 //! The client leaves, or we are told to stop, while something is open.
 
 use std::fs;
+use std::time::Duration;
 
 use acp_chain_tests::client::prompt;
+use acp_chain_tests::envelope::Message;
+use acp_chain_tests::host::InProcess;
 use acp_chain_tests::{envelope, host};
 use rustix::process::Signal;
+use tokio::time::sleep;
 
 use crate::agent_process::{AGENT, client};
+
 #[tokio::test]
 async fn a_client_that_closes_its_side_in_a_turn_still_gets_all_of_it() {
     for proxies in [0, 3] {
@@ -92,13 +97,49 @@ const UNANSWERED: &str =
     r#"{"code":-32800,"message":"acp-chain: the connection ended before there was an answer"}"#;
 
 #[tokio::test]
-async fn a_turn_that_does_not_end_does_not_keep_a_client_that_has_closed_its_side() {
+async fn a_turn_that_does_not_end_does_not_keep_a_client_that_has_gone() {
     let (mut client, _folder) = host::through(1, [AGENT]).unwrap();
     client.initialize().await;
-    let id = client.prompt("never");
-    let exit = client.finish().await.unwrap();
-    assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
-    assert_eq!(exit.rest[0].line, envelope::error(&id, UNANSWERED));
+    client.prompt("never");
+    client.wire.hang_up();
+    assert!(client.exited().await.unwrap().success());
+}
+
+/// A chain whose client has closed its side in a turn, and still reads; with the turn's request, and its id.
+async fn closed_in_a_turn() -> (InProcess, Message, String) {
+    let mut chain = InProcess::initialized(&[]).await;
+    let id = chain
+        .client
+        .ask("session/prompt", &prompt("s", "take your time"));
+    let asked = chain.agent.receive().await.expect("the prompt");
+    chain.client.close();
+    (chain, asked, id)
+}
+
+/// No time passes that anybody waits for: it is the test's.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_still_reads_gets_a_turn_however_long_it_takes() {
+    let (mut chain, asked, id) = closed_in_a_turn().await;
+    for _ in 0..5 {
+        sleep(Duration::from_mins(9)).await;
+        let chunk = r#"{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"on"}}}"#;
+        chain.agent.notify("session/update", chunk);
+        chain.client.receive().await.expect("the chunk");
+    }
+    chain
+        .agent
+        .send_all(asked.result(r#"{"stopReason":"end_turn"}"#));
+    let answer = chain.client.response(&id).await;
+    assert!(answer.result.is_some(), "{}", answer.line);
+}
+
+/// The same.
+#[tokio::test(start_paused = true)]
+async fn a_turn_in_which_nothing_comes_for_long_ends_when_the_client_has_closed_its_side() {
+    let (mut chain, _asked, id) = closed_in_a_turn().await;
+    sleep(Duration::from_mins(11)).await;
+    let answer = chain.client.response(&id).await;
+    assert_eq!(answer.line, envelope::error(&id, UNANSWERED));
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use acp_chain_tests::envelope::{Message, notification};
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::tree;
 use acp_chain_tests::wire::{Wire, in_time};
+use rustix::process::Signal;
 
 use crate::kills::agent::Agent;
 use crate::kills::case::{Part, Policy, Stage};
@@ -52,15 +53,15 @@ impl Scene {
         is_answered_once(&self.transcript, "client");
     }
 
-    /// When the client goes too, everything is answered and ended all the same.
+    /// When the client goes too, everything is ended all the same.
     pub(crate) async fn ends_with_the_client(mut self) {
         let (_, wire) = self.running.take().expect("the agent has started");
         let agent = tokio::spawn(wire.serve());
-        let exit = self.client.finish().await.expect("it ends");
-        assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
+        self.client.wire.hang_up();
+        let end = self.client.exited().await.expect("it ends");
+        assert!(end.success(), "{end}");
         in_time("the agent's end", agent).await.expect("it listens");
         tree::is_gone(&self.transcript, self.folder.path()).await;
-        is_answered_once(&self.transcript, "client");
         for (id, count) in answers(&self.transcript, "agent") {
             assert!(count <= 1, "agent: {count} answers to {id}");
         }
@@ -102,6 +103,10 @@ impl Scene {
         let answer = self.client.wire.request("session/new", "{}").await;
         self.keeps_to_the_policy(&answer);
         self.a_turn_follows(&mut agent).await;
+        if self.held.is_some() {
+            // Nobody else ends what is held.
+            self.client.signal(Signal::TERM).expect("it runs");
+        }
         let exit = self.client.finish().await.expect("it ends");
         assert!(exit.status.success() && exit.stderr.is_empty(), "{exit:?}");
         in_time("the agent's end", agent.task)

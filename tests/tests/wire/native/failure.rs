@@ -153,7 +153,7 @@ async fn a_proxy_that_keeps_a_request_keeps_no_other() {
     let mut chain = initialized(&program("n", &["--swallow", "test/kept"], ""), &[]).await;
     let kept = chain.client.wire.ask("test/kept", "{}");
     chain.reaches_the_agent("test/other").await;
-    chain.client.wire.close();
+    chain.client.signal(Signal::TERM).unwrap();
     let answer = chain.client.wire.response(&kept).await;
     assert!(answer.error.is_some(), "{}", answer.line);
 }

@@ -1,0 +1,91 @@
+//! The time for what is open when the other end has closed its side, and may still read.
+//!
+//! A script that is piped in ends long before its turns do; an editor that is gone has closed both sides. Only what the
+//! other end has asked counts: what proxies send each other may never end.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep_until};
+
+/// How often it is checked that somebody reads, and waits for an answer. What nobody waits for may still take this long.
+const CHECK: Duration = Duration::from_secs(2);
+
+/// How long nothing may be written, although somebody reads.
+const SILENCE: Duration = Duration::from_mins(10);
+
+/// See the module.
+#[derive(Debug)]
+pub struct Drain {
+    /// Whether somebody reads, as far as can be told.
+    is_read: fn() -> bool,
+    /// Whether an answer is missing.
+    is_owed: bool,
+    check: Instant,
+    end: Instant,
+    /// The bytes that were written before.
+    written: u64,
+}
+
+impl Drain {
+    /// Begins now.
+    #[must_use]
+    pub fn new(is_read: fn() -> bool) -> Self {
+        let now = Instant::now();
+        Self {
+            is_read,
+            is_owed: true,
+            check: now + CHECK,
+            end: now + SILENCE,
+            written: 0,
+        }
+    }
+
+    /// So many bytes were written in all, and whether an answer is missing.
+    pub fn wrote(&mut self, written: u64, is_owed: bool) {
+        self.is_owed = is_owed;
+        if written != self.written {
+            self.written = written;
+            self.end = Instant::now() + SILENCE;
+        }
+    }
+
+    /// Waits until the time is over. Cancel safe.
+    pub async fn over(&mut self) {
+        loop {
+            sleep_until(self.check.min(self.end)).await;
+            if Instant::now() >= self.end || !self.is_owed || !(self.is_read)() {
+                return;
+            }
+            self.check = Instant::now() + CHECK;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_nobody_reads_or_waits_for_gets_a_moment() {
+        let begun = Instant::now();
+        Drain::new(|| false).over().await;
+        assert_eq!(begun.elapsed(), CHECK);
+        let mut drain = Drain::new(|| true);
+        drain.wrote(1, false);
+        drain.over().await;
+        assert_eq!(begun.elapsed(), 2 * CHECK);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn what_somebody_reads_may_take_as_long_as_it_goes_on() {
+        let (begun, pause) = (Instant::now(), SILENCE / 2);
+        let mut drain = Drain::new(|| true);
+        for written in 1..=3 {
+            drain.wrote(written, true);
+            assert!(tokio::time::timeout(pause, drain.over()).await.is_err());
+        }
+        drain.wrote(3, true);
+        drain.over().await;
+        assert_eq!(begun.elapsed(), 2 * pause + SILENCE);
+    }
+}
