@@ -9,13 +9,16 @@
 //!
 //! All checks in one go share [`WORK`], some hundredths of a second at worst.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use acp_chain_rpc::untrusted::quote;
+use acp_chain_rpc::{edit, member, resolve};
 
 /// The largest schema, in bytes.
 pub const LARGEST: usize = 256 * 1024;
@@ -53,6 +56,9 @@ const TELLING_ALTERNATIVES: usize = 64;
 /// weighed as much as one compiled.
 const LOOKED_THROUGH: usize = 64;
 const WEIGHED: usize = 16;
+
+/// How many values of one call are taken for what they may have been meant to be.
+const REPAIRS: usize = 16;
 
 /// The maximum length of an explanation, in bytes.
 const TOLD: usize = 300;
@@ -103,18 +109,26 @@ impl fmt::Display for Mismatch {
 }
 
 impl Schema {
-    /// Reads a schema of objects. `left` is the remaining weight for all schemas of a catalog; a schema that exceeds
-    /// it is not compiled. The error says what is wrong.
+    /// Reads a schema whose root says that it is for objects; otherwise like [`read`](Self::read).
+    pub fn of_objects(text: &str, left: &mut usize) -> Result<Self, String> {
+        match member(text, "type") {
+            Some(r#""object""#) => Self::read(text, left),
+            _ => Err(String::from(
+                r#"is not a JSON Schema object with "type": "object""#,
+            )),
+        }
+    }
+
+    /// Reads a schema, which must be an object. `left` is the remaining weight for all schemas of a catalog; a schema
+    /// that exceeds it is not compiled. The error says what is wrong.
     pub fn read(text: &str, left: &mut usize) -> Result<Self, String> {
         if text.len() > LARGEST {
             return Err(format!("is larger than {} KiB", LARGEST / 1024));
         }
         let schema: Value = serde_json::from_str(text)
             .map_err(|error| format!("cannot be read: {}", clipped(&error.to_string())))?;
-        if schema.get("type").and_then(Value::as_str) != Some("object") {
-            return Err(String::from(
-                r#"is not a JSON Schema object with "type": "object""#,
-            ));
+        if !schema.is_object() {
+            return Err(String::from("is no JSON Schema object"));
         }
         // A schema that is too heavy is at least scanned.
         let looked_through = text.len() / LOOKED_THROUGH;
@@ -199,11 +213,55 @@ impl Schema {
         })
     }
 
+    /// Checks arguments, as models write them. Where they do not match, but do once a text becomes the JSON value that it
+    /// is the text of (`"[1]"`, `"true"`), and a `null` is left out, they are returned that way. The error is about
+    /// the arguments as they came.
+    pub fn accept<'j>(&self, json: &'j str, left: &mut usize) -> Result<Cow<'j, str>, Refused> {
+        let mut repaired = Cow::Borrowed(json);
+        let mut first = None;
+        for _ in 0..=REPAIRS {
+            let mismatch = match self.check(&repaired, left) {
+                Ok(()) => return Ok(repaired),
+                Err(Refused::Mismatch(mismatch)) => mismatch,
+                Err(refused) => return Err(first.map_or(refused, Refused::Mismatch)),
+            };
+            let repair = mismatch
+                .place
+                .as_deref()
+                .and_then(|place| repair(&repaired, place));
+            first.get_or_insert(mismatch);
+            let Some(repair) = repair else {
+                break;
+            };
+            repaired = Cow::Owned(repair);
+        }
+        Err(Refused::Mismatch(first.unwrap_or_default()))
+    }
+
     /// Whether anything is ever checked.
     #[cfg(test)]
     pub fn checks(&self) -> bool {
         self.validator.is_some()
     }
+}
+
+/// The arguments with the value at a place as it may have been meant; `None` if that is what it is.
+fn repair(arguments: &str, place: &str) -> Option<String> {
+    let value = resolve(arguments, place).ok()??;
+    if value == "null" {
+        let (parent, _) = place.rsplit_once('/')?;
+        let parent = resolve(arguments, parent).ok()??;
+        if !parent.starts_with('{') {
+            return None;
+        }
+        return edit(arguments, place, None).ok();
+    }
+    let text: String = serde_json::from_str(value).ok()?;
+    let meant: &RawValue = serde_json::from_str(&text).ok()?;
+    if meant.get().starts_with('"') {
+        return None;
+    }
+    edit(arguments, place, Some(meant.get())).ok()
 }
 
 fn clipped(text: &str) -> String {
@@ -381,8 +439,7 @@ mod tests {
     #[test]
     fn what_is_no_schema_is_refused() {
         for (text, told) in [
-            ("7", "is not a JSON Schema object"),
-            (r#"{"type":"string"}"#, "is not a JSON Schema object"),
+            ("7", "is no JSON Schema object"),
             (
                 r#"{"type":"object","required":"a"}"#,
                 "is no JSON Schema at /required",
@@ -398,6 +455,13 @@ mod tests {
         }
         let large = format!(r#"{{"type":"object","title":"{}"}}"#, "x".repeat(LARGEST));
         assert_eq!(read(&large).unwrap_err(), "is larger than 256 KiB");
+        for text in ["7", r#"{"type":"string"}"#, "{}"] {
+            let error = Schema::of_objects(text, &mut 1000).unwrap_err();
+            assert_eq!(
+                error,
+                r#"is not a JSON Schema object with "type": "object""#
+            );
+        }
     }
 
     #[test]

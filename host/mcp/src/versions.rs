@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::protocol::{Version, code, with};
+use serde_json::value::RawValue;
+
+use super::protocol::{Version, code, is_cacheable, is_object, with};
 use acp_chain_rpc::{Error, Message, member};
 
 /// The type of a complete result.
@@ -25,9 +27,10 @@ pub fn newer(result: &str, cacheable: bool) -> Cow<'_, str> {
     newer
 }
 
-/// A result in the form before 2026-07-28.
-pub fn older(result: &str, cacheable: bool) -> Cow<'_, str> {
-    let kept = KEPT.into_iter().filter(|_| cacheable);
+/// A result of this method in the form before 2026-07-28, without what makes older clients reject it: a tool's
+/// `outputSchema` that is not for objects, and a `structuredContent` that is no object.
+pub fn older<'r>(method: &str, result: &'r str) -> Cow<'r, str> {
+    let kept = KEPT.into_iter().filter(|_| is_cacheable(method));
     let names = [("resultType", COMPLETE)].into_iter().chain(kept);
     let mut older = Cow::Borrowed(result);
     for (name, _) in names {
@@ -35,7 +38,32 @@ pub fn older(result: &str, cacheable: bool) -> Cow<'_, str> {
             older = with(&older, &format!("/{name}"), None).into();
         }
     }
+    let structured = member(result, "structuredContent");
+    if method == "tools/call" && structured.is_some_and(|value| !is_object(value)) {
+        older = with(&older, "/structuredContent", None).into();
+    }
+    let tools = member(result, "tools").filter(|_| method == "tools/list");
+    if let Some(tools) = tools.and_then(older_tools) {
+        older = with(&older, "/tools", Some(&tools)).into();
+    }
     older
+}
+
+/// A list of tools without `outputSchema`s that are not for objects, if it has any. In one pass: there may be very
+/// many.
+fn older_tools(tools: &str) -> Option<String> {
+    let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
+    let mut is_older = false;
+    let texts = listed.into_iter().map(|tool| {
+        let schema = member(tool.get(), "outputSchema");
+        if schema.is_none_or(|schema| member(schema, "type") == Some(r#""object""#)) {
+            return Cow::Borrowed(tool.get());
+        }
+        is_older = true;
+        Cow::Owned(with(tool.get(), "/outputSchema", None))
+    });
+    let texts: Vec<_> = texts.collect();
+    is_older.then(|| format!("[{}]", texts.join(",")))
 }
 
 /// An outcome in the form of 2026-07-28, which has another code for unknown resources.

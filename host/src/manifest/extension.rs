@@ -43,7 +43,7 @@ pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, Str
 pub fn check_asks(package: &Package) -> Result<(), String> {
     limits(package, &Limits::ceilings())?;
     let schema = package.asks.config.clone().map(Value::Object);
-    let read = schema.map(|schema| Schema::read(&schema.to_string(), &mut { WEIGHT }));
+    let read = schema.map(|schema| Schema::of_objects(&schema.to_string(), &mut { WEIGHT }));
     let wrong = |wrong| format!("the schema of its `config` {wrong}");
     read.transpose().map(drop).map_err(wrong)
 }
@@ -166,7 +166,7 @@ pub(super) fn check_config(
         return Ok(());
     }
     let schema = Value::Object(schema.clone());
-    let read = Schema::read(&schema.to_string(), &mut { WEIGHT }).map_err(|wrong| {
+    let read = Schema::of_objects(&schema.to_string(), &mut { WEIGHT }).map_err(|wrong| {
         at_top(format!(
             "the package of `{id}`: the schema of its `config` {wrong}"
         ))
@@ -428,7 +428,7 @@ mod tests {
         ] {
             let is = accepts_nothing(schema.as_object().unwrap());
             assert_eq!(is, expected, "{schema}");
-            let read = Schema::read(&schema.to_string(), &mut { WEIGHT });
+            let read = Schema::of_objects(&schema.to_string(), &mut { WEIGHT });
             let fits = read.is_ok_and(|schema| schema.check("{}", &mut { WORK }).is_ok());
             assert!(!is || fits, "{schema}");
         }

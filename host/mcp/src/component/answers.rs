@@ -5,6 +5,7 @@ use super::wants::Wants;
 use super::{ComponentProvider, Request, Waiting};
 use crate::protocol::{self, Version, invalid, key, object, quoted, software};
 use crate::schema::WORK;
+use crate::versions;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 
@@ -164,7 +165,7 @@ impl ComponentProvider {
         let members = [(member, Some(&*items)), ("nextCursor", next.as_deref())];
         Ok(match request.version {
             Version::Stateless => self.stateless(&members),
-            _ => object(&members),
+            _ => versions::older(method, &object(&members)).into_owned(),
         })
     }
 }

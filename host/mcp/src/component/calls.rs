@@ -11,7 +11,7 @@ use super::outcome;
 use super::tool::Tool;
 use super::wants::Use;
 use super::{ComponentProvider, Request};
-use crate::protocol::{self, Version, invalid, quoted};
+use crate::protocol::{self, Version, invalid, quoted, with};
 use crate::schema::Refused;
 use crate::seat::Output;
 use crate::secret::Secret;
@@ -63,7 +63,7 @@ impl ComponentProvider {
     pub(super) fn call(
         &mut self,
         request: Request,
-        wanted: Use,
+        mut wanted: Use,
         catalog: Result<&Catalog, &str>,
         budget: &mut Budget,
     ) -> Result<(), Error> {
@@ -83,8 +83,12 @@ impl ComponentProvider {
             Called::Tool(name) => {
                 let tool = catalog.tools.get(name);
                 let tool = tool.ok_or_else(|| unknown("tool", name))?;
-                let told = match tool.input.check(arguments, &mut budget.checks) {
-                    Ok(()) => None,
+                let told = match tool.input.accept(arguments, &mut budget.checks) {
+                    Ok(Cow::Borrowed(_)) => None,
+                    Ok(Cow::Owned(meant)) => {
+                        wanted.params = with(&wanted.params, "/arguments", Some(&meant));
+                        None
+                    }
                     Err(Refused::Work) => return Err(protocol::heavy(&self.name)),
                     Err(Refused::Mismatch(why)) => Some(format!(
                         "The arguments do not match the inputSchema of {name} {why}"

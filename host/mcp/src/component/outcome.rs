@@ -65,7 +65,7 @@ pub fn checked<'r>(
     match of {
         Called::Tool(_) => {
             let schema = tool.and_then(|tool| tool.output.as_ref());
-            check_tool(result, schema, version)?;
+            check_tool(result, schema)?;
         }
         Called::Resource(_) => {
             let contents: Vec<Contents> = part(result, "contents", "objects with a `uri`")?;
@@ -101,10 +101,10 @@ pub fn checked<'r>(
     if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
         return Err(String::from("its `resultType` is not \"complete\""));
     }
-    let cacheable = matches!(of, Called::Resource(_));
-    Ok(match version {
-        Version::Stateless => versions::newer(result, cacheable),
-        _ => versions::older(result, cacheable),
+    Ok(match (version, of) {
+        (Version::Stateless, Called::Resource(_)) => versions::newer(result, true),
+        (Version::Stateless, _) => versions::newer(result, false),
+        _ => versions::older(of.method(), result),
     })
 }
 
@@ -117,7 +117,7 @@ fn part<'r, T: Deserialize<'r>>(result: &'r str, name: &str, what: &str) -> Resu
     })
 }
 
-fn check_tool(result: &str, schema: Option<&Schema>, version: Version) -> Result<(), String> {
+fn check_tool(result: &str, schema: Option<&Schema>) -> Result<(), String> {
     part::<Block>(result, "content", "objects with a `type`")?;
     let failed = match member(result, "isError") {
         None | Some("false") => false,
@@ -125,10 +125,6 @@ fn check_tool(result: &str, schema: Option<&Schema>, version: Version) -> Result
         Some(_) => return Err(String::from("its `isError` is neither true nor false")),
     };
     let structured = member(result, "structuredContent");
-    // Clients of older versions accept nothing else.
-    if version < Version::Stateless && structured.is_some_and(|value| !is_object(value)) {
-        return Err(String::from("its `structuredContent` is no object"));
-    }
     match (schema, structured) {
         (Some(schema), Some(value)) if !failed => {
             // A single result is never refused for the work that it takes.

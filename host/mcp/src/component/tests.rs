@@ -257,7 +257,7 @@ fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
         ),
         (
             r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":true}"#,
-            r#"the outputSchema of its tool "a" is not a JSON Schema object"#,
+            r#"the outputSchema of its tool "a" is no JSON Schema object"#,
         ),
         (
             r#"{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}"#,
@@ -357,7 +357,7 @@ fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
         (r#"{"content":[]}"#, "it lacks the `structuredContent`"),
         (
             r#"{"content":[],"structuredContent":7}"#,
-            "its `structuredContent` is no object",
+            "its `structuredContent` does not match the outputSchema at the top",
         ),
         (
             r#"{"content":[],"structuredContent":{}}"#,
@@ -390,6 +390,113 @@ fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
         table.error(2, r#"{"code":-32001,"message":"not now","data":{"a":1}}"#),
         [r#"answer 3: error {"code":-32001,"message":"not now","data":{"a":1}}"#]
     );
+}
+
+/// By MCP 2026-07-28, an `outputSchema` is any schema, and `structuredContent` any value.
+#[test]
+fn a_result_may_be_structured_in_any_way_and_older_clients_get_its_text() {
+    for (schema, value) in [
+        (r#"{"type":"array","items":{"type":"integer"}}"#, "[1]"),
+        (r#"{"anyOf":[{"type":"object"},{"type":"null"}]}"#, "null"),
+        (
+            r##"{"$ref":"#/$defs/t","$defs":{"t":{"type":"string"}}}"##,
+            r#""x""#,
+        ),
+        ("{}", "7"),
+    ] {
+        let tool =
+            |output: &str| format!(r#"{{"name":"t","inputSchema":{{"type":"object"}}{output}}}"#);
+        let with_output = tool(&format!(r#","outputSchema":{schema}"#));
+        let list = format!(r#"{{"tools":[{with_output}]}}"#);
+        let result = format!(r#"{{"content":[],"structuredContent":{value}}}"#);
+
+        let mut newer = server();
+        newer.alone("r", "tools/list", "");
+        let listed = newer.result(1, &list);
+        let tools = format!(r#"answer 1: result {{"tools":[{with_output}],"#);
+        assert!(listed[0].starts_with(&tools), "{listed:?}");
+        newer.alone("r", "tools/call", r#""name":"t""#);
+        let answer = newer.result(2, &result);
+        let structured = format!(r#""structuredContent":{value}"#);
+        assert!(answer[0].contains(&structured), "{answer:?}");
+
+        let mut older = server();
+        older.connect(1);
+        older.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
+        older.result(1, &list);
+        let listed = older.on(1, "tools/list", "null");
+        let without = format!(r#"answer 3: result {{"tools":[{}]}}"#, tool(""));
+        assert_eq!(listed, [without]);
+        older.on(1, "tools/call", r#"{"name":"t"}"#);
+        let answer = older.result(2, &result);
+        assert_eq!(answer, [r#"answer 4: result {"content":[]}"#]);
+    }
+}
+
+#[test]
+fn arguments_are_taken_as_models_write_them() {
+    let schema = r#"{"type":"object","required":["paths"],"properties":{
+        "paths":{"type":"array","items":{"type":"string"}},"depth":{"type":"integer"},
+        "deep":{"type":"boolean"},"note":{"type":"string"},
+        "range":{"anyOf":[{"type":"object","required":["from"]},{"type":"null"}]},
+        "nested":{"type":"object","properties":{"at":{"type":"number"}}}}}"#;
+    let list = format!(r#"{{"tools":[{{"name":"t","inputSchema":{schema}}}]}}"#);
+    let call = |arguments: &str| {
+        let mut table = server();
+        table.alone(
+            "r",
+            "tools/call",
+            &format!(r#""name":"t","arguments":{arguments}"#),
+        );
+        table.result(1, &list).remove(0)
+    };
+    for (sent, taken) in [
+        // What matches stays as it is.
+        (
+            r#"{"paths":["[1]"],"note":"7"}"#,
+            r#"{"paths":["[1]"],"note":"7"}"#,
+        ),
+        (r#"{"paths":"[\"a\", \"b\"]"}"#, r#"{"paths":["a", "b"]}"#),
+        (
+            r#"{ "paths":["a"], "depth":"2", "deep":" true ", "nested":{"at":"1.50"}}"#,
+            r#"{ "paths":["a"], "depth":2, "deep":true, "nested":{"at":1.50}}"#,
+        ),
+        (
+            r#"{"paths":[],"range":"{\"from\":1}"}"#,
+            r#"{"paths":[],"range":{"from":1}}"#,
+        ),
+        (
+            r#"{"paths":[],"range":null}"#,
+            r#"{"paths":[],"range":null}"#,
+        ),
+        (
+            r#"{"paths":[],"note":null,"depth":null}"#,
+            r#"{"paths":[]}"#,
+        ),
+        (r#""{\"paths\":[]}""#, r#"{"paths":[]}"#),
+    ] {
+        let called = call(sent);
+        let expected = format!(r#"call 2: tools/call {{"name":"t","arguments":{taken}"#);
+        assert!(called.starts_with(&expected), "{sent}: {called}");
+    }
+    for (sent, told) in [
+        // Not one value, not of the kind, an element, required, or only a part of it.
+        (
+            r#"{"paths":"[1] [2]"}"#,
+            r#"at /paths: \"[1] [2]\" is not of type"#,
+        ),
+        (r#"{"paths":"{}"}"#, "at /paths: "),
+        (r#"{"paths":[null]}"#, "at /paths/0: null is not of type"),
+        (r#"{"paths":null}"#, "at /paths: null is not of type"),
+        (r#"{"paths":["a"],"depth":"two"}"#, "at /depth: "),
+        (r#"{"paths":"[7]"}"#, "at /paths: "),
+    ] {
+        let answer = call(sent);
+        assert!(
+            answer.contains(told) && answer.contains(r#""isError":true"#),
+            "{sent}: {answer}"
+        );
+    }
 }
 
 #[test]

@@ -35,16 +35,16 @@ impl Item for Tool {
                  A-Z a-z 0-9 _ - . /"
             ));
         };
-        let mut schema = |field: &str| match member(text, field) {
-            Some(schema) => Schema::read(schema, weight)
-                .map(Some)
-                .map_err(|reason| format!("the {field} of its tool {name:?} {reason}")),
-            None => Ok(None),
-        };
-        let (input, output) = (schema("inputSchema")?, schema("outputSchema")?);
-        let Some(input) = input else {
+        let Some(input) = member(text, "inputSchema") else {
             return Err(format!("its tool {name:?} lacks an inputSchema"));
         };
+        let input = Schema::of_objects(input, weight)
+            .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
+        let output = member(text, "outputSchema").map(|schema| {
+            Schema::read(schema, weight)
+                .map_err(|reason| format!("the outputSchema of its tool {name:?} {reason}"))
+        });
+        let output = output.transpose()?;
         let mirrors = mirrors::read(member(text, "inputSchema").unwrap_or_default())
             .map_err(|reason| format!("the inputSchema of its tool {name:?} {reason}"))?;
         let tool = Self {

@@ -1,6 +1,10 @@
 //! Reads from its params what a request wants.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
+
+use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::called::Called;
 use crate::protocol::{self, invalid, is_object, key, quoted, string, with};
@@ -67,7 +71,8 @@ impl Wants {
             }
             "prompts/get" => {
                 let name = text(params, "name", "prompts/get lacks the name of a prompt")?;
-                let arguments = texts(arguments(params, method)?, method)?;
+                let arguments = arguments(params, method)?;
+                let arguments = texts(&arguments, method)?;
                 let members = format!(r#""name":{},"arguments":{arguments}"#, quoted(&name));
                 (Called::Prompt(name), members)
             }
@@ -126,25 +131,31 @@ fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
     }
 }
 
-/// The arguments of a tool or a prompt.
-fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<&'p str, Error> {
+/// The arguments of a tool or a prompt: an object, or the text of one, as models write them.
+fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<Cow<'p, str>, Error> {
     let arguments = params.and_then(|params| member(params, "arguments"));
     let arguments = arguments.filter(|arguments| *arguments != "null");
     let arguments = arguments.unwrap_or("{}");
-    match is_object(arguments) {
-        true => Ok(arguments),
-        false => Err(invalid(format!("The arguments of {method} are no object"))),
+    if is_object(arguments) {
+        return Ok(arguments.into());
+    }
+    let text: Option<String> = serde_json::from_str(arguments).ok();
+    let object: Option<Box<RawValue>> = text.and_then(|text| serde_json::from_str(&text).ok());
+    match object.filter(|object| is_object(object.get())) {
+        Some(object) => Ok(object.get().to_owned().into()),
+        None => Err(invalid(format!("The arguments of {method} are no object"))),
     }
 }
 
-/// An object of texts.
-fn texts<'p>(object: &'p str, method: &str) -> Result<&'p str, Error> {
-    match serde_json::from_str::<HashMap<String, String>>(object) {
-        Ok(_) => Ok(object),
-        Err(_) => Err(invalid(format!(
-            "The arguments of {method} are not all texts"
-        ))),
+/// An object of texts. A member that is `null` is left out.
+fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
+    let texts: HashMap<String, Option<String>> = serde_json::from_str(object)
+        .map_err(|_| invalid(format!("The arguments of {method} are not all texts")))?;
+    if texts.values().all(Option::is_some) {
+        return Ok(object.into());
     }
+    let texts = texts.iter().filter(|(_, text)| text.is_some());
+    Ok(json!(texts.collect::<HashMap<_, _>>()).to_string().into())
 }
 
 /// The params of `completion/complete` that the component gets.

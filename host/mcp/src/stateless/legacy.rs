@@ -14,14 +14,11 @@
 
 use std::borrow::Cow;
 
-use serde_json::value::RawValue;
-
 use super::called::{Called, Legacy};
 use super::subscription::Changes;
 use super::{Of, StatelessProvider};
 use crate::protocol::{
-    self, LISTS, Version, invalid, is_cacheable, is_object, key, no_method, object, quoted, with,
-    with_meta,
+    self, LISTS, Version, invalid, is_object, key, no_method, object, quoted, with_meta,
 };
 use crate::versions;
 use crate::wire::Said;
@@ -247,7 +244,10 @@ impl StatelessProvider {
                 self.out.settle(ask, begun);
             }
             None | Some(r#""complete""#) => {
-                let outcome = older(&legacy.method, outcome);
+                let outcome = match versions::older(&legacy.method, outcome.body()) {
+                    Cow::Owned(older) => Message::result(&older),
+                    Cow::Borrowed(_) => outcome,
+                };
                 self.out.answer(ask, outcome);
             }
             Some(other) => {
@@ -261,44 +261,4 @@ impl StatelessProvider {
             }
         }
     }
-}
-
-/// A result without the additions of 2026-07-28, and without members that older clients reject.
-fn older(method: &str, outcome: Message) -> Message {
-    let body = outcome.body();
-    let mut older = versions::older(body, is_cacheable(method));
-    let structured = member(body, "structuredContent");
-    if method == "tools/call" && structured.is_some_and(|value| !is_object(value)) {
-        older = with(&older, "/structuredContent", None).into();
-    }
-    let tools = match method {
-        "tools/list" => member(body, "tools").and_then(older_tools),
-        _ => None,
-    };
-    if let Some(tools) = tools {
-        older = with(&older, "/tools", Some(&tools)).into();
-    }
-    match older {
-        Cow::Owned(body) => Message::result(&body),
-        Cow::Borrowed(_) => outcome,
-    }
-}
-
-/// A list of tools without `outputSchema`s that are not for objects, if it has any. In one pass: there may be very
-/// many.
-fn older_tools(tools: &str) -> Option<String> {
-    let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
-    let mut is_older = false;
-    let texts = listed.into_iter().map(|tool| {
-        let schema = member(tool.get(), "outputSchema");
-        match schema.is_some_and(|schema| member(schema, "type") != Some(r#""object""#)) {
-            true => {
-                is_older = true;
-                Cow::Owned(with(tool.get(), "/outputSchema", None))
-            }
-            false => Cow::Borrowed(tool.get()),
-        }
-    });
-    let texts: Vec<_> = texts.collect();
-    is_older.then(|| format!("[{}]", texts.join(",")))
 }
