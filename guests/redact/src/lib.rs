@@ -19,7 +19,7 @@ use acp_chain_proxy::{
     Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
     save,
 };
-use acp_chain_secrets::{Detector, Effort, Marker, Marking};
+use acp_chain_secrets::{Detector, Effort, End, Marker, Marking};
 use serde::{Deserialize, Serialize};
 
 use body::Findings;
@@ -177,13 +177,20 @@ impl Proxy for Redact {
             return Ok(update.findings.action(&params)?);
         };
         let streams = &self.state.streams;
-        let end = self.over.end_of(session);
+        // Other proxies find what they know in the user's words, which the agent repeats as it got them.
+        let end = match &*update.kind {
+            "user_message_chunk" => End::Here,
+            _ => self.over.end_of(session),
+        };
         let decided = streams.next(self.hiding(), session, chunk.piece(), end, || {
             update.without_text(&text, &chunk)
         })?;
         save(&self.state)?;
         let own = &chunk.decoded;
         let shown = decided.as_deref().unwrap_or(&own.text);
+        if shown.is_empty() && !own.text.is_empty() {
+            return Ok(Action::Discard);
+        }
         if own.is_loose || shown != own.text {
             update
                 .findings

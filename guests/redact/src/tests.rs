@@ -222,9 +222,8 @@ fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
         chunk(&mut host, "agent_message_chunk", "1", "acme");
         other(&mut host);
         let sent = host.sent();
-        assert_eq!(sent.len(), 3);
-        assert_eq!(sent[0].at("/update/content/text"), "");
-        assert_eq!(sent[1].at("/update/content/text"), "acme");
+        assert_eq!(sent.len(), 2);
+        assert_eq!(sent[0].at("/update/content/text"), "acme");
     }
 }
 
@@ -375,6 +374,39 @@ fn a_late_chunk_is_shown_at_once_and_whole() {
     assert_eq!(late(&mut host, "56789"), "");
     host.answer(id, json!({}));
     assert_eq!(streamed(&host.sent()), HIDDEN);
+}
+
+/// Other proxies look for what they have added.
+#[test]
+fn the_users_own_words_keep_their_chunks() {
+    let mut host = host();
+    let load = json!({ "sessionId": "s", "cwd": "/", "mcpServers": [] });
+    host.request(Peer::Client, "session/load", load);
+    host.sent();
+    for text in ["it is acme", "-", "and acme-0"] {
+        chunk(&mut host, "user_message_chunk", "1", text);
+        assert_eq!(streamed(&host.sent()), text);
+    }
+    chunk(
+        &mut host,
+        "user_message_chunk",
+        "2",
+        &format!("it is {SECRET} or acme"),
+    );
+    assert_eq!(streamed(&host.sent()), format!("it is {HIDDEN} or acme"));
+}
+
+#[test]
+fn a_chunk_of_which_all_is_kept_back_is_not_sent_empty() {
+    let mut host = host();
+    prompt(&mut host);
+    chunk(&mut host, "agent_message_chunk", "1", "acme");
+    assert!(host.sent().is_empty());
+    chunk(&mut host, "agent_message_chunk", "1", " is it! ");
+    assert_eq!(streamed(&host.sent()), "acme is it! ");
+    // One that the agent sends empty stays.
+    chunk(&mut host, "agent_message_chunk", "2", "");
+    assert_eq!(host.sent().len(), 1);
 }
 
 #[test]

@@ -145,7 +145,7 @@ impl Rules {
             return Ok(Action::Forward);
         };
         let rules = self.files.read(&session, &cwd).await;
-        let action = prompt::with_rules(&session, &rules, self.seen.takes_resources());
+        let action = prompt::with_rules(&rules, self.seen.takes_resources());
         self.seen.give(session, request.head.id);
         self.save();
         Ok(action)

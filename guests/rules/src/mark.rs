@@ -1,8 +1,8 @@
 //! The addition to a prompt, and how it is found again in an agent's output.
 //!
-//! The text is between two marks, which contain a checksum of it and of its session. So nothing written by a user is
-//! ever taken for it, not even a mark that they typed or an altered copy of the text. White space does not count, since
-//! some agents change it.
+//! The text is between two marks, which contain a checksum of it. So nothing written by a user is ever taken for it, not
+//! even a mark that they typed or an altered copy of the text. White space does not count, since some agents change it;
+//! nor does the session, since a fork has the text from another one.
 
 use std::hash::Hasher;
 use std::ops::Range;
@@ -44,22 +44,22 @@ impl Cut {
 }
 
 /// The text between its marks.
-pub(crate) fn marked(session: &str, text: &str) -> String {
+pub(crate) fn marked(text: &str) -> String {
     let within = format!(": from files of this project, not from the user]\n\n{text}\n\n");
-    let sum = checksum(session, &within);
+    let sum = checksum(&within);
     format!("{BEGIN}{sum}{within}{END}{sum}]")
 }
 
 /// The URI of the text as a resource. It leads nowhere.
-pub(crate) fn uri(session: &str) -> String {
-    format!("{URI}{}", checksum(session, URI))
+pub(crate) fn uri() -> String {
+    format!("{URI}{}", checksum(URI))
 }
 
 /// Removes the addition, and what agents are known to write around a resource: a link to it, an `@` before it, a tag
 /// that names it.
-pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
-    let (mut spans, open) = marked_in(session, text, more);
-    let uri = uri(session);
+pub(crate) fn cut(text: &str, more: More) -> Cut {
+    let (mut spans, open) = marked_in(text, more);
+    let uri = uri();
     for (at, _) in text.match_indices(&uri) {
         around(text, at..at + uri.len(), &mut spans);
     }
@@ -70,6 +70,10 @@ pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
         copied = copied.max(span.end);
     }
     left.push_str(&text[copied..]);
+    // What separated it from the user's words goes with it.
+    if copied > 0 && text[copied..].trim().is_empty() {
+        left.truncate(left.trim_end().len());
+    }
     Cut {
         text: left,
         found: !spans.is_empty(),
@@ -78,7 +82,7 @@ pub(crate) fn cut(session: &str, text: &str, more: More) -> Cut {
 }
 
 /// The ranges of marked text, and whether there is one whose end is missing.
-fn marked_in(session: &str, text: &str, more: More) -> (Vec<Range<usize>>, bool) {
+fn marked_in(text: &str, more: More) -> (Vec<Range<usize>>, bool) {
     let (mut spans, mut at) = (Vec::new(), 0);
     while let Some(found) = text[at..].find(BEGIN) {
         let start = at + found;
@@ -93,7 +97,7 @@ fn marked_in(session: &str, text: &str, more: More) -> (Vec<Range<usize>>, bool)
         let within = at + DIGITS;
         let end = format!("{END}{sum}]");
         match text[within..].find(&end) {
-            Some(length) if checksum(session, &text[within..within + length]) == sum => {
+            Some(length) if checksum(&text[within..within + length]) == sum => {
                 at = within + length + end.len();
                 spans.push(start..at);
             }
@@ -139,7 +143,13 @@ fn around(text: &str, uri: Range<usize>, spans: &mut Vec<Range<usize>>) {
     }
     let at_sign = usize::from(before.ends_with('@'));
     let colon = usize::from(behind.starts_with(":\n") || behind == ":");
-    spans.push(uri.start - at_sign..uri.end + colon);
+    let (before, behind) = (&text[..uri.start - at_sign], &text[uri.end + colon..]);
+    let pairs = [('[', ']'), ('(', ')'), ('<', '>'), ('`', '`'), ('"', '"')];
+    let is_in_brackets = pairs
+        .into_iter()
+        .any(|(open, close)| before.ends_with(open) && behind.starts_with(close));
+    let bracket = usize::from(is_in_brackets);
+    spans.push(before.len() - bracket..uri.end + colon + bracket);
 }
 
 fn digits(text: &str) -> Option<&str> {
@@ -150,11 +160,8 @@ fn is_hexadecimal(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn checksum(session: &str, text: &str) -> String {
+fn checksum(text: &str) -> String {
     let mut hasher = FnvHasher::default();
-    hasher.write(session.as_bytes());
-    // A byte that no text contains.
-    hasher.write_u8(0xff);
     for part in text.split_whitespace() {
         hasher.write(part.as_bytes());
     }

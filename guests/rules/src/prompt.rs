@@ -17,23 +17,20 @@ pub(crate) fn has_to_be_alone(head: &Head) -> bool {
 }
 
 /// The prompt followed by the rules, in a block for the model alone.
-pub(crate) fn with_rules(session: &str, files: &[File], embedded: bool) -> Action {
+pub(crate) fn with_rules(files: &[File], embedded: bool) -> Action {
     if files.is_empty() {
         return Action::Forward;
     }
     let files: Vec<String> = files.iter().map(shown).collect();
-    let text = mark::marked(session, &files.join("\n\n"));
-    Action::Edit(vec![Edit::set(
-        "/prompt/-",
-        block(session, &text, embedded),
-    )])
+    let text = mark::marked(&files.join("\n\n"));
+    Action::Edit(vec![Edit::set("/prompt/-", block(&text, embedded))])
 }
 
 /// As a resource, if the agent accepts those.
-fn block(session: &str, text: &str, embedded: bool) -> Value {
+fn block(text: &str, embedded: bool) -> Value {
     let annotations = json!({ "audience": ["assistant"] });
     if embedded {
-        let uri = mark::uri(session);
+        let uri = mark::uri();
         let resource = json!({ "uri": uri, "mimeType": "text/markdown", "text": text });
         return json!({ "type": "resource", "resource": resource, "annotations": annotations });
     }

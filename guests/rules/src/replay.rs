@@ -45,8 +45,8 @@ impl Replay {
         }
         self.release(session);
         match kind.as_deref() {
-            Some("user_message_chunk") => of_resource(session, head),
-            Some("user_message") => of_message(session, head),
+            Some("user_message_chunk") => of_resource(head),
+            Some("user_message") => of_message(head),
             _ => Action::Forward,
         }
     }
@@ -58,7 +58,7 @@ impl Replay {
             return;
         };
         // If the host has taken it back, it has also decided about it.
-        let _ = settle(id, of_text(session, TEXT, &text, &all));
+        let _ = settle(id, of_text(TEXT, &text, &all));
     }
 
     fn on_text(&self, session: &str, head: &Head, text: String) -> Action {
@@ -77,7 +77,7 @@ impl Replay {
             None => text.clone(),
         };
         let mut waiting = self.held.borrow_mut();
-        if waiting.len() < MOST && cut(session, &all, More::May).open {
+        if waiting.len() < MOST && cut(&all, More::May).open {
             let chunk = Held {
                 id: head.id,
                 text,
@@ -87,13 +87,13 @@ impl Replay {
             waiting.insert(session.to_owned(), chunk);
             return Action::Hold;
         }
-        of_text(session, TEXT, &text, &all)
+        of_text(TEXT, &text, &all)
     }
 }
 
 /// A chunk with this text replaced by all of that one except the addition.
-fn of_text(session: &str, pointer: &str, text: &str, all: &str) -> Action {
-    let cut = cut(session, all, More::Never);
+fn of_text(pointer: &str, text: &str, all: &str) -> Action {
+    let cut = cut(all, More::Never);
     if cut.is_all() {
         Action::Discard
     } else if cut.text == text {
@@ -104,16 +104,16 @@ fn of_text(session: &str, pointer: &str, text: &str, all: &str) -> Action {
 }
 
 /// A chunk without text: the added resource, or something of the user's.
-fn of_resource(session: &str, head: &Head) -> Action {
+fn of_resource(head: &Head) -> Action {
     match head.read::<String>(RESOURCE) {
-        Some(text) => of_text(session, RESOURCE, &text, &text),
-        None if is_link(session, head, "/update/content") => Action::Discard,
+        Some(text) => of_text(RESOURCE, &text, &text),
+        None if is_link(head, "/update/content") => Action::Discard,
         None => Action::Forward,
     }
 }
 
 /// A whole message, as version 2 has them.
-fn of_message(session: &str, head: &Head) -> Action {
+fn of_message(head: &Head) -> Action {
     let (mut edits, mut left) = (Vec::new(), 0);
     for index in 0.. {
         let block = format!("/update/content/{index}");
@@ -123,10 +123,10 @@ fn of_message(session: &str, head: &Head) -> Action {
         let places = [format!("{block}/text"), format!("{block}/resource/text")];
         let texts = places.into_iter().filter_map(|place| {
             let text = head.read::<String>(&place)?;
-            Some((place, cut(session, &text, More::Never)))
+            Some((place, cut(&text, More::Never)))
         });
         let Some((place, cut)) = texts.into_iter().next() else {
-            left += usize::from(!is_link(session, head, &block));
+            left += usize::from(!is_link(head, &block));
             continue;
         };
         left += usize::from(!cut.is_all());
@@ -141,7 +141,7 @@ fn of_message(session: &str, head: &Head) -> Action {
     }
 }
 
-fn is_link(session: &str, head: &Head, block: &str) -> bool {
+fn is_link(head: &Head, block: &str) -> bool {
     let uri = head.read::<String>(&format!("{block}/uri"));
-    uri.is_some_and(|uri| uri == crate::mark::uri(session))
+    uri.is_some_and(|uri| uri == crate::mark::uri())
 }

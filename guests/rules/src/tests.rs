@@ -92,7 +92,7 @@ const CLAUDE: (&str, &str) = ("/proj/CLAUDE.md", "Use spaces.\n");
 fn tabs() -> String {
     let text = "The rules of this project, from its file `AGENTS.md`:\n\nUse tabs.\n\n\
                 (End of `AGENTS.md`.)";
-    format!("\n\n{}", marked("s", text))
+    format!("\n\n{}", marked(text))
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn an_agent_that_takes_resources_gets_the_rules_as_one_that_is_meant_for_the_mod
         let expected = json!({
             "type": "resource",
             "resource": {
-                "uri": super::mark::uri("s"),
+                "uri": super::mark::uri(),
                 "mimeType": "text/markdown",
                 "text": tabs().trim_start(),
             },

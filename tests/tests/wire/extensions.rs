@@ -228,6 +228,50 @@ async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as
     assert_eq!(told.trim_end(), "one");
 }
 
+/// The guard stands behind, and what it splits nobody may put together.
+#[tokio::test]
+async fn the_rules_are_found_in_a_replay_that_a_guard_has_looked_through() {
+    let mut chain = chain(&[("rules", "{}"), ("redact", "{}")]).await;
+    chain.client.ask("session/prompt", &prompt("one"));
+    let read = chain.client.receive().await.expect("the question");
+    for line in read.result(r#"{"content":"Be kind."}"#) {
+        chain.client.send(line);
+    }
+    let first = answer(&mut chain, r#"{"stopReason":"end_turn"}"#).await;
+    let first: serde_json::Value =
+        serde_json::from_str(&first.params.expect("params")).expect("JSON");
+    let added = first["prompt"][1]["text"]
+        .as_str()
+        .expect("the rules")
+        .to_owned();
+    let load = r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#;
+    let id = chain.client.ask("session/load", load);
+    let load = chain.agent.receive().await.expect("the request");
+    for part in ["one".to_owned(), added.clone(), format!("two{added}")] {
+        let update = serde_json::json!({
+            "sessionId": "s",
+            "update": {
+                "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": part },
+            },
+        });
+        chain.agent.notify("session/update", &update.to_string());
+    }
+    for line in load.result("{}") {
+        chain.agent.send(line);
+    }
+    let mut told = Vec::new();
+    loop {
+        let message = chain.client.receive().await.expect("a message");
+        if message.answers(&id) {
+            break;
+        }
+        if message.method.as_deref() == Some("session/update") {
+            told.push(text(&message));
+        }
+    }
+    assert_eq!(told, ["one", "two"]);
+}
+
 #[tokio::test]
 async fn a_permission_is_answered_by_rule_where_the_user_sees_it_or_by_the_user() {
     let config = r#"{"rules":[{"decision":"allow","kind":"read","path":"/project/**"}]}"#;

@@ -3,12 +3,12 @@ use super::*;
 const RULES: &str = "Use tabs.\n\n- and [brackets]";
 
 fn left(text: &str) -> String {
-    cut("s", text, More::Never).text
+    cut(text, More::Never).text
 }
 
 #[test]
 fn what_was_added_is_found_wherever_it_stands() {
-    let added = marked("s", RULES);
+    let added = marked(RULES);
     for (text, expected) in [
         (added.clone(), ""),
         (format!("hi{added}"), "hi"),
@@ -24,7 +24,7 @@ fn what_was_added_is_found_wherever_it_stands() {
 
 #[test]
 fn what_the_user_wrote_is_never_cut() {
-    let added = marked("s", RULES);
+    let added = marked(RULES);
     for text in [
         "[project rules ",
         "[project rules 0123456789abcdef: mine]",
@@ -34,26 +34,26 @@ fn what_the_user_wrote_is_never_cut() {
         &added[1..],
         &added.replace("tabs", "spaces"),
         &added.replace("[end of", "[and the end of"),
-        &marked("another", RULES),
-        &uri("another"),
     ] {
         assert_eq!(left(text), text);
         // Nor does it hide the addition.
-        assert_eq!(left(&format!("{text}{added}")), text);
+        assert_eq!(left(&format!("{text}{added}")), text.trim_end());
     }
 }
 
 #[test]
 fn what_agents_write_around_a_resource_goes_with_it() {
-    let (added, uri) = (marked("s", RULES), uri("s"));
+    let (added, uri) = (marked(RULES), uri());
     for (text, expected) in [
-        (format!("hi {uri}"), "hi "),
-        (format!("hi [@rules]({uri})"), "hi "),
+        (format!("hi {uri}"), "hi"),
+        (format!("hi [@rules]({uri})"), "hi"),
+        (format!("hi [{uri}]\n"), "hi"),
+        (format!("hi [@{uri}] and <{uri}>, `{uri}`"), "hi  and ,"),
         (
             format!("hi\n<context ref=\"{uri}\">\n{added}\n</context>"),
-            "hi\n\n\n",
+            "hi",
         ),
-        (format!("hi @{uri}\n\n@{uri}:\n{added}"), "hi \n\n\n"),
+        (format!("hi @{uri}\n\n@{uri}:\n{added}"), "hi"),
         (
             format!("a < b and [c]\n{uri}\nd > e"),
             "a < b and [c]\n\nd > e",
@@ -65,10 +65,10 @@ fn what_agents_write_around_a_resource_goes_with_it() {
 
 #[test]
 fn the_beginning_of_what_may_have_been_added_is_told() {
-    let added = marked("s", RULES);
+    let added = marked(RULES);
     for length in 1..added.len() {
         let text = format!("hi {}", &added[..length]);
-        let cut = cut("s", &text, More::May);
+        let cut = cut(&text, More::May);
         assert!(cut.open && !cut.found, "{text}");
     }
     for text in [
@@ -77,8 +77,8 @@ fn the_beginning_of_what_may_have_been_added_is_told() {
         "hi [project rules 0123x",
         &format!("hi {added}"),
     ] {
-        assert!(!cut("s", &format!("{text} "), More::May).open, "{text}");
+        assert!(!cut(&format!("{text} "), More::May).open, "{text}");
     }
     let long = format!("{}{}", &added[..60], "x".repeat(LONGEST));
-    assert!(!cut("s", &long, More::May).open, "it is never that long");
+    assert!(!cut(&long, More::May).open, "it is never that long");
 }

@@ -39,16 +39,16 @@ fn shown(host: &mut Host) -> Vec<String> {
 
 #[test]
 fn a_replay_has_the_users_words_alone() {
-    let resource = json!({ "uri": uri("s"), "text": tabs().trim_start() });
+    let resource = json!({ "uri": uri(), "text": tabs().trim_start() });
     let resource = json!({ "type": "resource", "resource": resource });
-    let link = json!({ "type": "resource_link", "uri": uri("s"), "name": "rules" });
-    let context = format!("\n<context ref=\"{}\">\n{}\n</context>", uri("s"), tabs());
+    let link = json!({ "type": "resource_link", "uri": uri(), "name": "rules" });
+    let context = format!("\n<context ref=\"{}\">\n{}\n</context>", uri(), tabs());
     for blocks in [
         vec![text("hi"), text(&tabs())],
         vec![text(&format!("hi{}", tabs()))],
         vec![text("hi"), resource],
         vec![text("hi"), link],
-        vec![text("hi"), text(&uri("s")), text(&context)],
+        vec![text("hi"), text(&uri()), text(&context)],
     ] {
         let (mut host, id) = loading();
         for block in &blocks {
@@ -65,6 +65,21 @@ fn a_replay_has_the_users_words_alone() {
         assert_eq!(kept, ["hi", "hello"], "{blocks:?}");
         assert_eq!(sent.len(), 3, "no chunk without text: {sent:?}");
     }
+}
+
+/// The history of a fork is that of another session.
+#[test]
+fn a_fork_has_the_users_words_alone() {
+    let mut host = host(json!({}));
+    let params = json!({ "sessionId": "s", "cwd": "/proj" });
+    let id = host.request(Peer::Client, "session/fork", params);
+    host.sent();
+    let update =
+        json!({ "sessionUpdate": "user_message_chunk", "content": text(&format!("hi{}", tabs())) });
+    let params = json!({ "sessionId": "fork", "update": update });
+    host.notify(Peer::Agent, "session/update", params);
+    host.answer(id, json!({ "sessionId": "fork" }));
+    assert_eq!(shown(&mut host), ["hi"]);
 }
 
 #[test]
@@ -116,7 +131,7 @@ fn a_message_of_version_2_has_the_users_words_alone() {
     let id = host.request(Peer::Client, "initialize", json!({}));
     host.answer(id, json!({ "protocolVersion": 2 }));
     host.sent();
-    let resource = json!({ "uri": uri("s"), "text": tabs() });
+    let resource = json!({ "uri": uri(), "text": tabs() });
     let content = [
         text("hi"),
         json!({ "type": "resource", "resource": resource }),
@@ -144,7 +159,7 @@ fn a_message_of_version_2_has_the_users_words_alone() {
 fn an_agent_that_shows_a_prompt_while_it_answers_shows_the_users_words_alone() {
     let mut host = host(json!({}));
     user(&mut host, &text(&format!("hi{}", tabs())));
-    assert_eq!(shown(&mut host), ["hi\n\n"]);
+    assert_eq!(shown(&mut host), ["hi"]);
 }
 
 proptest! {

@@ -64,9 +64,9 @@ impl Driver {
 fn expected() -> Vec<Value> {
     // Both proxies have been at work: the rules come back with what the agent was told, and without the key.
     let prompt = "streamed in piecesselected allow-oncekey [redacted: aws-access-token], the end\n\n\
-        [project rules eac723a4065a5faa: from files of this project, not from the user]\n\n\
+        [project rules 8d4b9ec5a0527bdd: from files of this project, not from the user]\n\n\
         The rules of this project, from its file `AGENTS.md`:\n\nAlways be kind.\n\n(End of `AGENTS.md`.)\n\n\
-        [end of project rules eac723a4065a5faa]";
+        [end of project rules 8d4b9ec5a0527bdd]";
     let options = ["allow-once", "allow-always", "reject-once", "reject-always"];
     vec![
         json!({"initialize": {"agent": "wild-agent", "loadSession": true}}),
