@@ -164,6 +164,7 @@ impl Proxy for Permissions {
         }
         self.keep(false)?;
         self.told.busy(session);
+        self.told.said(session, head);
         if self.turns.on_update(head) == Turn::Ended {
             let reason = head.read::<String>("/update/stopReason");
             self.told.ended(session, reason.as_deref());

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use acp_chain_proxy::{Json, Level, Peer, Version, id, log, mark};
+use acp_chain_proxy::{Head, Json, Level, Peer, Version, id, log, mark};
 use serde_json::{Value, json};
 
 use crate::rule::Decision;
@@ -18,6 +18,7 @@ const MOST_SHOWN: usize = 1024;
 const MOST_SESSIONS: usize = 256;
 
 /// The rule that decided, and its decision.
+#[derive(Clone)]
 pub(crate) struct Ruling {
     pub(crate) number: usize,
     pub(crate) decision: Decision,
@@ -40,6 +41,8 @@ pub(crate) struct Told {
     shown: RefCell<VecDeque<u64>>,
     /// The last denial in a turn that has not ended, by session.
     denied: RefCell<BTreeMap<String, (Version, String)>>,
+    /// The calls that show a denial, as hashes, until the agent shows something else there; the oldest first.
+    replaceable: RefCell<VecDeque<(u64, Version, Ruling)>>,
     /// The sessions in whose turn the agent has done something, until it ends.
     busy: RefCell<BTreeSet<String>>,
     /// Those whose turn the user has stopped meanwhile.
@@ -96,10 +99,21 @@ impl Told {
             self.keep(session, version, ruling);
         }
         let shown = match call.at::<String>("/toolCallId") {
-            Some(id) if known.announced || self.was_shown(session, &id) => {
-                again(session, version, &call, ruling, known.content)
+            Some(id) => {
+                let name = hash(session, &id);
+                let is_again = known.announced || self.was_shown(name);
+                // Content replaces what is shown, so only if that is known.
+                let own: Vec<Json> = call.at("/content").unwrap_or_default();
+                let has_place = !is_again || !own.is_empty() || !known.content;
+                if denies && has_place {
+                    self.may_be_replaced(name, version, ruling);
+                }
+                if is_again {
+                    again(session, version, &call, ruling, has_place)
+                } else {
+                    first(session, version, call, ruling)
+                }
             }
-            Some(_) => first(session, version, call, ruling),
             // A command or a question without a call.
             None if denies => denied(session, version, ruling),
             None => Ok(()),
@@ -158,20 +172,59 @@ impl Told {
     }
 
     /// Marks a call as shown. Returns whether it was before.
-    fn was_shown(&self, session: &str, id: &str) -> bool {
-        let mut hasher = DefaultHasher::new();
-        (session, id).hash(&mut hasher);
-        let name = hasher.finish();
+    fn was_shown(&self, call: u64) -> bool {
         let mut shown = self.shown.borrow_mut();
-        let was_shown = shown.contains(&name);
+        let was_shown = shown.contains(&call);
         if !was_shown {
-            shown.push_back(name);
+            shown.push_back(call);
         }
         if shown.len() > MOST_SHOWN {
             shown.pop_front();
         }
         was_shown
     }
+
+    fn may_be_replaced(&self, call: u64, version: Version, ruling: &Ruling) {
+        let mut replaceable = self.replaceable.borrow_mut();
+        replaceable.retain(|(other, ..)| *other != call);
+        replaceable.push_back((call, version, ruling.clone()));
+        if replaceable.len() > MOST_SESSIONS {
+            replaceable.pop_front();
+        }
+    }
+
+    /// The agent says something of a call. Where that replaces a denial, often by words such as "the user refused", the
+    /// user is told of the rule in a message.
+    pub(crate) fn said(&self, session: &str, update: &Head) {
+        if self.replaceable.borrow().is_empty() {
+            return;
+        }
+        let Some(id) = update.read::<String>("/update/toolCallId") else {
+            return;
+        };
+        let replaces = update.read::<Vec<Json>>("/update/content").is_some();
+        let call = hash(session, &id);
+        let mut replaceable = self.replaceable.borrow_mut();
+        let place = replaceable.iter().position(|(other, ..)| *other == call);
+        let Some((_, version, ruling)) = place
+            .filter(|_| replaces)
+            .and_then(|place| replaceable.remove(place))
+        else {
+            return;
+        };
+        if let Err(error) = denied(session, version, &ruling) {
+            log(
+                Level::Debug,
+                format_args!("the user is not told of the denial again: {error}"),
+            );
+        }
+    }
+}
+
+fn hash(session: &str, call: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (session, call).hash(&mut hasher);
+    hasher.finish()
 }
 
 type Sent = std::result::Result<(), Box<dyn std::error::Error>>;
@@ -212,7 +265,7 @@ fn first(session: &str, version: Version, mut call: Json, ruling: &Ruling) -> Se
 }
 
 /// Shows the outcome of a call that the client has seen.
-fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_content: bool) -> Sent {
+fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_place: bool) -> Sent {
     let id: Value = call.at("/toolCallId").unwrap_or_default();
     let mut update = json!({
         "sessionUpdate": "tool_call_update", "toolCallId": id, "_meta": ruling.meta(),
@@ -220,21 +273,18 @@ fn again(session: &str, version: Version, call: &Json, ruling: &Ruling, has_cont
     if ruling.decision == Decision::Deny {
         update["status"] = "failed".into();
     }
-    // This replaces the shown content, so only if that is known.
     let mut update = Json::from(update);
-    let own = call.at::<Vec<Json>>("/content").unwrap_or_default();
-    let is_place = !own.is_empty() || !has_content;
-    if is_place {
+    if has_place {
         update.put("/content", with_words(call, ruling))?;
     }
     send(session, update)?;
-    if !is_place && version == Version::V2 {
+    if !has_place && version == Version::V2 {
         let chunk = json!({
             "sessionUpdate": "tool_call_content_chunk", "toolCallId": id, "content": words(ruling),
         });
         return send(session, chunk.into());
     }
-    if !is_place && ruling.decision == Decision::Deny {
+    if !has_place && ruling.decision == Decision::Deny {
         return denied(session, version, ruling);
     }
     Ok(())

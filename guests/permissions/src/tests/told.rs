@@ -59,6 +59,41 @@ fn a_call_that_the_client_has_not_seen_is_shown_with_what_became_of_it() {
     assert_eq!(sent[0].at("/update/title"), "Tool call");
 }
 
+/// Agents write "the user refused" into the call.
+#[test]
+fn a_denial_stays_where_the_agent_replaces_it_by_words_of_its_own() {
+    for is_announced in [false, true] {
+        let mut host = ruled();
+        if is_announced {
+            update(
+                &mut host,
+                said("tool_call", "t", &json!({ "kind": "execute" })),
+            );
+        }
+        let call = json!({ "toolCallId": "t", "kind": "execute", "title": "rm -r x" });
+        request(&mut host, v1(call));
+        // Its status alone replaces nothing.
+        let status = said("tool_call_update", "t", &json!({ "status": "failed" }));
+        update(&mut host, status);
+        let refused = json!({ "content": [words("User refused permission to run the tool")] });
+        let refused = said("tool_call_update", "t", &refused);
+        let told = |host: &mut Host| {
+            host.notify(
+                Peer::Agent,
+                "session/update",
+                json!({ "sessionId": "s", "update": &refused }),
+            );
+            host.sent()
+        };
+        let sent = told(&mut host);
+        assert_eq!(sent.len(), 2, "{sent:?}");
+        let text: String = sent[0].get("/update/content/text").expect("a message");
+        assert!(text.contains(r#"rule 2 denied "rm -r x""#), "{text}");
+        assert_eq!(sent[1].at("/update/sessionUpdate"), "tool_call_update");
+        assert_eq!(told(&mut host).len(), 1, "once");
+    }
+}
+
 fn ruled_for_edits() -> Host {
     host(json!([{ "decision": "allow", "kind": ["read", "edit"] }]))
 }
