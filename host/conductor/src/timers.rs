@@ -22,6 +22,8 @@ pub enum Timer {
     Sleep(HopIndex),
     /// A native proxy should have answered its first message.
     Introduction(HopIndex),
+    /// The client should have given the files that proxies read, up to the request of this number.
+    Reads(ExchangeId),
     /// A request no longer waits for its project.
     Lookup(ExchangeId),
 }

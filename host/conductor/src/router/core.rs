@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt::Display;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use futures_util::stream::FuturesUnordered;
 use tokio::time::Instant;
@@ -76,6 +77,10 @@ pub(super) struct Core {
     pub notices: Notices,
     /// How many messages of MCP over ACP had no recipient.
     pub dropped: u64,
+    /// Whether the client's time for the files that proxies read is running.
+    pub times_reads: bool,
+    /// The session of the last such file that the client did not give.
+    pub silent: Option<Arc<str>>,
     /// Whether a line of the agent was lost.
     pub has_lost: bool,
     /// How many notices there have been.
@@ -115,6 +120,8 @@ impl Core {
             notices: Notices::new(&kept),
             kept,
             dropped: 0,
+            times_reads: false,
+            silent: None,
             has_lost: false,
             told: 0,
             version: 1,

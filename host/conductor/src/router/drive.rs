@@ -9,7 +9,7 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
-    Router, answers, effects, failure, intake, native, projects, sleep, swaps, waiting, way,
+    Router, answers, effects, failure, intake, native, projects, reads, sleep, swaps, waiting, way,
     withdraw, work,
 };
 use crate::Swap;
@@ -136,6 +136,7 @@ impl Router {
                 Timer::Sleep(index) => sleep::on_timer(core, mcp, index),
                 Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
                 Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
+                Timer::Reads(last) => reads::late(core, mcp, last, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     // In turn, as the proxy may be about to settle it, and in the order of those that ran out before.

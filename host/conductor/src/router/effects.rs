@@ -5,7 +5,7 @@ use super::cancel::new_cancel;
 use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
-use super::{failure, setup, verdict, withdraw};
+use super::{failure, reads, setup, verdict, withdraw};
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::{Effect, MessageId, Peer};
@@ -63,6 +63,9 @@ fn ask(
     let Some(number) = core.open_own(index, id, to, &route, &message) else {
         return;
     };
+    if reads::ask(core, number, to, steps) {
+        return;
+    }
     let mut routed = Routed::new(message, route, at, to);
     routed.exchange = Some(number);
     made_by(core, index, &mut routed);

@@ -17,6 +17,7 @@
 //! sleep      idle proxies
 //! failure    failing proxies
 //! native     native proxies
+//! reads      files that proxies read
 //! withdraw   cancelled requests
 //! projects   projects whose proxies join
 //! setup      the hook for everything that begins and ends
@@ -57,6 +58,7 @@ mod native;
 mod notices;
 mod out;
 mod projects;
+mod reads;
 mod scope;
 mod sessions;
 mod setup;

@@ -22,12 +22,15 @@ async fn a_prompt_waits_for_an_answer(lang: &str) {
     let power = "\"prompts.change\" =";
     let more = format!("\"files.read\" = \"to read it\"\n{power}");
     project.change("extension.toml", power, &more);
-    project.build().await;
+    let component = project.build().await;
     project.passes_its_tests().await;
 
     // What waited for too long is the host's again, and nothing has failed. The log is shown where something differs.
-    let late =
-        "client: p session/prompt {\"prompt\": []}\nclient gets: f fs/read_text_file\nafter 10m\n";
+    let late = format!(
+        "[[proxy]]\npath = '{}'\nlimits.hold-time = \"5 s\"\n---\n\
+         client: p session/prompt {{\"prompt\": []}}\nclient gets: f fs/read_text_file\nafter 5s\n",
+        component.display()
+    );
     fs::write(project.path("tests/late.transcript"), late).unwrap();
     let said = project
         .acp_chain(&["test", "tests/late.transcript"], ".")

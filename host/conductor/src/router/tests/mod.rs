@@ -11,6 +11,7 @@ mod notices;
 mod order;
 mod parent;
 mod projects;
+mod reads;
 mod scope;
 mod sessions;
 mod sleep;

@@ -1,0 +1,75 @@
+//! Files that proxies read through the client. A client may say that it reads files, and never answer: then the read is
+//! withdrawn, the proxy gets an error and goes on without the file, and the user is told.
+
+use std::time::Duration;
+
+use super::cancel::new_cancel;
+use super::core::Core;
+use super::mcp::Mcp;
+use super::steps::Steps;
+use super::withdraw;
+use crate::exchange::{ExchangeId, Origin, Stage};
+use crate::timers::Timer;
+use acp_chain_channel::Peer;
+use acp_chain_rpc::{Error, Message, code};
+
+const READ: &str = "fs/read_text_file";
+
+/// How long a client may take for a file. Some reads get twice as long, since there is one timer for all.
+pub const TIME: Duration = Duration::from_secs(10);
+
+/// A proxy's own request has set out. Returns whether it is answered with an error at once, since the client did not answer
+/// the one before.
+pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Steps) -> bool {
+    let Some(exchange) = core.exchanges.get(number) else {
+        return false;
+    };
+    if to != Peer::Client || &*exchange.method != READ {
+        return false;
+    }
+    let is_silent = core.silent.is_some() && core.silent == exchange.session;
+    if is_silent {
+        fail(core, number, steps);
+    } else if !std::mem::replace(&mut core.times_reads, true) {
+        core.timers.set(core.now + TIME, Timer::Reads(number));
+    }
+    is_silent
+}
+
+/// The time is over for the reads up to this number.
+pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut Steps) {
+    let open = core.exchanges.iter().filter(|(_, exchange)| {
+        let is_own = matches!(exchange.origin, Origin::Hop(..)) && &*exchange.method == READ;
+        let is_out = exchange.toward == Peer::Client && exchange.stage == Stage::Out;
+        is_own && is_out && exchange.cancel.is_none()
+    });
+    let mut open: Vec<_> = open.map(|(number, _)| number).collect();
+    open.sort_unstable();
+    let (late, others): (Vec<_>, Vec<_>) = open.into_iter().partition(|number| *number <= last);
+    core.times_reads = !others.is_empty();
+    if let Some(number) = others.last() {
+        core.timers.set(core.now + TIME, Timer::Reads(*number));
+    }
+    for number in late {
+        withdraw::withdraw(core, mcp, number, new_cancel(), steps);
+        let session = core
+            .exchanges
+            .get(number)
+            .and_then(|read| read.session.clone());
+        if core.silent.is_none() {
+            let seconds = TIME.as_secs();
+            core.tell_user(&format!(
+                "this editor says that it reads files for others, and did not answer within {seconds} s; the \
+                 proxies go on without them."
+            ));
+        }
+        core.silent = session;
+        fail(core, number, steps);
+    }
+}
+
+fn fail(core: &Core, number: ExchangeId, steps: &mut Steps) {
+    let text = "acp-chain: the client says that it reads files, and does not answer";
+    let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
+    steps.extend(core.exchanges.answer_of_end(number, Peer::Client, error));
+}
