@@ -1,6 +1,7 @@
 //! What breaks on the way, and what becomes of messages then.
 
 use acp_chain_tests::client::prompt;
+use acp_chain_tests::envelope;
 use acp_chain_tests::process::Process;
 
 use super::server::{Events, Server};
@@ -266,6 +267,45 @@ async fn what_is_refused_of_a_session_fails_its_requests_and_no_others() {
         .await;
     server.post().await.answer("409 Conflict", "", "").await;
     assert!(client.wire.response(&turn).await.error.is_some());
+    end(client, &mut server).await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_refused_by_itself_does_not_end_the_connection() {
+    let mut server = Server::start().await;
+    let (mut client, mut events) = begun(&mut server, "").await;
+    // No header holds this name, so nothing is sent.
+    let unspeakable = r#"{"sessionId":"a\nb"}"#;
+    client.wire.notify("session/cancel", unspeakable);
+    let turn = client.wire.ask("session/prompt", unspeakable);
+    assert!(client.wire.response(&turn).await.error.is_some());
+
+    client.wire.notify("vendor/large", "{}");
+    server
+        .post()
+        .await
+        .answer("413 Content Too Large", "", "")
+        .await;
+
+    events
+        .say("data: {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"vendor/ask\"}\n\n")
+        .await;
+    let asked = client.wire.receive().await.unwrap();
+    assert!(asked.is_request());
+    client.wire.send(envelope::result("7", r#"{"large":1}"#));
+    let answer = server.post().await;
+    assert!(answer.body.contains("large"), "{}", answer.body);
+    answer.answer("413 Content Too Large", "", "").await;
+    let failed = server.post().await;
+    assert!(
+        failed
+            .body
+            .starts_with(r#"{"jsonrpc":"2.0","id":7,"error":"#)
+            && failed.body.contains("413"),
+        "{}",
+        failed.body
+    );
+    failed.accept().await;
     end(client, &mut server).await;
 }
 

@@ -230,7 +230,7 @@ impl Connection {
                 Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
                     session = None;
                 }
-                Err(refusal) => return self.refuse(&message, refusal).await,
+                Err(refusal) => return self.refuse(&message, None, refusal).await,
             }
         }
         // If its stream is open, its name is valid in a header.
@@ -248,22 +248,39 @@ impl Connection {
                 {
                     return self.fail_session(name, &refusal.error).await;
                 }
-                self.refuse(&message, refusal).await
+                self.refuse(&message, header.as_ref(), refusal).await
             }
         }
     }
 
-    /// Answers a request that the server does not accept. For other messages there is nobody to tell.
-    async fn refuse(&self, message: &Message, refusal: Refusal) -> Result<(), RemoteError> {
-        match message.id() {
-            Some(id) if message.kind() == Kind::Request => {
+    /// Takes back a message that the server does not accept: a request is answered, and the agent gets an error in place
+    /// of the answer that it waits for. The connection goes on without a notification.
+    async fn refuse(
+        &self,
+        message: &Message,
+        session: Option<&HeaderValue>,
+        refusal: Refusal,
+    ) -> Result<(), RemoteError> {
+        match (message.kind(), message.id()) {
+            (Kind::Request, Some(id)) => {
                 self.open().settle(&id);
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }
             // Its session is unusable for its client.
             _ if refusal.status == StatusCode::CONFLICT || refusal.is_unknown() => Ok(()),
-            _ => Err(refusal.error),
+            _ if !refusal.status.is_client_error() => Err(refusal.error),
+            (Kind::Result, Some(id)) => {
+                let error = failure(&id, &refusal.error);
+                self.post(&error, session).await?.or_error()
+            }
+            _ => {
+                tracing::warn!(
+                    "dropped a message that the server refused: {}",
+                    refusal.error
+                );
+                Ok(())
+            }
         }
     }
 
@@ -281,12 +298,8 @@ impl Connection {
     }
 
     async fn answer(&self, id: &Id, error: &RemoteError) {
-        let error = Error::new(code::INTERNAL_ERROR, error.to_string()).to_json();
-        let line = format!(
-            r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#,
-            id.as_str()
-        );
-        let _ = self.inbox.send(Heard::Message(line.into())).await;
+        let line = failure(id, error);
+        let _ = self.inbox.send(Heard::Message(line)).await;
     }
 
     /// Ends with an error.
@@ -331,6 +344,13 @@ impl Link for Connection {
         streams.shutdown().await;
         let _ = self.inbox.send(Heard::End(Ok(()))).await;
     }
+}
+
+/// The answer that a request has failed.
+fn failure(id: &Id, error: &RemoteError) -> Bytes {
+    let error = Error::new(code::INTERNAL_ERROR, error.to_string()).to_json();
+    let id = id.as_str();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#).into()
 }
 
 /// Whether a request names a session that the server may not know yet.
