@@ -1,5 +1,6 @@
 //! Sockets for programs of the same user, each in a folder of its own that nobody else can enter.
 
+use std::env;
 use std::fs::{self, DirBuilder, Permissions};
 use std::io;
 use std::net::{Ipv4Addr, TcpListener};
@@ -11,6 +12,8 @@ use std::time::Duration;
 use rustix::process::geteuid;
 
 use acp_chain_rpc::untrusted::Untrusted;
+
+use super::files::check_owner;
 
 /// The prefix of our folders' names.
 const FOLDER: &str = "acp-chain-";
@@ -55,11 +58,27 @@ impl Drop for Folder {
     }
 }
 
-/// Where a folder with the socket may be, the better place first. Paths in the second are short enough for sockets.
+/// Where a folder with the socket may be, the better place first. A later place serves where an earlier one cannot be
+/// written to, or has a path too long for a socket.
 pub fn places() -> Vec<PathBuf> {
-    let own = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let own = own.filter(|path| path.is_absolute() && path.is_dir());
-    own.into_iter().chain([std::env::temp_dir()]).collect()
+    let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let named = named.filter(|path| path.is_absolute() && path.is_dir());
+    // The environment names neither of these two: whoever else could change them is no reason not to start.
+    let usual = PathBuf::from(format!("/run/user/{}", geteuid().as_raw()));
+    let [usual, last] =
+        [usual, PathBuf::from("/tmp")].map(|path| Some(path).filter(|path| is_safe(path)));
+    let all = [named, usual, Some(env::temp_dir()), last];
+    let mut places = Vec::new();
+    for place in all.into_iter().flatten() {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
+fn is_safe(place: &Path) -> bool {
+    place.is_dir() && check_owner(place).is_ok()
 }
 
 /// A port on the loopback interface, chosen by the system.
@@ -69,14 +88,18 @@ pub fn port() -> io::Result<TcpListener> {
 
 /// Makes a folder in the best place, and the socket in it.
 pub fn make(random: &str) -> io::Result<(Folder, UnixListener)> {
-    let mut made = Err(io::ErrorKind::NotFound.into());
-    for place in places() {
-        made = make_in(&place, random);
-        if made.is_ok() {
-            break;
+    make_in_first(&places(), random)
+}
+
+fn make_in_first(places: &[PathBuf], random: &str) -> io::Result<(Folder, UnixListener)> {
+    let mut failed = io::ErrorKind::NotFound.into();
+    for place in places {
+        match make_in(place, random) {
+            Ok(made) => return Ok(made),
+            Err(error) => failed = error,
         }
     }
-    made
+    Err(failed)
 }
 
 fn make_in(place: &Path, random: &str) -> io::Result<(Folder, UnixListener)> {
@@ -130,5 +153,37 @@ pub async fn clear(place: &Path) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_that_has_no_room_for_a_socket_is_passed_over_and_left_empty() {
+        let top = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
+        let short = top.path().to_owned();
+        let long = short.join("x".repeat(100));
+        fs::create_dir(&long).unwrap();
+        let file = short.join("file");
+        fs::write(&file, "").unwrap();
+        let missing = short.join("missing");
+        for unfit in [&long, &file, &missing] {
+            let places = [unfit.clone(), short.clone()];
+            let (folder, _listener) = make_in_first(&places, "abc").unwrap();
+            assert_eq!(folder.place(), Some(&*short), "{}", unfit.display());
+            let about = fs::metadata(folder.socket().parent().unwrap()).unwrap();
+            assert_eq!(about.mode() & 0o777, 0o700);
+        }
+        assert_eq!(fs::read_dir(&long).unwrap().count(), 0);
+        let error = make_in_first(&[missing, long], "abc").unwrap_err();
+        assert!(error.to_string().contains("set XDG_RUNTIME_DIR"), "{error}");
+    }
+
+    #[test]
+    fn the_last_place_is_one_that_every_system_has() {
+        let places = places();
+        assert_eq!(places.last().map(PathBuf::as_path), Some(Path::new("/tmp")));
     }
 }

@@ -1,5 +1,10 @@
 //! elizacp, an agent that reaches MCP servers by stdio alone, and knows nothing of ours.
 
+use std::fs;
+use std::path::Path;
+
+use acp_chain_tests::chain::MANIFEST;
+use acp_chain_tests::host::run;
 use serde_json::json;
 
 use super::turns::{Turns, agent, files, tools};
@@ -134,4 +139,32 @@ async fn a_proxy_that_breaks_fails_its_call_and_is_there_again_for_the_next() {
         .turn(r#"Use tool tools::echo with {"text":"again"}"#)
         .await;
     assert!(said.contains("OK: ") && said.contains("again"), "{said}");
+}
+
+#[tokio::test]
+async fn it_calls_tools_wherever_the_usual_folders_have_no_room_for_a_socket() {
+    let top = tempfile::tempdir().unwrap();
+    let long = top.path().join("x".repeat(100));
+    fs::create_dir(&long).unwrap();
+    let missing = top.path().join("missing");
+    // Build machines and Nix have no `XDG_RUNTIME_DIR`; elsewhere it may be the one with the long path.
+    for (runtime, temporary) in [(None, &long), (None, &missing), (Some(&long), &long)] {
+        let command = |folder: &Path| {
+            let mut command = run(Some(&folder.join(MANIFEST)), agent(ELIZACP));
+            command.env("TMPDIR", temporary);
+            match runtime {
+                Some(folder) => command.env("XDG_RUNTIME_DIR", folder),
+                None => command.env_remove("XDG_RUNTIME_DIR"),
+            };
+            command
+        };
+        let mut turns = Turns::launch(&tools("tools", "tools"), command, &json!([])).await;
+        let said = turns
+            .turn(r#"Use tool tools::echo with {"text":"so be it"}"#)
+            .await;
+        assert!(
+            said.starts_with("OK: ") && said.contains("so be it"),
+            "{said}"
+        );
+    }
 }
