@@ -74,9 +74,17 @@ pub enum Error {
         /// The error.
         wrong: String,
     },
-    /// The file has no agents.
-    #[error("{} has no agent with a launch command; add one there, with its `command`, and try again", .0.display())]
-    NoAgents(PathBuf),
+    /// The file has no agents, or only some that are left alone.
+    #[error(
+        "{} has no agent with a launch command{}; add one there, with its `command`, and try again", path.display(),
+        reasons(left)
+    )]
+    NoAgents {
+        /// The file.
+        path: PathBuf,
+        /// The agents that are left alone, and why.
+        left: Vec<(String, &'static str)>,
+    },
     /// The named agent does not exist.
     #[error(
         "{} has no agent `{name}`{}; it has {}, and {} installed by `acp-chain agent add`", path.display(),
@@ -170,6 +178,15 @@ fn names(names: &[String]) -> String {
     match names.is_empty() {
         true => "none".to_owned(),
         false => names.join(", "),
+    }
+}
+
+fn reasons(left: &[(String, &'static str)]) -> String {
+    let reasons = left.iter().map(|(name, why)| format!("`{name}` {why}"));
+    let reasons = reasons.collect::<Vec<_>>().join("; ");
+    match left.is_empty() {
+        true => reasons,
+        false => format!(" ({reasons})"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::error::{Error, Malformed};
 use crate::file::{read, resolved};
 use crate::launch::Launch;
 use crate::places::Folders;
-use crate::shell::shell_word;
+use crate::shell::shell_line;
 
 /// The user's choice of agents.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +73,8 @@ pub struct Planned {
     pub left: Vec<(String, &'static str)>,
     /// The added agents.
     pub added: Vec<String>,
+    /// What is launched without a chain nevertheless, and what to do about it.
+    pub note: Option<String>,
 }
 
 /// Why an agent is left alone whose command launches acp-chain by hand.
@@ -98,6 +100,7 @@ pub fn plan(
     let path = resolved(&chosen?)?;
     let before = read(&path)?;
     let mut selected = Selected::default();
+    let mut note = None;
     let after = match &editor.kind {
         Kind::Agents { dialect, .. } => {
             let text = before.as_deref().or(may_add.then_some(""));
@@ -106,12 +109,18 @@ pub fn plan(
                 looked: vec![path.clone()],
             })?;
             selected = select(&path, text, *dialect, wanted, launch)?;
-            let after = agents::wrap(text, *dialect, &selected.agents, launch)
+            let after = agents::wrap(text, *dialect, &selected.agents, launch, &places.home)
                 .and_then(|text| agents::put(&text, *dialect, &selected.added, launch));
             Some(after.map_err(Malformed::in_file(&path))?)
         }
         Kind::Code(code) => {
             let text = before.as_deref().unwrap_or_default();
+            note = Some(format!(
+                "Agents {} are launched without a chain: let their command be `{} AGENT ARGS…`, on the machine where \
+                 they run.",
+                code.others,
+                shell_line(&launch.before_command())
+            ));
             Some(coded(editor, code, &path, text, wanted, launch)?)
         }
         Kind::Typed { .. } => before.clone(),
@@ -133,6 +142,7 @@ pub fn plan(
         change,
         left,
         added,
+        note,
     })
 }
 
@@ -191,18 +201,19 @@ fn is_chained(agent: &Agent) -> bool {
     matches!(agent.runs, Runs::Chain | Runs::ByHand)
 }
 
-/// A text without our additions; `None` if nothing else is left.
+/// A text without our additions, given the original one; `None` if nothing else is left.
 pub(crate) fn without(
     editor: &Editor,
     path: &Path,
     text: &str,
     agents: &[String],
     added: &[String],
+    original: &str,
 ) -> Result<Option<String>, Error> {
     match &editor.kind {
         Kind::Agents { dialect, .. } => {
             let text = agents::take(text, *dialect, added)
-                .and_then(|text| agents::unwrap(&text, *dialect, agents));
+                .and_then(|text| agents::unwrap(&text, *dialect, agents, original));
             text.map(Some).map_err(Malformed::in_file(path))
         }
         Kind::Code(code) => {
@@ -300,7 +311,12 @@ fn select(
             Some(only) if !is_any && there.len() == 1 => {
                 return Err(unfit(only, why(only).unwrap_or_default()));
             }
-            _ if !is_any => return Err(Error::NoAgents(path.to_owned())),
+            _ if !is_any => {
+                return Err(Error::NoAgents {
+                    path: path.to_owned(),
+                    left: selected.left,
+                });
+            }
             _ => {}
         }
     }
@@ -336,12 +352,10 @@ fn coded(
     // If a name is both, the program is meant: we only write what is between it and the editor.
     let is_only_ours = |name: &&String| wanted.is_installed(name) && which::which(name).is_err();
     if let Some(name) = wanted.agents.iter().find(is_only_ours) {
-        let words = launch.installed(name);
-        let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
         return Err(Error::InCode {
             title: editor.title,
             name: name.clone(),
-            command: words.join(" "),
+            command: shell_line(&launch.installed(name)),
         });
     }
     let is_in = block::is_in(text, code.comment).map_err(Malformed::in_file(path))?;

@@ -40,3 +40,9 @@ pub fn shell_word(word: &str) -> String {
         false => format!("'{}'", word.replace('\'', r"'\''")),
     }
 }
+
+/// The words of a command line, as they are read by [`shell_words`].
+pub fn shell_line(words: &[String]) -> String {
+    let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
+    words.join(" ")
+}

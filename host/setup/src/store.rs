@@ -85,9 +85,7 @@ impl Store {
                     }
                     // It was edited since: keep its state without our entries.
                     _ => match &change.before {
-                        Some(text) => {
-                            without(editor, &change.path, text, &record.agents, &record.added)?
-                        }
+                        Some(text) => self.without(editor, &change.path, text, record)?,
                         None => None,
                     },
                 }
@@ -121,7 +119,7 @@ impl Store {
         let mut known = Vec::new();
         let files = match file {
             Some(file) => vec![std::path::absolute(file).map_err(Error::disk(file))?],
-            None => editor.files(places),
+            None => editor.changeable(places),
         };
         for file in files {
             // A file that no longer exists was nevertheless changed.
@@ -148,10 +146,7 @@ impl Store {
                 return Err(Error::Gone { path, backup });
             }
             Some(_) if now.as_ref() == Some(&record.after) => (self.backup(&path, &record)?, true),
-            Some(text) => (
-                without(editor, &path, text, &record.agents, &record.added)?,
-                false,
-            ),
+            Some(text) => (self.without(editor, &path, text, &record)?, false),
         };
         let mut left = Vec::new();
         if let Some(after) = after.as_deref().filter(|_| !is_exact) {
@@ -227,6 +222,19 @@ impl Store {
                 wrong: "it is not what was written".to_owned(),
             }),
         }
+    }
+
+    /// An edited text without what the record says was added.
+    fn without(
+        &self,
+        editor: &Editor,
+        path: &Path,
+        text: &str,
+        record: &Record,
+    ) -> Result<Option<String>, Error> {
+        let original = self.backup(path, record).ok().flatten();
+        let original = original.as_deref().unwrap_or_default();
+        without(editor, path, text, &record.agents, &record.added, original)
     }
 
     fn keep(&self, path: &Path, record: &Record, before: Option<&str>) -> Result<(), Error> {

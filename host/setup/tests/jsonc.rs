@@ -85,7 +85,8 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     fs::write(&file, text).unwrap();
     let editor = Editor::named("zed").unwrap();
     let places = Folders {
-        home: path.clone(),
+        // What is expanded stays the same.
+        home: "~".into(),
         settings: path.clone(),
         local_settings: path.clone(),
         nvim: String::new(),

@@ -28,7 +28,7 @@ pub fn all() -> Vec<Launched> {
     };
     let mut all = Vec::new();
     for editor in &EDITORS {
-        for path in editor.found(&places) {
+        for path in editor.everywhere(&places) {
             let (found, _) = agents(editor, &path).unwrap_or_default();
             let launched = found.into_iter().filter_map(|one| {
                 let agent = behind(&one)?;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use acp_chain_setup::{
-    Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, Wanted, agents, plan, typed,
+    Agent, Change, EDITORS, Editor, Error, Folders, Launch, Runs, Store, Wanted, agents, plan,
+    typed,
 };
 use clap::builder::PossibleValuesParser;
 use similar::{ChangeTag, TextDiff};
@@ -96,6 +97,9 @@ impl Setup {
             }
             return Ok(ExitCode::SUCCESS);
         }
+        if self.file.is_none() {
+            name_further(editor, places);
+        }
         let planned = plan(editor, places, &wanted, &launch);
         let planned = planned.map_err(|error| {
             let next = self.with_installed(editor, places, &wanted, &launch, &error);
@@ -106,6 +110,9 @@ impl Setup {
         }
         for (agent, why) in &planned.left {
             say!("`{}` stays as it is: it {why}.", quote(agent, MAX_QUOTE));
+        }
+        if let Some(note) = &planned.note {
+            say!("{}", Untrusted::new(note));
         }
         let path = Untrusted::new(planned.path.display());
         let Some(change) = &planned.change else {
@@ -192,7 +199,7 @@ impl Setup {
         launch: &Launch,
         error: &Error,
     ) -> String {
-        let has_none = matches!(error, Error::NoAgents(_) | Error::NotFound { .. });
+        let has_none = matches!(error, Error::NoAgents { .. } | Error::NotFound { .. });
         let [only] = &wanted.installed[..] else {
             return String::new();
         };
@@ -307,7 +314,7 @@ fn list(places: &Folders) {
     let mut is_any = false;
     for editor in &EDITORS {
         let found = editor.found(places);
-        for path in &found {
+        for path in &editor.everywhere(places) {
             is_any = true;
             say!("{}: {}", editor.title, Untrusted::new(path.display()));
             one(editor, path, &command(editor, path, &found));
@@ -331,11 +338,25 @@ fn list(places: &Folders) {
     }
 }
 
+/// Names the files with agents that are not changed without `--file`.
+fn name_further(editor: &Editor, places: &Folders) {
+    for path in editor.further(places) {
+        let is_open = |agent: &Agent| matches!(agent.runs, Runs::Other(_));
+        if agents(editor, &path).is_ok_and(|(found, _)| found.iter().any(is_open)) {
+            say!(
+                "{} has agents too, and stays as it is: `{}` puts acp-chain in front of them.",
+                Untrusted::new(path.display()),
+                command(editor, &path, &[])
+            );
+        }
+    }
+}
+
 /// The command that changes one of the configurations found.
 pub fn command(editor: &Editor, path: &Path, found: &[PathBuf]) -> String {
     let setup = format!("acp-chain setup {}", editor.name);
-    match found.len() {
-        0 | 1 => setup,
+    match found {
+        [only] if only == path => setup,
         _ => format!("{setup} --file {}", shell::word(path)),
     }
 }

@@ -14,6 +14,7 @@ mod manifest;
 mod otel;
 mod project;
 mod setup;
+mod setup_elsewhere;
 mod told;
 mod trace;
 mod try_turn;

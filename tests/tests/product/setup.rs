@@ -28,10 +28,10 @@ const SETTINGS: &str = r#"{
 "#;
 
 /// A user with a home.
-struct User(TempDir);
+pub struct User(TempDir);
 
 impl User {
-    fn new() -> Self {
+    pub fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
@@ -42,22 +42,22 @@ impl User {
         user
     }
 
-    fn path(&self, path: &str) -> PathBuf {
+    pub fn path(&self, path: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(path)
     }
 
-    fn write(&self, path: &str, text: &str) -> PathBuf {
+    pub fn write(&self, path: &str, text: &str) -> PathBuf {
         let path = self.path(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(&path, text).unwrap();
         path
     }
 
-    fn read(&self, path: &str) -> String {
+    pub fn read(&self, path: &str) -> String {
         fs::read_to_string(self.path(path)).unwrap()
     }
 
-    fn command(&self, program: &Path) -> Command {
+    pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
             .env_clear()
@@ -68,12 +68,12 @@ impl User {
     }
 
     /// What `acp-chain setup` prints, and whether it did what it should.
-    fn setup(&self, args: &[&str]) -> (bool, String) {
+    pub fn setup(&self, args: &[&str]) -> (bool, String) {
         self.runs(&[&["setup"], args].concat())
     }
 
     /// The same of any command.
-    fn runs(&self, args: &[&str]) -> (bool, String) {
+    pub fn runs(&self, args: &[&str]) -> (bool, String) {
         let output = self.command(installed()).args(args).output();
         let output = output.unwrap();
         let printed = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
@@ -81,21 +81,21 @@ impl User {
     }
 
     /// The same, which has to succeed.
-    fn sets_up(&self, args: &[&str]) -> String {
+    pub fn sets_up(&self, args: &[&str]) -> String {
         let (is_success, printed) = self.setup(args);
         assert!(is_success, "{args:?}: {printed}");
         printed
     }
 
     /// The same, which has to fail.
-    fn is_refused(&self, args: &[&str]) -> String {
+    pub fn is_refused(&self, args: &[&str]) -> String {
         let (is_success, printed) = self.setup(args);
         assert!(!is_success, "{args:?}: {printed}");
         printed
     }
 
     /// Installs a command under a name. Gives what is printed.
-    fn adds(&self, name: &str, words: &[&str]) -> String {
+    pub fn adds(&self, name: &str, words: &[&str]) -> String {
         let (is_success, printed) = self.runs(&[&["agent", "add", name, "--"], words].concat());
         assert!(is_success, "{name}: {printed}");
         printed

@@ -2,9 +2,10 @@
 //! those again. The words of the agent's own command stay as written.
 
 use std::ops::Range;
+use std::path::Path;
 
 use crate::launch::{Ours, is_acp_chain, ours};
-use crate::shell::{shell_word, shell_words};
+use crate::shell::{shell_line, shell_words};
 
 /// Replacements for parts of a text.
 pub type Edits = Vec<(Range<usize>, String)>;
@@ -97,16 +98,16 @@ impl Command {
         }
     }
 
-    /// With these words before it, replacing this many at its beginning.
-    pub fn wrapped(&self, text: &str, count: usize, prefix: &[String]) -> Edits {
+    /// With these words before it, replacing this many at its beginning. What an editor expands in its program is
+    /// expanded, as nobody else does it.
+    pub fn wrapped(&self, text: &str, count: usize, prefix: &[String], home: &Path) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {
             Self::List { open, words } => vec![before(text, *open, words, count, &all)],
             Self::Line(line) => {
-                let words: Vec<_> = prefix.iter().map(|word| shell_word(word)).collect();
                 let all = shell_words(&line.says);
                 let start = all.get(count).map_or(0, |(_, start)| *start);
-                let new = format!("{} {}", words.join(" "), &line.says[start..]);
+                let new = format!("{} {}", shell_line(prefix), &line.says[start..]);
                 vec![(line.at.clone(), json(&new))]
             }
             Self::Split {
@@ -116,7 +117,10 @@ impl Command {
             } => {
                 let (first, mut rest) = (all[0].clone(), all[1..].to_vec());
                 if count == 0 {
-                    rest.push(text[program.at.clone()].to_owned());
+                    let written = || text[program.at.clone()].to_owned();
+                    rest.push(
+                        expanded(&program.says, home).map_or_else(written, |path| json(&path)),
+                    );
                 }
                 let list = format!("[{}]", rest.join(", "));
                 let arguments = match arguments {
@@ -135,8 +139,8 @@ impl Command {
         }
     }
 
-    /// Without this many words at its beginning.
-    pub fn bare(&self, text: &str, count: usize) -> Edits {
+    /// Without this many words at its beginning. `original` is its program in an earlier text, as it was written there.
+    pub fn bare(&self, text: &str, count: usize, original: Option<(&Word, &str)>) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],
             Self::Line(line) => {
@@ -149,9 +153,14 @@ impl Command {
                 let Arguments::List { words, .. } = arguments else {
                     return Vec::new();
                 };
-                // The agent's own command is among the arguments, as it was written.
-                let agent = text[words[count - 1].at.clone()].to_owned();
-                vec![(program.at.clone(), agent), without(text, words, count)]
+                // The agent's own command is among the arguments, as it was written, or expanded.
+                let agent = &words[count - 1];
+                let written = match original {
+                    Some((word, written)) if is_expansion(&agent.says, &word.says) => written,
+                    _ => &text[agent.at.clone()],
+                };
+                let edit = (program.at.clone(), written.to_owned());
+                vec![edit, without(text, words, count)]
             }
         }
     }
@@ -202,6 +211,23 @@ pub fn gap(text: &str, start: usize) -> &str {
         Some(line) => &text[line.len()..start],
         None => " ",
     }
+}
+
+/// What follows the home folder in a path that begins with `~`, as editors read it.
+fn below_home(path: &str) -> Option<&str> {
+    let rest = path.strip_prefix('~')?;
+    rest.starts_with(std::path::is_separator).then_some(rest)
+}
+
+/// A path with the home folder in place of `~`.
+fn expanded(path: &str, home: &Path) -> Option<String> {
+    let rest = below_home(path)?;
+    Some(format!("{}{rest}", home.to_str()?))
+}
+
+/// Whether a path may be another one with the home folder in place of `~`.
+fn is_expansion(path: &str, original: &str) -> bool {
+    below_home(original).is_some_and(|rest| path.ends_with(rest))
 }
 
 /// A text in JSON.

@@ -1,6 +1,7 @@
 //! Entries of agents: adding one, laid out like its neighbours, or removing one with its comma. The rest of the text is
 //! not rewritten.
 
+use std::env::consts::OS;
 use std::ops::Range;
 
 use jsonc_parser::ast::{Object, Value};
@@ -10,6 +11,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use super::command::{Edits, edited, gap, json};
 use super::find::{Dialect, parse, start};
 use crate::error::Malformed;
+use crate::shell::shell_line;
 
 /// One step of indentation, by default.
 const STEP: &str = "  ";
@@ -47,10 +49,24 @@ pub fn put(
     let step = Some(step.trim_matches(['\r', '\n'])).filter(|step| !step.is_empty());
     let step = step.unwrap_or(STEP);
     let mut edits: Edits = Vec::new();
-    for (at, agents) in under(top, dialect) {
-        edits.extend(place.insert(agents, gap(text, at), step, |layout| {
-            (name, layout.agent(dialect, words))
-        }));
+    for (at, value) in under(top, dialect) {
+        let around = gap(text, at);
+        match value {
+            Value::Object(agents) => edits.extend(place.insert(agents, around, step, |layout| {
+                (name, layout.agent(dialect, words))
+            })),
+            Value::NullKeyword(null) => {
+                let layout = Layout {
+                    gap: around.to_owned(),
+                    step,
+                };
+                edits.push((
+                    null.start()..null.end(),
+                    layout.agents(dialect, name, words),
+                ));
+            }
+            _ => {}
+        }
     }
     if edits.is_empty() {
         edits = place.insert(top, line, step, |layout| {
@@ -72,7 +88,10 @@ pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed
     let Some(Value::Object(top)) = &parsed.value else {
         return Ok(format!("{mark}{text}"));
     };
-    let edits = under(top, dialect).flat_map(|(_, agents)| {
+    let edits = under(top, dialect).flat_map(|(_, value)| {
+        let Value::Object(agents) = value else {
+            return Vec::new();
+        };
         let mut all = agents.properties.iter();
         let index = all.position(|agent| agent.start() + mark.len() == at);
         index.map_or_else(Vec::new, |index| place.remove(agents, index))
@@ -84,13 +103,10 @@ pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed
 fn under<'a, 't>(
     top: &'a Object<'t>,
     dialect: Dialect,
-) -> impl Iterator<Item = (usize, &'a Object<'t>)> {
+) -> impl Iterator<Item = (usize, &'a Value<'t>)> {
     let keys = top.properties.iter();
     let keys = keys.filter(move |key| dialect.keys.contains(&key.name.as_str()));
-    keys.filter_map(|key| match &key.value {
-        Value::Object(agents) => Some((key.start(), agents)),
-        _ => None,
-    })
+    keys.map(|key| (key.start(), &key.value))
 }
 
 /// The layout of an item after this gap.
@@ -124,7 +140,9 @@ impl Layout<'_> {
         };
         let program = words.first().map(|word| json(word)).unwrap_or_default();
         let properties = match dialect.lines {
-            true => vec![("argv", list(words))],
+            // A line is read by every version, but not on Windows.
+            true if OS == "windows" => vec![("argv", list(words))],
+            true => vec![("command", json(&shell_line(words)))],
             false => {
                 let kind = dialect.kind.map(|kind| ("type", json(kind)));
                 let rest = [

@@ -1,5 +1,6 @@
 //! Finds the agents of a configuration, and the places of their commands in it.
 
+use std::env::consts::OS;
 use std::ops::Range;
 
 use jsonc_parser::ast::{Array, Object, ObjectProp, StringLit, Value};
@@ -16,6 +17,10 @@ use crate::error::Malformed;
 pub struct Dialect {
     /// The top-level keys that contain agents, by name.
     pub keys: &'static [&'static str],
+    /// The ways to objects that override what is at the top, and may contain the same keys: `*` is any name.
+    pub overrides: &'static [&'static [&'static str]],
+    /// The keys of such objects for one system each, with the names of [`OS`].
+    pub systems: &'static [&'static str],
     /// A `command` without `args` is a whole command line, as in a shell; all words may also be one `argv`.
     pub lines: bool,
     /// The `type` of an agent with a command.
@@ -72,27 +77,43 @@ pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
         return Err(reader.wrong(&top, "expected an object with settings".to_owned()));
     };
     let mut found = Vec::new();
-    for key in dialect.keys {
-        let Some(agents) = reader.property(top, key)? else {
-            continue;
-        };
-        let Value::Object(agents) = &agents.value else {
-            let wrong = format!("expected an object with agents in `{key}`");
-            return Err(reader.wrong(&agents.value, wrong));
-        };
-        for agent in &agents.properties {
-            let name = agent.name.as_str().to_owned();
-            // A duplicate name is an error, since it is undefined which one is meant.
-            reader.property(agents, &name)?;
-            let command = match &agent.value {
-                Value::Object(agent) => reader.command(agent, dialect)?,
-                _ => Err("is no object with a `command`"),
+    for layer in reader.layers(top, dialect)? {
+        for key in dialect.keys {
+            let Some(agents) = reader.property(layer.settings, key)? else {
+                continue;
             };
-            let at = reader.range(agent).start;
-            found.push(Found { name, at, command });
+            let agents = match &agents.value {
+                Value::Object(agents) => agents,
+                Value::NullKeyword(_) => continue,
+                other => {
+                    let wrong = format!("expected an object with agents in `{key}`");
+                    return Err(reader.wrong(other, wrong));
+                }
+            };
+            for agent in &agents.properties {
+                let name = agent.name.as_str().to_owned();
+                // A duplicate name is an error, since it is undefined which one is meant.
+                reader.property(agents, &name)?;
+                let command = match &agent.value {
+                    _ if !layer.is_for_us => {
+                        Err("is for another system: run `acp-chain setup` there")
+                    }
+                    Value::Object(agent) => reader.command(agent, dialect)?,
+                    _ => Err("is no object with a `command`"),
+                };
+                let at = reader.range(agent).start;
+                found.push(Found { name, at, command });
+            }
         }
     }
     Ok(found)
+}
+
+/// An object with settings: the whole configuration, or one that overrides it.
+struct Layer<'a, 't> {
+    settings: &'a Object<'t>,
+    /// Whether it applies to this system.
+    is_for_us: bool,
 }
 
 /// Searches a text that was parsed from this place on.
@@ -129,6 +150,55 @@ impl Reader<'_> {
         }
     }
 
+    /// All objects with settings, that at the top first.
+    fn layers<'a, 't>(
+        &self,
+        top: &'a Object<'t>,
+        dialect: Dialect,
+    ) -> Result<Vec<Layer<'a, 't>>, Malformed> {
+        let mut layers = vec![Layer {
+            settings: top,
+            is_for_us: true,
+        }];
+        for way in dialect.overrides {
+            let settings = self.follow(top, way)?.into_iter();
+            layers.extend(settings.map(|settings| Layer {
+                settings,
+                is_for_us: true,
+            }));
+        }
+        for system in dialect.systems {
+            let settings = self.follow(top, &[system])?.into_iter();
+            layers.extend(settings.map(|settings| Layer {
+                settings,
+                is_for_us: *system == OS,
+            }));
+        }
+        Ok(layers)
+    }
+
+    /// The objects at the end of this way.
+    fn follow<'a, 't>(
+        &self,
+        from: &'a Object<'t>,
+        way: &[&str],
+    ) -> Result<Vec<&'a Object<'t>>, Malformed> {
+        let Some((key, rest)) = way.split_first() else {
+            return Ok(vec![from]);
+        };
+        let mut ends = Vec::new();
+        let next = match *key {
+            "*" => from.properties.iter().collect(),
+            key => Vec::from_iter(self.property(from, key)?),
+        };
+        for property in next {
+            if let Value::Object(object) = &property.value {
+                ends.extend(self.follow(object, rest)?);
+            }
+        }
+        Ok(ends)
+    }
+
     fn word(&self, text: &StringLit) -> Word {
         Word {
             at: self.range(text),
@@ -151,6 +221,12 @@ impl Reader<'_> {
         agent: &Object,
         dialect: Dialect,
     ) -> Result<Result<Command, &'static str>, Malformed> {
+        let remote = self.property(agent, "remote")?.map(|remote| &remote.value);
+        if !matches!(remote, None | Some(Value::NullKeyword(_))) {
+            return Ok(Err(
+                "has `remote`, so its command runs on another machine: give it one there that launches acp-chain",
+            ));
+        }
         let list = self.property(agent, "argv")?.filter(|_| dialect.lines);
         let program = self.property(agent, "command")?;
         let arguments = self.property(agent, "args")?;

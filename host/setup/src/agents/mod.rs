@@ -8,6 +8,8 @@ mod find;
 pub use self::command::Runs;
 pub use self::find::Dialect;
 
+use std::path::Path;
+
 use self::command::{Command, Edits, edited};
 use self::find::{Found, find};
 use crate::error::Malformed;
@@ -45,9 +47,10 @@ pub fn wrap(
     dialect: Dialect,
     names: &[String],
     launch: &Launch,
+    home: &Path,
 ) -> Result<String, Malformed> {
     let (before_command, before_name) = (launch.before_command(), launch.before_name());
-    each(text, dialect, names, |text, command| {
+    each(text, dialect, names, |_, command| {
         let (count, prefix) = match command.ours() {
             Some(Ours::Name(count)) => (count, &before_name),
             Some(Ours::Command(count)) => (count, &before_command),
@@ -56,15 +59,27 @@ pub fn wrap(
             None => (0, &before_command),
         };
         let is_there = count == prefix.len() && command.words().starts_with(prefix);
-        (!is_there).then(|| command.wrapped(text, count, prefix))
+        (!is_there).then(|| command.wrapped(text, count, prefix, home))
     })
 }
 
-/// Removes acp-chain again, if it precedes a command in the form that [`wrap`] writes.
-pub fn unwrap(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Malformed> {
-    each(text, dialect, names, |text, command| {
+/// Removes acp-chain again, if it precedes a command in the form that [`wrap`] writes. Programs are written as in the
+/// original text.
+pub fn unwrap(
+    text: &str,
+    dialect: Dialect,
+    names: &[String],
+    original: &str,
+) -> Result<String, Malformed> {
+    let before = find(original, dialect).unwrap_or_default();
+    each(text, dialect, names, |name, command| {
+        let mut before = before.iter().filter(|found| found.name == name);
+        let program = before.find_map(|found| match &found.command {
+            Ok(Command::Split { program, .. }) => Some((program, &original[program.at.clone()])),
+            _ => None,
+        });
         match command.ours()? {
-            Ours::Command(count) => Some(command.bare(text, count)),
+            Ours::Command(count) => Some(command.bare(text, count, program)),
             Ours::Name(_) => None,
         }
     })
@@ -106,7 +121,7 @@ pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
         || !named.any(|found| matches!(found.command, Ok(Command::Split { .. })))
 }
 
-/// Edits the command of each agent with these names. Agents under different keys may have the same name.
+/// Edits the command of each agent with these names, by its name and its command. Agents under different keys may have the same name.
 fn each(
     text: &str,
     dialect: Dialect,
@@ -115,7 +130,7 @@ fn each(
 ) -> Result<String, Malformed> {
     let found = find(text, dialect)?.into_iter();
     let wanted = found.filter(|found| names.contains(&found.name));
-    let commands = wanted.filter_map(|found| found.command.ok());
-    let all = commands.filter_map(|command| edits(text, &command));
+    let commands = wanted.filter_map(|found| Some((found.name, found.command.ok()?)));
+    let all = commands.filter_map(|(name, command)| edits(&name, &command));
     Ok(edited(text, all.flatten().collect()))
 }

@@ -1,4 +1,5 @@
-//! acpx, a command-line client. An agent is an `argv`, or a `command`, which without `args` is a whole line.
+//! acpx, a command-line client. An agent is a `command`, which without `args` is a whole line, or, in newer versions, an
+//! `argv`. An older version rejects a file in which there is one, and on Windows newer versions reject lines.
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
@@ -8,8 +9,11 @@ pub(super) const ACPX: Editor = Editor {
     title: "acpx",
     kind: Kind::Agents {
         files: |places| vec![places.home.join(".acpx/config.json")],
+        further: |_| Vec::new(),
         dialect: Dialect {
             keys: &["agents"],
+            overrides: &[],
+            systems: &[],
             lines: true,
             kind: None,
         },

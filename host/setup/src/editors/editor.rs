@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agents::Dialect;
+use crate::agents::{self, Dialect};
 use crate::error::Malformed;
+use crate::file::read;
 use crate::launch::Launch;
 use crate::places::Folders;
 
@@ -24,6 +25,8 @@ pub(crate) enum Kind {
     /// Agents in a JSON file, which may be in one of several places.
     Agents {
         files: fn(&Folders) -> Vec<PathBuf>,
+        /// Files that matter only if there are agents in them, and are changed only by name.
+        further: fn(&Folders) -> Vec<PathBuf>,
         dialect: Dialect,
     },
     /// Code, to which ours is added.
@@ -52,6 +55,8 @@ pub(crate) struct Code {
     pub text: fn(&Launch, &[String]) -> String,
     /// Rejects files to which nothing can be added.
     pub check: Option<Check>,
+    /// The agents that it does not intercept.
+    pub others: &'static str,
 }
 
 impl Editor {
@@ -86,6 +91,40 @@ impl Editor {
             Kind::Code(code) if !code.is_own => found.into_iter().take(1).collect(),
             _ => found,
         }
+    }
+
+    /// Further files with agents, which are not changed unless they are named: of a profile, or for windows that are
+    /// connected to this machine.
+    #[must_use]
+    pub fn further(&self, places: &Folders) -> Vec<PathBuf> {
+        let Kind::Agents {
+            further, dialect, ..
+        } = &self.kind
+        else {
+            return Vec::new();
+        };
+        let has_agents = |file: &PathBuf| {
+            let text = read(file).ok().flatten().unwrap_or_default();
+            agents::read(&text, *dialect).is_ok_and(|agents| !agents.is_empty())
+        };
+        further(places).into_iter().filter(has_agents).collect()
+    }
+
+    /// All files with agents, and the existing configurations.
+    #[must_use]
+    pub fn everywhere(&self, places: &Folders) -> Vec<PathBuf> {
+        let mut files = self.found(places);
+        files.extend(self.further(places));
+        files
+    }
+
+    /// All files that may have been changed.
+    pub(crate) fn changeable(&self, places: &Folders) -> Vec<PathBuf> {
+        let mut files = self.files(places);
+        if let Kind::Agents { further, .. } = &self.kind {
+            files.extend(further(places));
+        }
+        files
     }
 
     /// The place of a new configuration: in the only existing folder, or at the only possible place.

@@ -1,5 +1,5 @@
 //! Emacs, with acp.el, which agent-shell also uses to launch its agents. Our code is at the end of the init file, and
-//! advises the one function that takes an agent's command.
+//! advises the one function that takes an agent's command. An agent that Emacs launches elsewhere is left alone.
 
 use super::editor::{Code, Editor, Kind};
 use crate::error::Malformed;
@@ -29,6 +29,7 @@ pub(super) const EMACS: Editor = Editor {
         comment: ";;",
         text,
         check: Some(check),
+        others: "on other machines (TRAMP), behind `agent-shell-command-prefix`, or of packages that do not use acp.el",
     }),
 };
 

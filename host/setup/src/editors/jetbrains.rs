@@ -8,8 +8,11 @@ pub(super) const JETBRAINS: Editor = Editor {
     title: "JetBrains",
     kind: Kind::Agents {
         files: |places| vec![places.home.join(".jetbrains/acp.json")],
+        further: |_| Vec::new(),
         dialect: Dialect {
             keys: &["agent_servers"],
+            overrides: &[],
+            systems: &[],
             lines: false,
             kind: None,
         },

@@ -1,18 +1,19 @@
-//! Neovim, with `CodeCompanion` or avante. Both are configured by code anywhere, and often when first used, so our code
-//! is a separate file: it changes the one function of each that takes an agent's command, when that is loaded.
+//! Neovim, with `CodeCompanion`, avante or agentic.nvim. They are configured by code anywhere, and often when first used,
+//! so our code is a separate file: it changes the one function of each that takes an agent's command, when that is loaded.
 
 use super::editor::{Code, Editor, Kind};
 use crate::launch::Launch;
 
 pub(super) const NEOVIM: Editor = Editor {
     name: "neovim",
-    title: "Neovim (CodeCompanion, avante)",
+    title: "Neovim (CodeCompanion, avante, agentic.nvim)",
     kind: Kind::Code(Code {
         files: |places| places.in_settings(&format!("{}/plugin/acp-chain.lua", places.nvim)),
         is_own: true,
         comment: "--",
         text,
         check: None,
+        others: "of plugins other than CodeCompanion, avante and agentic.nvim",
     }),
 };
 

@@ -2,7 +2,7 @@
 
 use super::editor::{Editor, Kind};
 use crate::launch::Launch;
-use crate::shell::shell_word;
+use crate::shell::shell_line;
 
 pub(super) const TOAD: Editor = Editor {
     name: "toad",
@@ -14,8 +14,7 @@ pub(super) const TOAD: Editor = Editor {
                 Some(name) => launch.installed(name),
                 None => launch.before_command(),
             };
-            let words: Vec<_> = words.iter().map(|word| shell_word(word)).collect();
-            let line = words.join(" ")
+            let line = shell_line(&words)
                 + if installed.is_some() {
                     ""
                 } else {

@@ -1,10 +1,66 @@
-//! VS Code and its derivatives. Its extensions for ACP have agents under keys of their own.
+//! VS Code and its derivatives. Its extensions for ACP have agents under keys of their own. Each profile has settings of
+//! its own, and so has a machine to which windows elsewhere are connected: agents are launched there.
+
+use std::fs;
+use std::path::PathBuf;
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
+use crate::places::Folders;
 
 /// The folders of their settings.
 const FLAVOURS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
+
+/// The same in a home, of others and of Flatpaks.
+const OTHERS: [&str; 9] = [
+    ".config/Antigravity",
+    ".config/Code - OSS",
+    ".config/Kiro",
+    ".config/Positron",
+    ".config/Trae",
+    ".local/share/code-server",
+    ".var/app/com.visualstudio.code/config/Code",
+    ".var/app/com.vscodium.codium/config/VSCodium",
+    ".var/app/com.visualstudio.code-oss/config/Code - OSS",
+];
+
+/// The folders in a home of what runs where windows elsewhere are connected to.
+const SERVERS: [&str; 8] = [
+    ".vscode-server",
+    ".vscode-server-insiders",
+    ".vscode-server-oss",
+    ".vscode-remote",
+    ".vscodium-server",
+    ".cursor-server",
+    ".windsurf-server",
+    ".antigravity-server",
+];
+
+/// How many profiles are looked at.
+const PROFILES: usize = 100;
+
+fn further(places: &Folders) -> Vec<PathBuf> {
+    let usual = FLAVOURS.map(|name| places.settings.join(name));
+    let others = OTHERS.map(|folder| places.home.join(folder));
+    let profiles = usual.iter().chain(&others).flat_map(|folder| {
+        let profiles = fs::read_dir(folder.join("User/profiles"));
+        let profiles = profiles.into_iter().flatten().flatten().take(PROFILES);
+        let mut files: Vec<_> = profiles
+            .map(|profile| profile.path().join("settings.json"))
+            .collect();
+        files.sort();
+        files
+    });
+    let mut files: Vec<_> = profiles.collect();
+    files.extend(
+        others
+            .iter()
+            .map(|folder| folder.join("User/settings.json")),
+    );
+    let servers = SERVERS.map(|folder| places.home.join(folder));
+    files.extend(servers.map(|folder| folder.join("data/Machine/settings.json")));
+    files
+}
 
 pub(super) const VSCODE: Editor = Editor {
     name: "vscode",
@@ -14,6 +70,7 @@ pub(super) const VSCODE: Editor = Editor {
             let files = FLAVOURS.map(|name| places.settings.join(name).join("User/settings.json"));
             files.to_vec()
         },
+        further,
         dialect: Dialect {
             // From the extensions ACP Client, and ACP Plugin with its older names.
             keys: &[
@@ -22,6 +79,9 @@ pub(super) const VSCODE: Editor = Editor {
                 "acp.agent_servers",
                 "acp.agentServers",
             ],
+            // Those of a `.code-workspace` are under this key.
+            overrides: &[&["settings"]],
+            systems: &[],
             lines: false,
             kind: None,
         },

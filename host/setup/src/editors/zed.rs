@@ -1,4 +1,5 @@
-//! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has one of its own.
+//! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has one of its own. Settings may be overridden for a
+//! channel, a system or a profile.
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;
@@ -16,8 +17,18 @@ pub(super) const ZED: Editor = Editor {
             }
             files
         },
+        further: |_| Vec::new(),
         dialect: Dialect {
             keys: &["agent_servers"],
+            overrides: &[
+                &["dev"],
+                &["nightly"],
+                &["preview"],
+                &["stable"],
+                &["profiles", "*"],
+                &["profiles", "*", "settings"],
+            ],
+            systems: &["linux", "macos", "windows"],
             lines: false,
             kind: Some("custom"),
         },

@@ -21,7 +21,7 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
     let mut findings = Vec::new();
     for editor in &EDITORS {
         let found = editor.found(&places);
-        for path in &found {
+        for path in &editor.everywhere(&places) {
             let setup = setup::command(editor, path, &found);
             findings.extend(configuration(editor, path, &setup));
         }

@@ -1,0 +1,94 @@
+//! A user with the configuration of an editor.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use acp_chain_setup::{Editor, Error, Folders, Launch, Planned, Store, Wanted, plan};
+use tempfile::TempDir;
+
+/// A user with a home.
+pub struct User {
+    _home: TempDir,
+    pub places: Folders,
+    pub store: Store,
+}
+
+impl User {
+    pub fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().canonicalize().unwrap();
+        fs::create_dir(path.join("remembered")).unwrap();
+        let places = Folders {
+            settings: path.join(".config"),
+            local_settings: path.join(".config"),
+            nvim: "nvim".to_owned(),
+            home: path.clone(),
+        };
+        let store = Store::new(path.join("remembered"), |path, bytes| {
+            fs::write(path, bytes)
+        });
+        Self {
+            _home: home,
+            places,
+            store,
+        }
+    }
+
+    pub fn file(&self, path: &str, text: &str) -> PathBuf {
+        let path = self.places.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn plan(&self, editor: &Editor, agents: &[&str]) -> Result<Planned, Error> {
+        plan(
+            editor,
+            &self.places,
+            &wanted(agents, &[]),
+            &launch(&["redact"]),
+        )
+    }
+
+    /// The same where these agents are installed.
+    pub fn plan_installed(
+        &self,
+        editor: &Editor,
+        agents: &[&str],
+        installed: &[&str],
+    ) -> Result<Planned, Error> {
+        plan(
+            editor,
+            &self.places,
+            &wanted(agents, installed),
+            &launch(&["redact"]),
+        )
+    }
+
+    /// Lets all agents have a chain.
+    pub fn set_up(&self, editor: &Editor) {
+        let change = self.plan(editor, &[]).unwrap().change.unwrap();
+        self.store.apply(editor, &change).unwrap();
+    }
+
+    /// Goes back. Gives whether to the very bytes.
+    pub fn undo(&self, editor: &Editor) -> bool {
+        let undo = self.store.undo(editor, &self.places, None).unwrap();
+        self.store.revert(&undo).unwrap();
+        undo.is_exact
+    }
+}
+
+pub fn wanted(agents: &[&str], installed: &[&str]) -> Wanted {
+    let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+    Wanted {
+        file: None,
+        agents: owned(agents),
+        installed: owned(installed),
+    }
+}
+
+pub fn launch(with: &[&str]) -> Launch {
+    let with = with.iter().map(|&name| name.to_owned()).collect();
+    Launch::new(Path::new("/usr/local/bin/acp-chain"), with).unwrap()
+}
