@@ -1,5 +1,5 @@
-//! The words that launch an agent behind a chain: `PROGRAM run [--settings FILE] [--with EXTENSION]… -- COMMAND ARGS…`,
-//! or, for an agent installed by acp-chain, `PROGRAM run [--settings FILE] [--with EXTENSION]… NAME`.
+//! The words that launch an agent behind a chain: `PROGRAM run [--settings FILE] [--data FOLDER] [--with EXTENSION]… --
+//! COMMAND ARGS…`, or, for an agent installed by acp-chain, with its `NAME` in place of the last three.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ const NAME: &str = "acp-chain";
 pub struct Launch {
     program: String,
     config: Option<String>,
+    data: Option<String>,
     with: Vec<String>,
 }
 
@@ -30,6 +31,7 @@ impl Launch {
         Ok(Self {
             program,
             config: None,
+            data: None,
             with,
         })
     }
@@ -39,6 +41,15 @@ impl Launch {
     pub fn with_config(self, config: Option<&Path>) -> Self {
         Self {
             config: config.and_then(writable).map(str::to_owned),
+            ..self
+        }
+    }
+
+    /// With the user's data in this folder, if its path is one that a configuration could contain.
+    #[must_use]
+    pub fn with_data(self, data: Option<&Path>) -> Self {
+        Self {
+            data: data.and_then(writable).map(str::to_owned),
             ..self
         }
     }
@@ -71,10 +82,12 @@ impl Launch {
     /// All words before the name of an installed agent.
     pub(crate) fn before_name(&self) -> Vec<String> {
         let config = self.config.iter().flat_map(|file| ["--settings", file]);
+        let data = self.data.iter().flat_map(|folder| ["--data", folder]);
         let with = self.with.iter().flat_map(|name| ["--with", name]);
         let words = [&*self.program, "run"]
             .into_iter()
             .chain(config)
+            .chain(data)
             .chain(with);
         words.map(str::to_owned).collect()
     }
@@ -111,7 +124,7 @@ pub(crate) fn ours<'w>(words: impl IntoIterator<Item = &'w str>) -> Option<Ours>
     let mut count = 2;
     loop {
         match words.next()? {
-            "--with" | "--settings" => {
+            "--with" | "--settings" | "--data" => {
                 words.next()?;
                 count += 2;
             }
@@ -150,6 +163,10 @@ mod tests {
                 Some(Ours::Name(6)),
             ),
             ("acp-chain run --with redact mine", Some(Ours::Name(4))),
+            (
+                "acp-chain run --settings /c.toml --data /d -- agent",
+                Some(Ours::Command(7)),
+            ),
             ("acp-chain run mine -- --verbose", None),
             ("acp-chain run --manifest chain.toml mine", None),
             ("acp-chain run --no-project mine", None),
@@ -166,6 +183,7 @@ mod tests {
     fn what_is_written_is_known_again() {
         let launch = Launch::new(Path::new("/bin/acp-chain"), vec!["redact".to_owned()]).unwrap();
         let launch = launch.with_config(Some(Path::new("/home/me/config.toml")));
+        let launch = launch.with_data(Some(Path::new("/srv/me/acp-chain")));
         let words = launch.before_command();
         let all = words.iter().map(String::as_str).chain(["agent"]);
         assert_eq!(ours(all), Some(Ours::Command(words.len())));

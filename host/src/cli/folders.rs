@@ -1,5 +1,6 @@
 //! The user's folders of this program. There may be no home folder at all.
 
+use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -38,6 +39,43 @@ pub fn is_config_named() -> bool {
     NAMED.get().is_some()
 }
 
+/// The folder of the user's data that the command line names.
+static NAMED_DATA: OnceLock<PathBuf> = OnceLock::new();
+
+/// Keeps the user's data in this folder, and not in the usual one.
+pub fn name_data(path: &Path) -> io::Result<()> {
+    // It is set once, before anything is read.
+    let _ = NAMED_DATA.set(std::path::absolute(path)?);
+    Ok(())
+}
+
+/// The folder of the user's data, if the command line names one.
+pub fn named_data() -> Option<&'static Path> {
+    NAMED_DATA.get().map(PathBuf::as_path)
+}
+
+/// What the user has installed and decided.
+fn data() -> Option<PathBuf> {
+    match named_data() {
+        Some(folder) => Some(folder.to_owned()),
+        None => folders().map(|folders| folders.data_local_dir().to_owned()),
+    }
+}
+
+/// The folder of the user's data, if only the environment says where it is.
+pub fn moved_data() -> Option<PathBuf> {
+    let moved = PathBuf::from(env::var_os("XDG_DATA_HOME")?);
+    let is_moved = moved != BaseDirs::new()?.home_dir().join(".local/share");
+    data().filter(|data| named_data().is_some() || is_moved && data.starts_with(&moved))
+}
+
+/// The user's own settings, if only the environment says where they are.
+pub fn moved_config() -> Option<PathBuf> {
+    let moved = PathBuf::from(env::var_os("XDG_CONFIG_HOME")?);
+    let is_moved = moved != BaseDirs::new()?.home_dir().join(".config");
+    config_file().filter(|file| is_moved && file.starts_with(&moved))
+}
+
 /// The user's own settings.
 pub fn config_file() -> Option<PathBuf> {
     if let Some(path) = NAMED.get() {
@@ -53,27 +91,27 @@ pub fn code_cache() -> Option<PathBuf> {
 
 /// Installed extensions.
 pub fn extensions() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_local_dir().join("extensions"))
+    data().map(|data| data.join("extensions"))
 }
 
 /// Installed agents.
 pub fn agents() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_local_dir().join("agents"))
+    data().map(|data| data.join("agents"))
 }
 
 /// Toolchains installed for authors.
 pub fn toolchains() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_local_dir().join("toolchains"))
+    data().map(|data| data.join("toolchains"))
 }
 
 /// The user's decisions about projects.
 pub fn trust() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_local_dir().join("trust"))
+    data().map(|data| data.join("trust"))
 }
 
 /// Backups of editors' configurations.
 pub fn setups() -> Option<PathBuf> {
-    folders().map(|folders| folders.data_local_dir().join("setup"))
+    data().map(|data| data.join("setup"))
 }
 
 /// The default log file.
@@ -91,8 +129,15 @@ pub fn sockets() -> Vec<PathBuf> {
     local::places()
 }
 
-/// An error if somebody else could change the user's files, or this program's.
+/// An error if somebody else could change the user's files, or this program's, or if the named ones are not there.
 pub fn check_owners() -> Result<(), String> {
+    // Otherwise decisions about projects would be missing, and nobody would be told.
+    if let Some(data) = named_data().filter(|data| !data.is_dir()) {
+        return Err(format!(
+            "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now",
+            Untrusted::new(data.display())
+        ));
+    }
     let files = [
         ("your config.toml", config_file(), "XDG_CONFIG_HOME"),
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),

@@ -104,6 +104,9 @@ struct Cli {
     /// is there
     #[arg(long, global = true, value_name = "FILE", display_order = 102)]
     settings: Option<PathBuf>,
+    /// What you have installed, and decided about projects; by default, it is in your folder of data
+    #[arg(long, global = true, value_name = "FOLDER", display_order = 103)]
+    data: Option<PathBuf>,
     #[command(subcommand)]
     command: Command,
 }
@@ -303,6 +306,10 @@ fn obey() -> ExitCode {
         tell!("acp-chain: --settings: {error}");
         return ExitCode::from(2);
     }
+    if let Err(error) = cli.data.as_deref().map_or(Ok(()), folders::name_data) {
+        tell!("acp-chain: --data: {error}");
+        return ExitCode::from(2);
+    }
     colours::decide();
     let logging = logging(&cli);
     // This one reads the log, and must not start one.
@@ -391,7 +398,8 @@ fn report(done: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-/// The log settings of this command line, for another process of ours, which has the environment anyway.
+/// The log settings of this command line, and the files that it names, for another process of ours, which has the
+/// environment anyway.
 fn logging(cli: &Cli) -> Vec<OsString> {
     let filter = cli
         .log
@@ -404,7 +412,9 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     let config = folders::config_file().filter(|_| folders::is_config_named());
     let config = config.into_iter();
     let config = config.flat_map(|file| ["--settings".into(), file.into()]);
-    filter.chain(file).chain(config).collect()
+    let data = folders::named_data().into_iter();
+    let data = data.flat_map(|folder| ["--data".into(), folder.into()]);
+    filter.chain(file).chain(config).chain(data).collect()
 }
 
 /// Whether a user runs this in a terminal, and not an editor.

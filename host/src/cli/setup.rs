@@ -78,9 +78,11 @@ impl Setup {
             .map_err(|error| format!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
-        // An editor may look for it elsewhere, and nobody would miss an empty chain.
+        // An editor may look for them elsewhere, and nobody would miss an empty chain.
+        let begun = folders::moved_config().filter(|path| !path.exists());
         let config = folders::config_file().filter(|path| path.exists());
-        let launch = launch.with_config(config.as_deref());
+        let launch = launch.with_config(config.as_deref().or(begun.as_deref()));
+        let launch = launch.with_data(folders::moved_data().as_deref());
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),
@@ -130,6 +132,9 @@ impl Setup {
         }
         if !self.is_agreed(change)? {
             return Ok(self.unchanged());
+        }
+        if let Some(config) = &begun {
+            begin(config)?;
         }
         store()?.apply(editor, change).map_err(shown)?;
         let file = match &self.file {
@@ -278,6 +283,17 @@ fn store() -> Result<Store, String> {
     files::make_private(&folder)
         .map_err(|error| format!("{}: {error}", Untrusted::new(folder.display())))?;
     Ok(Store::new(folder, disk::write))
+}
+
+/// Creates a `config.toml` with nothing in it, for an editor to be told of.
+fn begin(config: &Path) -> Result<(), String> {
+    let path = Untrusted::new(config.display());
+    let folder = config.parent().unwrap_or(config);
+    files::make_private(folder)
+        .and_then(|()| disk::write(config, b""))
+        .map_err(|error| format!("{path}: {error}"))?;
+    say!("{path} is new and empty: what you put into it applies in every editor.");
+    Ok(())
 }
 
 /// Prints a change as a diff.

@@ -105,10 +105,11 @@ fn one(at: &str, path: &Path, setup: &str, agent: &Agent) -> Finding {
 fn with(agent: &Agent) -> String {
     let words = agent.words.get(2..).unwrap_or_default();
     let pairs = words.chunks(2).map_while(|pair| match pair {
-        [option, name] if option == "--with" => Some(name),
+        [option, value] if option != "--" && option.starts_with("--") => Some((option, value)),
         _ => None,
     });
-    let options = pairs.map(|name| format!(" --with {}", shell::word(Path::new(name))));
+    let names = pairs.filter(|(option, _)| *option == "--with");
+    let options = names.map(|(_, name)| format!(" --with {}", shell::word(Path::new(name))));
     options.collect()
 }
 
