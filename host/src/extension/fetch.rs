@@ -10,6 +10,7 @@ mod registry;
 mod web;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 pub use publish::{Artifact, Published};
 pub use web::{Patience, Web, is_local, is_safe};
@@ -96,13 +97,15 @@ pub enum FetchError {
         "{}: the server answers {status}{}{}",
         quote(what, MAX_QUOTE),
         if said.is_empty() { String::new() } else { format!(" ({})", quote(said, MAX_QUOTE)) },
-        next_step(*status)
+        next_step(*status, *wait)
     )]
     Refused {
         /// The source.
         what: String,
         /// The status of its answer.
         status: u16,
+        /// How long it asks to wait.
+        wait: Option<Duration>,
         /// The text of its answer.
         said: String,
     },
@@ -146,12 +149,12 @@ pub enum FetchError {
     Offline(String),
 }
 
-fn next_step(status: u16) -> &'static str {
-    match status {
-        401 | 403 => "; `docker login` for that registry lets you in, if you may",
-        404 => "; check the name and the version",
-        429 => "; it asks to wait for a while",
-        _ => "",
+fn next_step(status: u16, wait: Option<Duration>) -> String {
+    match (status, wait) {
+        (_, Some(wait)) => format!("; try again in {} s", wait.as_secs()),
+        (401 | 403, _) => "; `docker login` for that registry lets you in, if you may".to_owned(),
+        (404, _) => "; check the name and the version".to_owned(),
+        _ => String::new(),
     }
 }
 

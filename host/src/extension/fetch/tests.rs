@@ -476,3 +476,41 @@ async fn a_list_of_referrers_is_read_to_its_end_and_of_the_same_server() {
     let told = signed(subject, lists(endless)).await.unwrap_err();
     assert!(told.contains("does not end"), "{told}");
 }
+
+#[tokio::test]
+async fn a_request_is_repeated_once_after_a_short_wait() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/it", listener.local_addr().unwrap());
+    let busy = answer(429, &[("Retry-After", "0")], b"too many");
+    let answers = [&busy, &answer(200, &[], b"it"), &busy, &busy];
+    let server = async {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut head = Vec::new();
+            while !head.ends_with(b"\r\n\r\n") {
+                head.push(stream.read_u8().await.unwrap());
+            }
+            stream.write_all(answer).await.unwrap();
+        }
+    };
+    let web = fetcher().web.unwrap();
+    let client = async {
+        assert_eq!(web.whole(&url, 10).await.unwrap(), b"it");
+        web.whole(&url, 10).await.unwrap_err().to_string()
+    };
+    let ((), told) = tokio::join!(server, client);
+    assert!(
+        told.contains("answers 429 (too many); try again in 0 s"),
+        "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_long_wait_is_an_error() {
+    let busy = answer(429, &[("Retry-After", "3600")], b"");
+    let answers = |_: &str| Answers::from([("/v2/org/it/manifests/1".to_owned(), busy.clone())]);
+    let server = Server::start(answers, false).await;
+    let told = server.fetch(":1").await.unwrap_err();
+    assert!(told.contains("answers 429; try again in 3600 s"), "{told}");
+    assert_eq!(server.heard().len(), 1);
+}

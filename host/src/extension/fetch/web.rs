@@ -7,11 +7,11 @@
 use std::error::Error as _;
 use std::io::Write;
 use std::net::IpAddr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use reqwest::header::{AUTHORIZATION, HeaderValue};
+use reqwest::header::{AUTHORIZATION, DATE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use reqwest::redirect::{Attempt, Policy};
-use reqwest::{Client, ClientBuilder, RequestBuilder, Response, Url};
+use reqwest::{Client, ClientBuilder, RequestBuilder, Response, StatusCode, Url};
 
 use super::{FetchError, Seen};
 
@@ -20,6 +20,12 @@ const REDIRECTS: usize = 5;
 
 /// How long a download may go on arriving.
 const DOWNLOAD: Duration = Duration::from_hours(24);
+
+/// How long a server may ask us to wait before the same request; longer waits are errors.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// The wait for a server with too many requests that does not say how long.
+const SHORT_PAUSE: Duration = Duration::from_secs(1);
 
 /// How many bytes of an error's text are kept.
 const SAID: u64 = 4 << 10;
@@ -109,7 +115,7 @@ impl Web {
         self.body(url, answer, most as u64, &|_, _| {}).await
     }
 
-    /// Sends a request, and returns any answer.
+    /// Sends a request, and returns any answer. If the server asks for a short wait, the request is repeated once.
     pub async fn send(
         &self,
         what: &str,
@@ -120,7 +126,19 @@ impl Web {
             Some(value) => request.header(AUTHORIZATION, value),
             None => request,
         };
-        request.send().await.map_err(|error| broken(what, error))
+        let again = request.try_clone();
+        let sent = |request: RequestBuilder| async {
+            request.send().await.map_err(|error| broken(what, error))
+        };
+        let answer = sent(request).await?;
+        let wait = wait(answer.status(), answer.headers(), SystemTime::now());
+        match (again, wait) {
+            (Some(again), Some(wait)) if wait <= PAUSE => {
+                tokio::time::sleep(wait).await;
+                sent(again).await
+            }
+            _ => Ok(answer),
+        }
     }
 
     /// The answer, if it is not an error.
@@ -129,6 +147,7 @@ impl Web {
             return Ok(answer);
         }
         let status = answer.status().as_u16();
+        let wait = wait(answer.status(), answer.headers(), SystemTime::now());
         // Nobody reads a long one.
         let said = self
             .body(what, answer, SAID, &|_, _| {})
@@ -137,6 +156,7 @@ impl Web {
         Err(FetchError::Refused {
             what: what.to_owned(),
             status,
+            wait,
             said: String::from_utf8_lossy(&said).trim().to_owned(),
         })
     }
@@ -240,6 +260,28 @@ fn follow(attempt: Attempt) -> reqwest::redirect::Action {
     }
 }
 
+/// How long a server asks us to wait, in seconds or until a time by its own clock.
+fn wait(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let is_busy = [
+        StatusCode::TOO_MANY_REQUESTS,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
+    if !is_busy.contains(&status) {
+        return None;
+    }
+    let text = |name: HeaderName| Some(headers.get(name)?.to_str().ok()?.trim());
+    let time = |text: &str| httpdate::parse_http_date(text).ok();
+    let said = text(RETRY_AFTER).and_then(|said| match said.parse() {
+        Ok(seconds) => Some(Duration::from_secs(seconds)),
+        Err(_) => {
+            let now = text(DATE).and_then(time).unwrap_or(now);
+            Some(time(said)?.duration_since(now).unwrap_or_default())
+        }
+    });
+    let usual = (status == StatusCode::TOO_MANY_REQUESTS).then_some(SHORT_PAUSE);
+    said.or(usual)
+}
+
 fn broken(what: &str, error: reqwest::Error) -> FetchError {
     FetchError::Web {
         what: what.to_owned(),
@@ -269,6 +311,40 @@ fn cause(error: reqwest::Error) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_says_in_either_way_how_long_to_wait() {
+        let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:30 GMT").unwrap();
+        let (later, earlier) = (
+            "Sun, 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:00 GMT",
+        );
+        for (status, headers, expected) in [
+            (429, &[("retry-after", "7")][..], Some(7)),
+            (429, &[("retry-after", " 0 ")], Some(0)),
+            (429, &[("retry-after", later)], Some(7)),
+            (429, &[("retry-after", earlier)], Some(0)),
+            // Its clock differs from ours.
+            (429, &[("retry-after", later), ("date", earlier)], Some(37)),
+            (429, &[("retry-after", "soon")], Some(1)),
+            (429, &[], Some(1)),
+            (503, &[("retry-after", "7")], Some(7)),
+            (503, &[], None),
+            (500, &[("retry-after", "7")], None),
+            (200, &[("retry-after", "7")], None),
+        ] {
+            let headers: HeaderMap = headers
+                .iter()
+                .map(|(name, value)| {
+                    let value = HeaderValue::from_static(value);
+                    (HeaderName::from_static(name), value)
+                })
+                .collect();
+            let waits = wait(StatusCode::from_u16(status).unwrap(), &headers, now);
+            let expected = expected.map(Duration::from_secs);
+            assert_eq!(waits, expected, "{status} {headers:?}");
+        }
+    }
 
     #[test]
     fn only_this_machine_leads_to_itself_and_nobody_to_an_open_connection() {
