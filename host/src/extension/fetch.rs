@@ -5,6 +5,7 @@
 mod credentials;
 mod file;
 mod layout;
+mod passwords;
 mod publish;
 mod registry;
 mod web;
@@ -31,6 +32,18 @@ pub struct Fetched {
     pub manifest: Option<Digest>,
     /// Its minisign signatures, unverified.
     pub signatures: Vec<String>,
+    /// Why there may be others.
+    pub unread: Option<String>,
+}
+
+impl Fetched {
+    /// The end of an error about a missing signature: why it may be missing, if that is known.
+    #[must_use]
+    pub fn unread_signatures(&self) -> String {
+        self.unread.as_ref().map_or_else(String::new, |why| {
+            format!("; its signatures cannot be read: {}", quote(why, MAX_QUOTE))
+        })
+    }
 }
 
 /// Why an extension could not be fetched.
@@ -130,15 +143,15 @@ pub enum FetchError {
         /// The content of its manifest.
         found: String,
     },
-    /// Docker's configuration has no usable password.
+    /// A server refuses, and the user's password cannot be used.
     #[error(
-        "{registry}: the password cannot be read: {}; `docker login {registry}` sets it",
+        "{refused}. If there is a password for it, it was not used: {}",
         quote(why, MAX_QUOTE)
     )]
     Credentials {
-        /// The registry.
-        registry: String,
-        /// The cause.
+        /// The refusal.
+        refused: Box<FetchError>,
+        /// Why there is no usable password.
         why: String,
     },
     /// It is built in.
@@ -155,6 +168,24 @@ fn next_step(status: u16, wait: Option<Duration>) -> String {
         (401 | 403, _) => "; `docker login` for that registry lets you in, if you may".to_owned(),
         (404, _) => "; check the name and the version".to_owned(),
         _ => String::new(),
+    }
+}
+
+impl FetchError {
+    /// The status of a refusal.
+    fn status(&self) -> Option<u16> {
+        match self {
+            Self::Refused { status, .. } => Some(*status),
+            Self::Credentials { refused, .. } => refused.status(),
+            _ => None,
+        }
+    }
+
+    /// Whether the same request would fail again: the server is there and not busy, and refuses or sends nonsense.
+    fn is_final(&self) -> bool {
+        let is_passing = |status| matches!(status, 408 | 429 | 502..=504);
+        let is_refused = self.status().is_some_and(|status| !is_passing(status));
+        is_refused || matches!(self, Self::Malformed { .. })
     }
 }
 
@@ -231,12 +262,10 @@ async fn https(
         });
     }
     let beside = format!("{url}.minisig");
-    let signatures = match web.whole(&beside, SIGNATURE).await {
-        Ok(text) => vec![String::from_utf8_lossy(&text).into_owned()],
-        Err(FetchError::Refused {
-            status: 403 | 404 | 410,
-            ..
-        }) => Vec::new(),
+    let (signatures, unread) = match web.whole(&beside, SIGNATURE).await {
+        Ok(text) => (vec![String::from_utf8_lossy(&text).into_owned()], None),
+        Err(error) if matches!(error.status(), Some(403 | 404 | 410)) => (Vec::new(), None),
+        Err(error) if error.is_final() => (Vec::new(), Some(error.to_string())),
         Err(error) => return Err(error),
     };
     Ok(Fetched {
@@ -244,6 +273,7 @@ async fn https(
         digest,
         manifest: None,
         signatures,
+        unread,
     })
 }
 

@@ -32,6 +32,8 @@ pub struct Candidate {
     pub package: Package,
     pub component: Vec<u8>,
     pub release: Release,
+    /// Why there may be signatures that were not found.
+    pub unread: Option<String>,
 }
 
 impl Checks {
@@ -63,11 +65,12 @@ impl Checks {
     ) -> Result<Candidate, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", shown(source));
         let fetched = self.fetch(place, source)?;
-        let signer = signer(&fetched).map_err(|error| wrong(&error))?;
+        let unread = fetched.unread_signatures();
+        let signer = signer(&fetched).map_err(|error| wrong(&format!("{error}{unread}")))?;
         if self.user.require_signature && signer.is_none() {
             let told = "it has no signature, and your config.toml has `require-signature = true`; ask its \
                         author for one";
-            return Err(wrong(&told));
+            return Err(wrong(&format!("{told}{unread}")));
         }
         self.check_revoked(place, &fetched.digest)
             .map_err(|error| wrong(&error))?;
@@ -94,6 +97,7 @@ impl Checks {
             package,
             component: fetched.component,
             release,
+            unread: fetched.unread,
         })
     }
 

@@ -67,6 +67,9 @@ pub fn show(candidate: &Candidate) {
     about::print(&candidate.package, release.digest, release.size);
     say!("It comes from {}", shown(&release.source));
     say!("It is signed by {}", signer(release));
+    if let Some(why) = &candidate.unread {
+        say!("! its signatures cannot be read: {}", quote(why, MAX_QUOTE));
+    }
     let imports = release
         .imports
         .iter()

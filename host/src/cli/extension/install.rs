@@ -135,7 +135,10 @@ fn get(
     // Whoever wrote the lock may have made up its signer.
     if let Some(wanted) = &release.signer {
         let signed = signer(&fetched.component, &fetched.signatures, Some(wanted));
-        signed.map_err(|error| format!("{}: {error}", shown(&release.source)))?;
+        signed.map_err(|error| {
+            let unread = fetched.unread_signatures();
+            format!("{}: {error}{unread}", shown(&release.source))
+        })?;
     }
     checks.compile(&shown(&release.source), &fetched.component)?;
     let changing = place.store.change().map_err(|error| error.to_string())?;

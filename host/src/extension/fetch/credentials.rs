@@ -1,24 +1,19 @@
-//! Passwords for registries, from Docker's configuration and its helpers, and answers to registries' authentication
-//! challenges.
+//! Answers to registries' authentication challenges. Whatever is wrong with the user's password, a public repository is
+//! read without one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use docker_credential::{CredentialRetrievalError as Error, DockerCredential};
+use docker_credential::DockerCredential;
 use http_auth::{ChallengeRef, parse_challenges};
 use reqwest::header::{HeaderMap, HeaderValue, WWW_AUTHENTICATE};
 use reqwest::{RequestBuilder, Url};
 use serde::Deserialize;
 
+use super::FetchError;
+use super::passwords::{Found, find};
+use super::registry::Registry;
 use super::web::may_lead;
-use super::{FetchError, Registry};
 use crate::limits::REGISTRY_ANSWER;
-
-/// The names under which the password of Docker's own registry is stored: that of `docker login`, which helpers know
-/// too, and that of other tools.
-const DOCKER_HUB: (&str, [&str; 2]) = (
-    "registry-1.docker.io",
-    ["https://index.docker.io/v1/", "index.docker.io"],
-);
 
 /// The schemes that we know, the best one first: a token reveals less than a password.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
@@ -30,33 +25,87 @@ struct Token {
     access_token: Option<String>,
 }
 
+/// What lets us in.
+pub struct Authorization {
+    pub header: HeaderValue,
+    /// Whether it is the user who is let in, and not just anybody.
+    pub is_of_user: bool,
+}
+
 impl Registry<'_> {
     /// The header that authenticates us, after a challenge; `None` if the registry names no usable scheme, or there is
     /// no password.
     pub(super) async fn authorize(
         &self,
         headers: &HeaderMap,
-        repository: &str,
-        actions: &str,
-    ) -> Result<Option<HeaderValue>, FetchError> {
+    ) -> Result<Option<Authorization>, FetchError> {
         let Some(challenge) = &challenge(headers) else {
             return Ok(None);
         };
-        let credential = credential(&self.name).await?;
-        match challenge.scheme.to_ascii_lowercase().as_str() {
-            "bearer" => {
-                let scope = format!("repository:{repository}:{actions}");
-                let token = self.token(challenge, &scope, credential).await?;
-                Ok(Some(header(&format!("Bearer {token}"), self)?))
-            }
-            "basic" => match credential {
-                Some(DockerCredential::UsernamePassword(user, password)) => {
-                    let encoded = STANDARD.encode(format!("{user}:{password}"));
-                    Ok(Some(header(&format!("Basic {encoded}"), self)?))
+        let Found { credential, wrong } = find(&self.files, &self.name, &self.repository).await;
+        self.distrust(wrong);
+        let is_bearer = challenge.scheme.eq_ignore_ascii_case("bearer");
+        let header = match credential {
+            Some(credential) if is_bearer => match self.token(challenge, Some(credential)).await {
+                // It may have expired.
+                Err(refused) if refused.is_final() => {
+                    self.distrust(Some(refused.to_string()));
+                    return self.anonymous(headers).await;
                 }
-                _ => Ok(None),
+                token => token?,
             },
+            Some(DockerCredential::UsernamePassword(user, password)) => {
+                let encoded = STANDARD.encode(format!("{user}:{password}"));
+                header(&format!("Basic {encoded}"), self)?
+            }
+            None if is_bearer => return self.anonymous(headers).await,
+            Some(DockerCredential::IdentityToken(_)) | None => return Ok(None),
+        };
+        Ok(Some(Authorization {
+            header,
+            is_of_user: true,
+        }))
+    }
+
+    /// The same without a password.
+    pub(super) async fn anonymous(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<Authorization>, FetchError> {
+        match &challenge(headers) {
+            Some(challenge) if challenge.scheme.eq_ignore_ascii_case("bearer") => {
+                let token = self.token(challenge, None).await;
+                Ok(Some(Authorization {
+                    header: token.map_err(|error| self.explained(error))?,
+                    is_of_user: false,
+                }))
+            }
             _ => Ok(None),
+        }
+    }
+
+    /// Remembers why the user's password is of no use.
+    pub(super) fn distrust(&self, why: Option<String>) {
+        if let Some(why) = why {
+            // The first reason is the cause of any other.
+            let _ = self.distrusted.set(why);
+        }
+    }
+
+    /// The error, and why the user's password did not prevent it, if that is known.
+    pub(super) fn explained(&self, error: FetchError) -> FetchError {
+        match (error, self.distrusted.get()) {
+            (
+                refused @ FetchError::Refused {
+                    status: 401 | 403 | 404,
+                    ..
+                },
+                Some(why),
+            ) => FetchError::Credentials {
+                refused: Box::new(refused),
+                why: why.clone(),
+            },
+            (error, _) => error,
         }
     }
 
@@ -64,9 +113,8 @@ impl Registry<'_> {
     async fn token(
         &self,
         challenge: &ChallengeRef<'_>,
-        scope: &str,
         credential: Option<DockerCredential>,
-    ) -> Result<String, FetchError> {
+    ) -> Result<HeaderValue, FetchError> {
         let of = |name: &str| {
             let mut params = challenge.params.iter();
             let found = params.find(|(key, _)| key.eq_ignore_ascii_case(name));
@@ -79,6 +127,7 @@ impl Registry<'_> {
             return Err(self.malformed("it names no `https:` address at which to ask for a token"));
         };
         let service = of("service").unwrap_or_default();
+        let scope = &*format!("repository:{}:{}", self.repository, self.actions);
         let what = format!("{} (for {})", url.host_str().unwrap_or_default(), self.name);
         let client = self.web.direct();
         let request: RequestBuilder = match credential {
@@ -115,7 +164,8 @@ impl Registry<'_> {
             .await?;
         let token: Option<Token> = serde_json::from_slice(&body).ok();
         let token = token.and_then(|token| token.token.or(token.access_token));
-        token.ok_or_else(|| self.malformed("its token service returns none"))
+        let token = token.ok_or_else(|| self.malformed("its token service returns none"))?;
+        header(&format!("Bearer {token}"), self)
     }
 }
 
@@ -142,57 +192,8 @@ fn header(text: &str, registry: &Registry<'_>) -> Result<HeaderValue, FetchError
     Ok(value)
 }
 
-/// The user's credentials for a registry. A helper is a program, and may prompt the user.
-async fn credential(registry: &str) -> Result<Option<DockerCredential>, FetchError> {
-    let (host, names) = DOCKER_HUB;
-    let names = match registry == host {
-        true => Vec::from(names.map(str::to_owned)),
-        false => vec![registry.to_owned()],
-    };
-    let stored = move || stored(&names, docker_credential::get_credential);
-    let found = tokio::task::spawn_blocking(stored).await;
-    let wrong = |why: String| FetchError::Credentials {
-        registry: registry.to_owned(),
-        why,
-    };
-    match found.map_err(|error| wrong(error.to_string()))? {
-        Ok(credential) => Ok(credential),
-        Err(Error::HelperFailure { helper, stderr, .. }) => {
-            Err(wrong(format!("`{helper}` failed: {stderr}")))
-        }
-        Err(error) => Err(wrong(error.to_string())),
-    }
-}
-
-/// The credentials under the first of these names that has any.
-fn stored(
-    names: &[String],
-    get: impl Fn(&str) -> Result<DockerCredential, Error>,
-) -> Result<Option<DockerCredential>, Error> {
-    for name in names {
-        match get(name) {
-            Ok(credential) => return Ok(Some(credential)),
-            Err(error) if is_none(&error) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(None)
-}
-
-/// Whether there are just no credentials.
-fn is_none(error: &Error) -> bool {
-    match error {
-        Error::ConfigNotFound | Error::NoCredentialConfigured | Error::ConfigReadError => true,
-        // A helper's answer.
-        Error::HelperFailure { stdout, .. } => stdout.contains("credentials not found"),
-        _ => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use docker_credential::get_credential_from_reader;
-
     use super::*;
 
     #[test]
@@ -209,33 +210,5 @@ mod tests {
         assert_eq!(best(&["Negotiate", basic]).as_deref(), Some("Basic"));
         let all = ["Negotiate", basic, bearer];
         assert_eq!(best(&all).as_deref(), Some("Bearer"));
-    }
-
-    #[test]
-    fn the_password_of_docker_hub_is_found_under_each_of_its_names() {
-        let names = DOCKER_HUB.1.map(str::to_owned);
-        let ours = DockerCredential::UsernamePassword("me".to_owned(), "secret".to_owned());
-        for name in [
-            "https://index.docker.io/v1/",
-            "index.docker.io",
-            "docker.io",
-            "registry-1.docker.io",
-        ] {
-            let config = format!(r#"{{"auths":{{"{name}":{{"auth":"bWU6c2VjcmV0"}}}}}}"#);
-            let get = |name: &str| get_credential_from_reader(config.as_bytes(), name);
-            let found = stored(&names, get).unwrap();
-            assert_eq!(found.as_ref(), Some(&ours), "{name}");
-        }
-        // As of `docker-credential-pass`.
-        let helper = |name: &str| match name {
-            "https://index.docker.io/v1/" => Ok(DockerCredential::IdentityToken(String::new())),
-            _ => Err(Error::HelperFailure {
-                helper: "pass".to_owned(),
-                stdout: "credentials not found in native keychain\n".to_owned(),
-                stderr: String::new(),
-            }),
-        };
-        assert!(stored(&names, helper).unwrap().is_some());
-        assert_eq!(stored(&names[1..], helper), Ok(None));
     }
 }

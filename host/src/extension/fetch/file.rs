@@ -22,6 +22,7 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
         component,
         manifest: None,
         signatures,
+        unread: None,
     })
 }
 

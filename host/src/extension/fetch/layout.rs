@@ -75,12 +75,18 @@ pub struct Manifest {
 }
 
 /// A list of manifests. They may be of others, and of any form.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Index {
     pub schema_version: u8,
     pub media_type: Option<String>,
     pub manifests: Vec<Value>,
+}
+
+/// What registries send as such a list: some have `null` or nothing for an empty one.
+#[derive(Debug, Deserialize)]
+pub struct List {
+    pub manifests: Option<Vec<Value>>,
 }
 
 impl Manifest {

@@ -104,7 +104,7 @@ impl Registry<'_> {
         }
         // The registry does not list referrers, so the client does.
         referrer.artifact_type = manifest.artifact_type;
-        let mut manifests = self.referrers(&subject.digest).await?;
+        let mut manifests = self.tagged(&subject.digest).await?;
         let digest = json!(referrer.digest);
         if manifests
             .iter()
@@ -134,7 +134,6 @@ impl Registry<'_> {
         let uploads = self.url("blobs/uploads/")?;
         let start = || client.post(uploads.clone()).header(CONTENT_LENGTH, 0);
         let begun = self
-            .web
             .accept(uploads.as_str(), self.send(start).await?)
             .await?;
         let location = begun
@@ -152,9 +151,7 @@ impl Registry<'_> {
             let put = put.body(body.clone());
             put.header(CONTENT_TYPE, "application/octet-stream")
         };
-        self.web
-            .accept(there.as_str(), self.send(put).await?)
-            .await?;
+        self.accept(there.as_str(), self.send(put).await?).await?;
         Ok(descriptor)
     }
 
@@ -171,7 +168,7 @@ impl Registry<'_> {
             let put = self.web.client().put(url.clone()).body(text.clone());
             put.header(CONTENT_TYPE, media_type)
         };
-        let answer = self.web.accept(url.as_str(), self.send(put).await?).await?;
+        let answer = self.accept(url.as_str(), self.send(put).await?).await?;
         let lists = answer.headers().contains_key("oci-subject");
         Ok((Descriptor::of(media_type, &text), lists))
     }

@@ -1,4 +1,8 @@
-//! OCI registries, by the distribution specification, version 1.1.
+//! OCI registries, by the distribution specification, version 1.1. Many lack the part about referrers, each in its own
+//! way: then no signature is found, and the reason is kept.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use reqwest::header::{ACCEPT, HeaderMap, HeaderValue, LINK};
 use reqwest::{RequestBuilder, Response, StatusCode, Url};
@@ -6,8 +10,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::sync::Mutex;
 
-use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, Index, MANIFEST, Manifest};
-use super::{FetchError, Fetched, Seen, Web};
+use super::credentials::Authorization;
+use super::layout::{self, DOCKER_MANIFEST, Descriptor, INDEX, List, MANIFEST, Manifest};
+use super::{FetchError, Fetched, Seen, Web, passwords};
 use crate::extension::{Digest, Reference};
 use crate::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
 
@@ -26,12 +31,16 @@ pub struct Registry<'w> {
     pub(super) web: &'w Web,
     /// The host, with its port.
     pub(super) name: String,
-    repository: String,
+    pub(super) repository: String,
     pub(super) base: Url,
     /// The actions that we need there.
-    actions: &'static str,
+    pub(super) actions: &'static str,
     /// The authorization, once the registry has asked for it.
     authorization: Mutex<Option<HeaderValue>>,
+    /// Files in which the user's password may be.
+    pub(super) files: Vec<PathBuf>,
+    /// Why the user's password is of no use.
+    pub(super) distrusted: OnceLock<String>,
 }
 
 impl<'w> Registry<'w> {
@@ -63,6 +72,8 @@ impl<'w> Registry<'w> {
             base,
             actions,
             authorization: Mutex::default(),
+            files: passwords::files(),
+            distrusted: OnceLock::new(),
         })
     }
 
@@ -86,59 +97,96 @@ impl<'w> Registry<'w> {
             .component()
             .map_err(|found| FetchError::Layout { what, found })?;
         let component = self.blob(layer, COMPONENT, seen).await?;
-        Ok(Fetched {
+        let mut fetched = Fetched {
             digest: layer.digest,
             component,
             manifest: Some(digest),
-            signatures: self.signatures(&digest).await?,
-        })
+            signatures: Vec::new(),
+            unread: None,
+        };
+        self.read_signatures(&digest, &mut fetched).await?;
+        Ok(fetched)
     }
 
-    /// The signatures of the artifact whose manifest has this digest.
-    async fn signatures(&self, subject: &Digest) -> Result<Vec<String>, FetchError> {
-        let referrers = self.referrers(subject).await?;
+    /// Reads the signatures of an artifact whose manifest has this digest.
+    async fn read_signatures(
+        &self,
+        subject: &Digest,
+        fetched: &mut Fetched,
+    ) -> Result<(), FetchError> {
+        let referrers = match self.referrers(subject).await {
+            Err(error) if error.is_final() => {
+                fetched.unread = Some(error.to_string());
+                return Ok(());
+            }
+            referrers => referrers?,
+        };
         let kind = Some(layout::SIGNATURE);
         let ours = referrers
             .into_iter()
             .filter_map(|found| serde_json::from_value::<Descriptor>(found).ok())
             .filter(|found| found.artifact_type.as_deref() == kind);
-        let mut signatures = Vec::new();
         for found in ours.take(SIGNATURES) {
-            let text = self.manifest(&found.digest.to_string()).await?;
-            check(&self.name, found.digest, Digest::of(&text))?;
-            let manifest: Manifest = self.parse(&text)?;
-            // The index itself proves nothing.
-            let is_of = manifest.subject.is_some_and(|of| of.digest == *subject);
-            if let (true, [layer]) = (is_of, &manifest.layers[..]) {
-                let text = self.blob(layer, SIGNATURE, &|_, _| {}).await?;
-                signatures.push(String::from_utf8_lossy(&text).into_owned());
+            match self.signature(&found, subject).await {
+                Err(error) if error.is_final() => fetched.unread = Some(error.to_string()),
+                signature => fetched.signatures.extend(signature?),
             }
         }
-        Ok(signatures)
+        Ok(())
     }
 
-    /// The referrers of a manifest. Registries before version 1.1 have a tag instead.
-    pub(super) async fn referrers(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
-        let mut url = self.url(&format!("referrers/{subject}"))?;
-        let mut answer = match self.ask(&url, INDEX).await {
-            Err(FetchError::Refused {
-                status: 404 | 405, ..
-            }) => {
-                url = self.url(&format!("manifests/{}", tag_of(subject)))?;
-                match self.ask(&url, INDEX).await {
-                    Err(FetchError::Refused { status: 404, .. }) => return Ok(Vec::new()),
-                    other => other?,
+    /// A signature, if it is one of this artifact.
+    async fn signature(
+        &self,
+        found: &Descriptor,
+        subject: &Digest,
+    ) -> Result<Option<String>, FetchError> {
+        let text = self.manifest(&found.digest.to_string()).await?;
+        check(&self.name, found.digest, Digest::of(&text))?;
+        let manifest: Manifest = self.parse(&text)?;
+        // The index itself proves nothing.
+        let is_of = manifest.subject.is_some_and(|of| of.digest == *subject);
+        let (true, [layer]) = (is_of, &manifest.layers[..]) else {
+            return Ok(None);
+        };
+        let text = self.blob(layer, SIGNATURE, &|_, _| {}).await?;
+        Ok(Some(String::from_utf8_lossy(&text).into_owned()))
+    }
+
+    /// The referrers of a manifest. Registries that cannot list them may have a tag instead.
+    async fn referrers(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
+        match self.list(&format!("referrers/{subject}")).await {
+            Err(error) if error.is_final() => {
+                let tagged = self.tagged(subject).await?;
+                let is_usual = matches!(error.status(), Some(404 | 405));
+                match tagged.is_empty() && !is_usual {
+                    true => Err(error),
+                    false => Ok(tagged),
                 }
             }
-            other => other?,
-        };
-        let mut referrers = Vec::new();
+            listed => listed,
+        }
+    }
+
+    /// The referrers that a tag names: clients keep it up to date in registries before version 1.1.
+    pub(super) async fn tagged(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
+        match self.list(&format!("manifests/{}", tag_of(subject))).await {
+            Err(error) if error.status() == Some(404) => Ok(Vec::new()),
+            listed => listed,
+        }
+    }
+
+    /// All pages of a list of manifests.
+    async fn list(&self, path: &str) -> Result<Vec<Value>, FetchError> {
+        let mut url = self.url(path)?;
+        let mut listed = Vec::new();
         for _ in 0..PAGES {
+            let answer = self.ask(&url, INDEX).await?;
             let next = next(&url, answer.headers());
-            let page: Index = self.parse(&self.text(&url, answer).await?)?;
-            referrers.extend(page.manifests);
+            let page: List = self.parse(&self.text(&url, answer).await?)?;
+            listed.extend(page.manifests.into_iter().flatten());
             let Some(next) = next else {
-                return Ok(referrers);
+                return Ok(listed);
             };
             // We would send it our password.
             if next.origin() != url.origin() {
@@ -146,7 +194,6 @@ impl<'w> Registry<'w> {
                     self.malformed("a page of what refers to the artifact is on another server")
                 );
             }
-            answer = self.ask(&next, INDEX).await?;
             url = next;
         }
         Err(self.malformed("its list of what refers to the artifact does not end"))
@@ -170,7 +217,17 @@ impl<'w> Registry<'w> {
         let answer = self
             .send(|| client.get(url.clone()).header(ACCEPT, kinds))
             .await?;
-        self.web.accept(url.as_str(), answer).await
+        self.accept(url.as_str(), answer).await
+    }
+
+    /// The answer, if it is not an error.
+    pub(super) async fn accept(
+        &self,
+        what: &str,
+        answer: Response,
+    ) -> Result<Response, FetchError> {
+        let accepted = self.web.accept(what, answer).await;
+        accepted.map_err(|error| self.explained(error))
     }
 
     /// The text of an answer.
@@ -194,7 +251,7 @@ impl<'w> Registry<'w> {
             return Err(FetchError::TooLarge { what, most });
         }
         let answer = self.send(|| self.web.client().get(url.clone())).await?;
-        let answer = self.web.accept(what, answer).await?;
+        let answer = self.accept(what, answer).await?;
         let bytes = self.web.body(what, answer, blob.size, seen).await?;
         check(what, blob.digest, Digest::of(&bytes))?;
         Ok(bytes)
@@ -219,16 +276,26 @@ impl<'w> Registry<'w> {
         if first.status() != StatusCode::UNAUTHORIZED {
             return Ok(first);
         }
-        let wanted = self
-            .authorize(first.headers(), &self.repository, self.actions)
-            .await?;
-        match wanted {
-            None => Ok(first),
-            Some(wanted) => {
-                let wanted = authorization.insert(wanted);
-                self.web.send(&self.name, request(), Some(wanted)).await
-            }
+        let Some(ours) = self.authorize(first.headers()).await? else {
+            return Ok(first);
+        };
+        let Authorization { header, is_of_user } = ours;
+        let header = authorization.insert(header);
+        let second = self.web.send(&self.name, request(), Some(header)).await?;
+        // The password may not be meant for this repository, which anybody may read.
+        let is_refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+        if !is_of_user || self.actions != PULL || !is_refused.contains(&second.status()) {
+            return Ok(second);
         }
+        let Some(anybody) = self.anonymous(first.headers()).await? else {
+            return Ok(second);
+        };
+        self.distrust(Some(format!(
+            "with it, the server answers {}",
+            second.status().as_u16()
+        )));
+        let header = authorization.insert(anybody.header);
+        self.web.send(&self.name, request(), Some(header)).await
     }
 
     /// Sets the authorization, as if the registry had asked for it.

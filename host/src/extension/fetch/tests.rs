@@ -1,5 +1,8 @@
 //! Misbehaving sources.
 
+mod passwords;
+mod signatures;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,6 +18,7 @@ use crate::extension::Reference;
 const COMPONENT_BYTES: &[u8] = b"\0asm what it is made of";
 
 /// A server on this machine that answers each request with bytes, and closes the connection unless it is to be silent.
+/// An answer to `AUTHORIZATION PATH` is for requests with that header only.
 struct Server {
     address: String,
     /// The heads of the requests.
@@ -40,6 +44,11 @@ impl Server {
                     }
                     let head = String::from_utf8_lossy(&head).into_owned();
                     let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+                    let mut lines = head.lines();
+                    let header = lines.find_map(|line| line.strip_prefix("authorization: "));
+                    let authorized = header.map(|header| format!("{header} {path}"));
+                    let authorized = authorized.filter(|key| answers.contains_key(key));
+                    let path = authorized.unwrap_or(path);
                     requests.lock().unwrap().push(head);
                     let missing = answer(404, &[], b"no such thing\x1b[31m");
                     let bytes = answers.get(&path).unwrap_or(&missing);
@@ -320,161 +329,6 @@ async fn nobody_is_followed_to_an_open_connection_or_in_circles() {
         "{told}"
     );
     assert_eq!(server.heard().len(), 6);
-}
-
-#[tokio::test]
-async fn no_password_goes_where_a_token_service_has_no_encryption() {
-    let challenge = r#"Bearer realm="http://192.0.2.1/token",service="it""#;
-    let asked = answer(401, &[("WWW-Authenticate", challenge)], b"");
-    let answers = |_: &str| Answers::from([("/v2/org/it/manifests/1".to_owned(), asked.clone())]);
-    let told = Server::start(answers, false)
-        .await
-        .fetch(":1")
-        .await
-        .unwrap_err();
-    assert!(told.contains("it names no `https:` address"), "{told}");
-}
-
-#[tokio::test]
-async fn a_registry_may_want_a_token() {
-    let answers = |address: &str| {
-        let realm = format!(r#"Bearer realm="http://{address}/token",service="a b""#);
-        let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
-        let token = answer(200, &[], br#"{"token":"t0ken","expires_in":300}"#);
-        let path = "/token?service=a+b&scope=repository%3Aorg%2Fit%3Apull";
-        Answers::from([
-            ("/v2/org/it/manifests/1".to_owned(), asked),
-            (path.to_owned(), token),
-        ])
-    };
-    let server = Server::start(answers, false).await;
-    server.fetch(":1").await.unwrap_err();
-    let heads = server.heard();
-    assert_eq!(heads.len(), 3, "{heads:?}");
-    assert!(
-        heads[2].contains("authorization: Bearer t0ken"),
-        "{}",
-        heads[2]
-    );
-}
-
-#[tokio::test]
-async fn what_a_token_service_is_told_goes_to_nobody_else() {
-    let answers = |address: &str| {
-        let realm = format!(r#"Bearer realm="http://{address}/token",service="it""#);
-        let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
-        let path = "/token?service=it&scope=repository%3Aorg%2Fit%3Apull";
-        let elsewhere = answer(307, &[("Location", "/elsewhere")], b"");
-        Answers::from([
-            ("/v2/org/it/manifests/1".to_owned(), asked),
-            (path.to_owned(), elsewhere),
-        ])
-    };
-    let server = Server::start(answers, false).await;
-    server.fetch(":1").await.unwrap_err();
-    let heads = server.heard();
-    assert_eq!(heads.len(), 2, "{heads:?}");
-}
-
-fn index(manifests: &[Value]) -> Vec<u8> {
-    let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": manifests });
-    index.to_string().into_bytes()
-}
-
-/// A registry with the component, a signature of it, and lists, by their paths, that may name that signature.
-async fn signed(
-    subject: Digest,
-    lists: impl Fn(Value) -> Vec<(String, Vec<u8>)>,
-) -> Result<Fetched, String> {
-    let text = b"untrusted comment: a signature";
-    let signature = Descriptor::of(layout::SIGNATURE, text);
-    let of = Descriptor {
-        digest: subject,
-        ..Descriptor::of(MANIFEST, &manifest(&layer()))
-    };
-    let config = Descriptor::of(layout::EMPTY_CONFIG, b"{}");
-    let referrer = json!({
-        "schemaVersion": 2, "config": config, "layers": [signature], "subject": of,
-        "artifactType": layout::SIGNATURE,
-    });
-    let referrer = referrer.to_string();
-    let listed = Descriptor {
-        artifact_type: Some(layout::SIGNATURE.to_owned()),
-        ..Descriptor::of(MANIFEST, referrer.as_bytes())
-    };
-    let path = |rest: String| format!("/v2/org/it/{rest}");
-    let answers = |_: &str| {
-        let manifest = manifest(&layer());
-        let mut answers = Answers::from([
-            (path("manifests/1".to_owned()), answer(200, &[], &manifest)),
-            (
-                path(format!("blobs/{}", layer().digest)),
-                answer(200, &[], COMPONENT_BYTES),
-            ),
-            (
-                path(format!("manifests/{}", listed.digest)),
-                answer(200, &[], referrer.as_bytes()),
-            ),
-            (
-                path(format!("blobs/{}", signature.digest)),
-                answer(200, &[], text),
-            ),
-        ]);
-        let lists = lists(json!(listed)).into_iter();
-        answers.extend(lists.map(|(rest, list)| (path(rest), list)));
-        answers
-    };
-    Server::start(answers, false).await.fetch(":1").await
-}
-
-#[tokio::test]
-async fn signatures_are_found_by_either_way_of_referring() {
-    let subject = Digest::of(&manifest(&layer()));
-    let tag = registry::tag_of(&subject);
-    for index_at in [format!("referrers/{subject}"), format!("manifests/{tag}")] {
-        let lists = |listed| {
-            let other = json!(Descriptor::of(MANIFEST, b"an SBOM"));
-            let list = answer(200, &[], &index(&[other, listed]));
-            vec![(index_at.clone(), list)]
-        };
-        let fetched = signed(subject, lists).await.unwrap();
-        assert_eq!(
-            fetched.signatures,
-            ["untrusted comment: a signature"],
-            "{index_at}"
-        );
-        // One that refers to something else does not belong to it.
-        let fetched = signed(Digest::of(b"something else"), lists).await.unwrap();
-        assert!(fetched.signatures.is_empty());
-    }
-}
-
-#[tokio::test]
-async fn a_list_of_referrers_is_read_to_its_end_and_of_the_same_server() {
-    let subject = Digest::of(&manifest(&layer()));
-    let first = format!("referrers/{subject}");
-    let more = format!("{first}?last=1");
-    let lists = |link: String| {
-        let (first, more) = (first.clone(), more.clone());
-        move |listed: Value| {
-            // Of another algorithm, as others may push it.
-            let other = json!({ "mediaType": MANIFEST, "digest": "sha512:00", "size": 2 });
-            let linked = answer(200, &[("Link", &link)], &index(&[other]));
-            let last = answer(200, &[], &index(&[listed]));
-            vec![(first.clone(), linked), (more.clone(), last)]
-        }
-    };
-    let next = format!(r#"</v2/org/it/{first}>; rel="first", </v2/org/it/{more}>; rel="next""#);
-    let fetched = signed(subject, lists(next)).await.unwrap();
-    assert_eq!(fetched.signatures, ["untrusted comment: a signature"]);
-    let elsewhere = r#"<https://example.invalid/list>; rel="next""#;
-    let told = signed(subject, lists(elsewhere.to_owned()))
-        .await
-        .unwrap_err();
-    assert!(told.contains("is on another server"), "{told}");
-    let endless = format!(r#"</v2/org/it/{first}>; rel="next""#);
-    let told = signed(subject, lists(endless)).await.unwrap_err();
-    assert!(told.contains("does not end"), "{told}");
 }
 
 #[tokio::test]

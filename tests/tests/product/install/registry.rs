@@ -319,6 +319,44 @@ fn signatures_go_along_and_are_told_good_bad_and_missing() {
 }
 
 #[test]
+fn a_password_is_taken_from_podmans_file_where_docker_has_none() {
+    let (registry, mut world) = Registry::start(&Wants {
+        password: true,
+        tls: false,
+    });
+    let reference = registry.reference(":1");
+    world.package("it.wasm", "it", "1.0.0", &[]);
+    // As Docker Desktop leaves it where it was removed.
+    let docker = world.path("docker");
+    fs::create_dir_all(&docker).unwrap();
+    let config = r#"{"auths":{},"credsStore":"acp-chain-missing"}"#;
+    fs::write(docker.join("config.json"), config).unwrap();
+    world.set("DOCKER_CONFIG", docker.display().to_string());
+    let told = world.fail(&["publish", "it.wasm", &reference]);
+    assert!(
+        told.contains("the server answers 401")
+            && told.contains(
+                "docker/config.json: the helper `docker-credential-acp-chain-missing` cannot be run"
+            ),
+        "{told}"
+    );
+    let auth = STANDARD.encode("me:secret");
+    let file = |name: &str| format!(r#"{{"auths":{{"{name}":{{"auth":"{auth}"}}}}}}"#);
+    let podman = world.path(".config/containers");
+    fs::create_dir_all(&podman).unwrap();
+    let part = file(&format!("{}/org", registry.name));
+    fs::write(podman.join("auth.json"), part).unwrap();
+    world.do_run(&["publish", "it.wasm", &reference]);
+    // A file that is named counts alone.
+    let named = world.path("auth.json").display().to_string();
+    world.set("REGISTRY_AUTH_FILE", &*named);
+    fs::write(&named, "{}").unwrap();
+    world.fail(&["add", &reference, "--yes"]);
+    fs::write(&named, file(&registry.name)).unwrap();
+    world.do_run(&["add", &reference, "--yes"]);
+}
+
+#[test]
 fn a_password_is_taken_from_dockers_configuration_and_tls_is_checked() {
     let (registry, mut world) = Registry::start(&Wants {
         password: true,

@@ -1,0 +1,312 @@
+//! The user's passwords for registries, as Docker and Podman keep them: in files, and in helpers that these name. A
+//! password that cannot be read stops nothing, since most registries need none.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use docker_credential::{
+    CredentialRetrievalError as Error, DockerCredential, get_credential_from_reader,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The host of Docker's own registry, its usual name, and the names under which its password is stored: that of `docker
+/// login`, which helpers know too, and that of other tools.
+const DOCKER_HUB: (&str, &str, [&str; 2]) = (
+    "registry-1.docker.io",
+    "docker.io",
+    ["https://index.docker.io/v1/", "index.docker.io"],
+);
+
+/// What editors put before a text.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The result of a search.
+#[derive(Debug, Default, PartialEq)]
+pub struct Found {
+    pub credential: Option<DockerCredential>,
+    /// Why there may be one that was not found.
+    pub wrong: Option<String>,
+}
+
+/// The parts of a file that say under which names it has passwords.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Config {
+    auths: Option<BTreeMap<String, Value>>,
+    creds_store: Option<String>,
+    cred_helpers: Option<BTreeMap<String, String>>,
+}
+
+/// The password for a repository in these files. A helper is a program, and may prompt the user.
+pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> Found {
+    let files = files.to_owned();
+    let (registry, repository) = (registry.to_owned(), repository.to_owned());
+    let search = move || search(&files, &registry, &repository);
+    let found = tokio::task::spawn_blocking(search).await;
+    found.unwrap_or_else(|error| Found {
+        credential: None,
+        wrong: Some(error.to_string()),
+    })
+}
+
+/// The user's files with passwords, Docker's first.
+pub fn files() -> Vec<PathBuf> {
+    let variable = |name| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty());
+        value.map(PathBuf::from)
+    };
+    let home = std::env::home_dir();
+    let of_home = |folder: &str| home.as_ref().map(|home| home.join(folder));
+    let docker = variable("DOCKER_CONFIG").or_else(|| of_home(".docker"));
+    let docker = docker.map(|folder| folder.join("config.json"));
+    let podman = variable("REGISTRY_AUTH_FILE").map_or_else(
+        || {
+            let config = variable("XDG_CONFIG_HOME").or_else(|| of_home(".config"));
+            let folders = [variable("XDG_RUNTIME_DIR"), config].into_iter().flatten();
+            let files = folders.map(|folder| folder.join("containers/auth.json"));
+            files.collect()
+        },
+        |file| vec![file],
+    );
+    docker.into_iter().chain(podman).collect()
+}
+
+/// The first password for a repository in these files.
+fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
+    let mut wrong = None;
+    for file in files {
+        let mut fails = |why: String| {
+            wrong.get_or_insert_with(|| format!("{}: {why}", file.display()));
+        };
+        let text = match fs::read(file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            Err(error) => {
+                fails(error.to_string());
+                continue;
+            }
+        };
+        let text = text.strip_prefix(BOM).unwrap_or(&text);
+        let config: Config = match serde_json::from_slice(text) {
+            Ok(config) => config,
+            Err(error) => {
+                fails(error.to_string());
+                continue;
+            }
+        };
+        for name in config.names(registry, repository) {
+            match get_credential_from_reader(text, &name) {
+                Ok(credential) if is_empty(&credential) => {}
+                Ok(credential) => {
+                    return Found {
+                        credential: Some(credential),
+                        wrong: None,
+                    };
+                }
+                Err(error) if is_none(&error) => {}
+                Err(error) => fails(config.why(&name, &error)),
+            }
+        }
+    }
+    Found {
+        credential: None,
+        wrong,
+    }
+}
+
+impl Config {
+    /// The names under which a password may be stored, the closest first: Podman also stores those for a part of a
+    /// registry.
+    fn names(&self, registry: &str, repository: &str) -> Vec<String> {
+        let (host, usual, stored) = DOCKER_HUB;
+        let (usual, whole) = match registry == host {
+            true => (usual, stored.map(str::to_owned).to_vec()),
+            false => (registry, vec![registry.to_owned()]),
+        };
+        let mut parts = Vec::new();
+        let mut part = repository;
+        loop {
+            let name = format!("{usual}/{part}");
+            let is_there = self
+                .auths
+                .as_ref()
+                .is_some_and(|auths| auths.contains_key(&name));
+            parts.extend(is_there.then_some(name));
+            match part.rsplit_once('/') {
+                Some((above, _)) => part = above,
+                None => break,
+            }
+        }
+        parts.into_iter().chain(whole).collect()
+    }
+
+    /// Why there is no password under a name.
+    fn why(&self, name: &str, error: &Error) -> String {
+        let of_name = self
+            .cred_helpers
+            .as_ref()
+            .and_then(|helpers| helpers.get(name));
+        let helper = of_name.or(self.creds_store.as_ref());
+        let helper = helper.map_or("", String::as_str);
+        match error {
+            Error::HelperCommunicationError => {
+                format!("the helper `docker-credential-{helper}` cannot be run")
+            }
+            Error::MalformedHelperResponse => {
+                format!("the helper `docker-credential-{helper}` prints no user with a password")
+            }
+            Error::HelperFailure {
+                helper,
+                stdout,
+                stderr,
+            } => {
+                let said = [stderr, stdout].map(|said| said.trim());
+                let said = said.into_iter().find(|said| !said.is_empty());
+                let said = said.unwrap_or("it says nothing");
+                format!("the helper `{helper}` fails: {said}")
+            }
+            error => error.to_string(),
+        }
+    }
+}
+
+/// Whether there are just no credentials.
+fn is_none(error: &Error) -> bool {
+    match error {
+        Error::NoCredentialConfigured => true,
+        // A helper's answer.
+        Error::HelperFailure { stdout, .. } => stdout.contains("credentials not found"),
+        _ => false,
+    }
+}
+
+/// Whether a helper prints credentials where it has none.
+fn is_empty(credential: &DockerCredential) -> bool {
+    let (DockerCredential::IdentityToken(secret) | DockerCredential::UsernamePassword(_, secret)) =
+        credential;
+    secret.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// What is found for a repository in files with these contents.
+    fn found(contents: &[&str], registry: &str, repository: &str) -> Found {
+        let folder = TempDir::new().unwrap();
+        let files = contents.iter().enumerate().map(|(at, content)| {
+            let file = folder.path().join(at.to_string());
+            fs::write(&file, content).unwrap();
+            file
+        });
+        let files: Vec<_> = files.collect();
+        search(&files, registry, repository)
+    }
+
+    fn user(found: Found) -> String {
+        match found.credential {
+            Some(DockerCredential::UsernamePassword(user, _)) => user,
+            other => panic!("{other:?}, {:?}", found.wrong),
+        }
+    }
+
+    /// A file with a password, which is that of `me`.
+    fn file(name: &str) -> String {
+        format!(r#"{{"auths":{{"{name}":{{"auth":"bWU6c2VjcmV0"}}}}}}"#)
+    }
+
+    #[test]
+    fn the_password_of_docker_hub_is_found_under_each_of_its_names() {
+        for name in [
+            "https://index.docker.io/v1/",
+            "index.docker.io",
+            "docker.io",
+            "registry-1.docker.io",
+            "docker.io/org",
+        ] {
+            let found = found(&[&file(name)], "registry-1.docker.io", "org/it");
+            assert_eq!(user(found), "me", "{name}");
+        }
+    }
+
+    #[test]
+    fn the_password_for_a_part_of_a_registry_comes_before_that_for_all_of_it() {
+        // `you:secret` and `me:secret`, as `podman login` writes them.
+        let both = r#"{"auths":{
+            "quay.io/org/it":{"auth":"eW91OnNlY3JldA=="},"quay.io":{"auth":"bWU6c2VjcmV0"}}}"#;
+        for (repository, expected) in [
+            ("org/it", "you"),
+            ("org/it/deep", "you"),
+            ("org/item", "me"),
+            ("it", "me"),
+        ] {
+            assert_eq!(user(found(&[both], "quay.io", repository)), expected);
+        }
+        assert_eq!(found(&[both], "quay.io.evil", "org/it"), Found::default());
+    }
+
+    #[test]
+    fn a_file_is_read_after_one_without_the_password() {
+        for docker in [
+            "{}",
+            r#"{"auths":{"ghcr.io":{}}}"#,
+            r#"{"auths":null,"credsStore":"acp-chain-missing"}"#,
+            "no JSON",
+            "",
+        ] {
+            let found = found(&[docker, &file("ghcr.io")], "ghcr.io", "org/it");
+            assert_eq!(user(found), "me", "{docker}");
+        }
+        let marked = format!("\u{feff}{}", file("ghcr.io"));
+        assert_eq!(user(found(&[&marked], "ghcr.io", "org/it")), "me");
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_by_its_file_and_its_helper() {
+        for (content, says) in [
+            (
+                r#"{"credsStore":"acp-chain-missing"}"#,
+                "0: the helper `docker-credential-acp-chain-missing` cannot be run",
+            ),
+            (
+                r#"{"credHelpers":{"ghcr.io":"acp-chain-other"},"credsStore":"desktop"}"#,
+                "0: the helper `docker-credential-acp-chain-other` cannot be run",
+            ),
+            ("{", "0: EOF while parsing"),
+            (
+                r#"{"auths":{"ghcr.io":{"auth":"?"}}}"#,
+                "0: Unable to decode credential",
+            ),
+        ] {
+            let found = found(&[content], "ghcr.io", "org/it");
+            assert_eq!(found.credential, None);
+            let wrong = found.wrong.unwrap();
+            assert!(wrong.contains(says), "{wrong}\nlacks\n{says}");
+        }
+        assert_eq!(found(&["{}"], "ghcr.io", "org/it"), Found::default());
+    }
+
+    #[test]
+    fn a_helper_that_has_nothing_is_no_fault() {
+        let said = |stdout: &str| Error::HelperFailure {
+            helper: "docker-credential-pass".to_owned(),
+            stdout: stdout.to_owned(),
+            stderr: String::new(),
+        };
+        assert!(is_none(&said("credentials not found in native keychain\n")));
+        let locked = said("error getting credentials: the keychain is locked\n");
+        assert!(!is_none(&locked));
+        let why = Config::default().why("ghcr.io", &locked);
+        assert_eq!(
+            why,
+            "the helper `docker-credential-pass` fails: error getting credentials: the keychain is locked"
+        );
+        let none = DockerCredential::UsernamePassword(String::new(), String::new());
+        assert!(is_empty(&none));
+    }
+}
