@@ -156,7 +156,7 @@ pub enum Error {
     #[error("`{program}` is not in PATH, and this agent needs it: {next}")]
     NoProgram {
         /// The program.
-        program: &'static str,
+        program: String,
         /// Where to get it.
         next: &'static str,
     },

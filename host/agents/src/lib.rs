@@ -21,6 +21,7 @@ mod install;
 mod kind;
 mod location;
 mod name;
+mod program;
 mod record;
 mod registry;
 mod store;

@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::kind::Kind;
 use crate::name::is_name;
+use crate::program;
+use crate::tool;
 
 /// An installed agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +34,7 @@ pub struct Record {
     /// The folder with everything installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<PathBuf>,
-    /// The command: a program, and its script, by absolute paths.
+    /// The command: a program, and perhaps its options and its script, by absolute paths.
     pub command: Vec<String>,
     /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -48,12 +50,22 @@ impl Record {
     /// # Errors
     /// In that case.
     pub fn check(&self) -> Result<(), Error> {
-        let mut paths = self.command.iter().map(Path::new);
-        let gone = paths.find(|path| !path.exists());
+        let paths = self.command.iter().map(PathBuf::from);
+        let paths = paths.filter(|path| path.is_absolute());
+        // The Python of a virtual environment is a link to one of the system.
+        let interpreter = self.command.last().and_then(|program| {
+            let program::Kind::Script(line) = program::kind(Path::new(program)).ok()? else {
+                return None;
+            };
+            let interpreter = PathBuf::from(line.interpreter);
+            let folder = self.folder.as_ref()?;
+            interpreter.starts_with(folder).then_some(interpreter)
+        });
+        let gone = paths.chain(interpreter).find(|path| !path.exists());
         match gone {
             Some(gone) => Err(Error::Broken {
                 name: self.name.clone(),
-                path: gone.to_owned(),
+                path: gone,
                 kind: self.kind,
             }),
             None => Ok(()),
@@ -83,6 +95,11 @@ pub fn own(name: &str, words: &[OsString]) -> Result<Record, Error> {
     let (program, args) = words.split_first().ok_or_else(unknown)?;
     let program = which::which(program).map_err(|_| unknown())?;
     let program = std::path::absolute(&program).map_err(Error::disk(&program))?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = match program.file_stem() {
+        Some(stem) if stem == "node" => tool::node(&here)?,
+        _ => tool::lasting(program),
+    };
     Ok(Record {
         name: name.to_owned(),
         kind: Kind::Command,

@@ -18,9 +18,65 @@ const TICK: Duration = Duration::from_millis(20);
 /// How many bytes of a program's output are kept.
 const SAID: u64 = 1 << 20;
 
+/// Where to get Node.
+pub const NODE: &str = "install Node from https://nodejs.org";
+
+/// The folder of links that fnm makes for each shell, and removes later.
+const OF_SHELL: &str = "fnm_multishells";
+
 /// The path of this program: a `.cmd` on Windows cannot be started without it.
-pub fn find(program: &'static str, next: &'static str) -> Result<PathBuf, Error> {
-    which::which(program).map_err(|_| Error::NoProgram { program, next })
+pub fn find(program: &str, next: &'static str) -> Result<PathBuf, Error> {
+    let found = which::which(program).map_err(|_| Error::NoProgram {
+        program: program.to_owned(),
+        next,
+    });
+    found.map(lasting)
+}
+
+/// The path of a program, by a way that outlasts the user's shell.
+pub fn lasting(program: PathBuf) -> PathBuf {
+    let is_of_shell = program.iter().any(|part| part == OF_SHELL);
+    let (true, Some(folder), Some(name)) = (is_of_shell, program.parent(), program.file_name())
+    else {
+        return program;
+    };
+    folder
+        .canonicalize()
+        .map_or_else(|_| program.clone(), |folder| folder.join(name))
+}
+
+/// Node itself. What `PATH` has may be a stand-in of a version manager, which starts another version in each folder, or
+/// none. A link to Node stays: it outlasts the version, as that of Homebrew does.
+pub fn node(folder: &Path) -> Result<PathBuf, Error> {
+    let found = find("node", NODE)?;
+    let own = own_path(&found, folder).filter(|own| own.is_absolute() && own.is_file());
+    Ok(match own {
+        Some(own) if own.canonicalize().ok() != found.canonicalize().ok() => own,
+        _ => found,
+    })
+}
+
+/// The path that Node gives as its own.
+fn own_path(node: &Path, folder: &Path) -> Option<PathBuf> {
+    let mut command = Command::new(node);
+    command
+        .args(["-p", "process.execPath"])
+        .env_remove("NODE_OPTIONS");
+    let said = ask(&mut command, folder)?;
+    said.lines().last().map(|path| path.trim().into())
+}
+
+/// What a program prints on standard output, if it succeeds.
+pub fn ask(command: &mut Command, folder: &Path) -> Option<String> {
+    let mut output = tempfile::tempfile().ok()?;
+    command
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().ok()?)
+        .stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let ended = wait(&mut child).ok()??;
+    ended.success().then(|| said(&mut output).ok())?
 }
 
 /// Runs a program to its end.

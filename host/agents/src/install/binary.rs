@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use super::{Found, Install, Release, written};
+use super::{Found, Fresh, Install, Release, launch, written};
 use crate::archive::{self, inside};
 use crate::digest::{digest, of_hex};
 use crate::error::Error;
 use crate::location::Location;
 use crate::registry::{Archive, open};
-use crate::system;
 use crate::web::Web;
 
 /// The maximum length of an archive, in bytes.
@@ -59,13 +58,17 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
         return Ok(Found::Same);
     }
     file.rewind().map_err(Error::disk(room))?;
-    archive::unpack(file, &location, &cmd, room)?;
+    let notes = archive::unpack(file, &location, &cmd, room)?;
     let program = room.join(&cmd);
+    let unfit = |how: &str| wrong(format!("the program `{}` {how}", offer.cmd));
     if !program.is_file() {
-        return Err(wrong(format!("the program `{}` is not in it", offer.cmd)));
+        return Err(unfit("is not in it"));
     }
-    system::make_executable(&program).map_err(Error::disk(&program))?;
-    Ok(Found::Other(release, command(room)?))
+    Ok(Found::Other(Fresh {
+        release,
+        command: launch::command(&program, room, &unfit)?,
+        notes,
+    }))
 }
 
 /// The location of an archive.

@@ -1,6 +1,7 @@
 //! Fetches an agent from a registry into a folder of its own, where it is complete before the user is asked.
 
 mod binary;
+mod launch;
 mod npm;
 mod python;
 mod spec;
@@ -39,6 +40,8 @@ pub struct Staged {
     pub record: Record,
     /// Its size, in bytes.
     pub size: u64,
+    /// What its user should know, such as parts that were left out.
+    pub notes: Vec<String>,
     room: TempDir,
 }
 
@@ -53,8 +56,15 @@ struct Release {
 enum Found {
     /// It is the installed one.
     Same,
-    /// It is another one, launched by this command.
-    Other(Release, Vec<String>),
+    /// It is another one.
+    Other(Fresh),
+}
+
+/// A version of an agent, unpacked.
+struct Fresh {
+    release: Release,
+    command: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Install<'_> {
@@ -69,7 +79,12 @@ impl Install<'_> {
             Offer::Npx(package) => npm::get(self, package, room.path())?,
             Offer::Uvx(package) => python::get(self, package, room.path())?,
         };
-        let Found::Other(release, command) = found else {
+        let Found::Other(Fresh {
+            release,
+            command,
+            notes,
+        }) = found
+        else {
             return Ok(None);
         };
         let (args, env) = self.offer.launch();
@@ -86,7 +101,12 @@ impl Install<'_> {
             env: env.clone(),
         };
         let size = size(room.path()).map_err(Error::disk(room.path()))?;
-        Ok(Some(Staged { record, size, room }))
+        Ok(Some(Staged {
+            record,
+            size,
+            notes,
+            room,
+        }))
     }
 
     /// Whether a release is installed, complete, and launched as the registry says: for a folder with it, `command` is
@@ -118,7 +138,7 @@ impl Install<'_> {
                 actual: release.digest.clone(),
             });
         }
-        // The first of two words is what runs the program, which may have moved.
+        // The words before the program are what runs it, which may have moved.
         let is_same = |folder: &Path| {
             let command = command(folder);
             command.is_ok_and(|command| command.last() == before.command.last())

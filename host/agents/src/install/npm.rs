@@ -2,20 +2,24 @@
 //! anything is fetched; then it installs just that, without running scripts. A package without an integrity is refused.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde::Deserialize;
+use serde_json::Value;
 
-use super::{Found, Install, Release, spec, written};
+use super::{Found, Fresh, Install, Release, launch, spec};
 use crate::archive::inside;
 use crate::error::Error;
 use crate::registry::Package;
-use crate::{system, tool};
+use crate::tool::{self, NODE};
 
-const NODE: &str = "install Node from https://nodejs.org";
+/// Scripts of a package that make a part of it, and are not run.
+const INSTALLERS: [&str; 3] = ["preinstall", "install", "postinstall"];
+
+const OWN_WAY: &str =
+    "install it its own way, and give its command a name: `acp-chain agent add NAME -- COMMAND`";
 
 #[derive(Deserialize)]
 struct Lock {
@@ -32,6 +36,9 @@ struct Locked {
     /// Whether it comes in the archive of another one, whose integrity covers it.
     #[serde(default, rename = "inBundle")]
     is_bundled: bool,
+    /// Whether it has scripts that make a part of it.
+    #[serde(default, rename = "hasInstallScript")]
+    has_installers: bool,
 }
 
 impl Lock {
@@ -42,11 +49,42 @@ impl Lock {
             packages.find(|(_, one)| one.integrity.is_none() && !one.link && !one.is_bundled);
         loose.map(|(name, _)| &**name)
     }
+
+    /// A note about the scripts of installed packages, if there are any.
+    fn note(&self, room: &Path) -> Option<String> {
+        let packages = self.packages.iter();
+        let unmade = packages.filter(|(name, one)| one.has_installers && room.join(name).is_dir());
+        let names = unmade.map(|(name, _)| name.rsplit("node_modules/").next().unwrap_or(name));
+        let mut names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
+        names.dedup();
+        (!names.is_empty()).then(|| {
+            format!(
+                "scripts that run when a package is installed were not run: those of {}. If the agent lacks something, \
+                 {OWN_WAY}",
+                names.join(", ")
+            )
+        })
+    }
 }
 
 #[derive(Deserialize)]
 struct Manifest {
     bin: Option<Bin>,
+    #[serde(default)]
+    scripts: BTreeMap<String, Value>,
+}
+
+impl Manifest {
+    /// The end of an error about a program: which script makes it.
+    fn maker(&self) -> String {
+        let mut scripts = INSTALLERS.iter().filter_map(|name| {
+            let script = self.scripts.get(*name)?.as_str()?;
+            Some(format!(
+                ". It may be made by the package's script `{name}` (`{script}`), which acp-chain does not run: {OWN_WAY}"
+            ))
+        });
+        scripts.next_back().unwrap_or_default()
+    }
 }
 
 /// The programs of a package: a single one with its name, or several.
@@ -65,7 +103,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
             offer.package
         ))
     })?;
-    let node = tool::find("node", NODE)?;
+    tool::find("node", NODE)?;
     let package = room.join("package.json");
     fs::write(&package, "{\"private\":true}\n").map_err(Error::disk(&package))?;
     tool::run(
@@ -99,17 +137,17 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
         source: format!("{}@{version}", spec.name),
         digest: integrity.clone(),
     };
-    let command = |room: &Path| command(room, spec.name, offer.cmd.as_deref(), &node, &wrong);
+    let command = |room: &Path| command(room, spec.name, offer.cmd.as_deref(), &wrong);
     if install.is_installed(&release, command)? {
         return Ok(Found::Same);
     }
     // Not `npm ci`: it refuses locks that leave out optional packages, and some name builds for platforms that were
     // never published. The packages are checked against the lock anyway.
     tool::run(npm(room)?.args(["--omit", "dev"]))?;
-    let after = read(room, &wrong)?.packages;
+    let after = read(room, &wrong)?;
     let mut before = lock.packages.iter().filter(|(name, _)| !name.is_empty());
     let is_other = |name: &str, locked: &Locked| {
-        let now = after.get(name);
+        let now = after.packages.get(name);
         now.is_none_or(|now| now.version != locked.version || now.integrity != locked.integrity)
     };
     if let Some((name, _)) = before.find(|(name, locked)| is_other(name, locked)) {
@@ -117,7 +155,11 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
             "what npm installed as `{name}` is not what was locked"
         )));
     }
-    Ok(Found::Other(release, command(room)?))
+    Ok(Found::Other(Fresh {
+        release,
+        command: command(room)?,
+        notes: after.note(room).into_iter().collect(),
+    }))
 }
 
 /// `npm install` in a folder.
@@ -143,7 +185,6 @@ fn command(
     room: &Path,
     name: &str,
     cmd: Option<&str>,
-    node: &Path,
     wrong: &impl Fn(String) -> Error,
 ) -> Result<Vec<String>, Error> {
     let folder = room.join("node_modules").join(name);
@@ -152,10 +193,10 @@ fn command(
     let manifest: Manifest = serde_json::from_slice(&text)
         .map_err(|error| wrong(format!("its package.json cannot be read: {error}")))?;
     let short = name.rsplit('/').next().unwrap_or(name);
-    let programs = match manifest.bin {
+    let programs = match &manifest.bin {
         None => BTreeMap::new(),
-        Some(Bin::One(file)) => BTreeMap::from([(short.to_owned(), file)]),
-        Some(Bin::Several(programs)) => programs,
+        Some(Bin::One(file)) => BTreeMap::from([(short.to_owned(), file.clone())]),
+        Some(Bin::Several(programs)) => programs.clone(),
     };
     let only = (programs.len() == 1)
         .then(|| programs.values().next())
@@ -177,27 +218,9 @@ fn command(
     })?;
     let program = inside(Path::new(file)).map(|file| folder.join(file));
     let program = program.filter(|program| program.is_file());
-    let program = program.ok_or_else(|| wrong(format!("its program `{file}` is not in it")))?;
-    match is_script_of_node(&program) {
-        true => Ok(vec![written(node)?, written(&program)?]),
-        false => {
-            system::make_executable(&program).map_err(Error::disk(&program))?;
-            Ok(vec![written(&program)?])
-        }
-    }
-}
-
-/// Whether a file is run by Node, and not by the system itself.
-fn is_script_of_node(program: &PathBuf) -> bool {
-    let is_named_so = program
-        .extension()
-        .is_some_and(|ending| ["js", "mjs", "cjs"].iter().any(|one| ending == *one));
-    let first = || {
-        let mut line = String::new();
-        let file = File::open(program)?.take(256);
-        BufReader::new(file).read_line(&mut line).map(|_| line)
-    };
-    is_named_so || first().is_ok_and(|line| line.starts_with("#!") && line.contains("node"))
+    let unfit = |how: &str| wrong(format!("its program `{file}` {how}{}", manifest.maker()));
+    let program = program.ok_or_else(|| unfit("is not in it"))?;
+    launch::command(&program, room, &unfit)
 }
 
 #[cfg(test)]

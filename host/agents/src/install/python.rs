@@ -5,23 +5,33 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{Found, Install, Release, spec, written};
+use super::{Found, Fresh, Install, Release, spec, written};
 use crate::error::Error;
 use crate::registry::Package;
 use crate::tool;
 
 const PYTHON: &str = "install Python from https://www.python.org";
 
+/// The minor versions of Python 3 to look for.
+const MINORS: RangeInclusive<u8> = 9..=16;
+
 /// The folder of the virtual environment.
 const ENVIRONMENT: &str = "venv";
 
 /// The folder of programs in a virtual environment.
 const PROGRAMS: &str = if cfg!(windows) { "Scripts" } else { "bin" };
+
+/// A Python in uv's list.
+#[derive(Deserialize)]
+struct OfUv {
+    path: Option<PathBuf>,
+}
 
 /// What pip would install (its *installation report*).
 #[derive(Deserialize)]
@@ -72,29 +82,21 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
             offer.package
         ))
     })?;
-    let python = tool::find(if cfg!(windows) { "python" } else { "python3" }, PYTHON)?;
     let environment = room.join(ENVIRONMENT);
-    tool::run(
-        isolated(&python, room)
-            .args(["-m", "venv"])
-            .arg(&environment),
-    )?;
     let wanted = match spec.version {
         Some(version) => format!("{}{}=={version}", spec.name, spec.extras),
         None => format!("{}{}", spec.name, spec.extras),
     };
-    let report = room.join("report.json");
-    tool::run(
-        pip(&environment, room)
-            .args(["--dry-run", "--report"])
-            .arg(&report)
-            .arg(&wanted),
-    )?;
     let wrong = |wrong: String| Error::Package {
         package: offer.package.clone(),
         wrong,
     };
-    let text = fs::read(&report).map_err(Error::disk(&report))?;
+    let text = resolve(&wanted, room).map_err(|error| {
+        let needed = spec
+            .version
+            .and_then(|version| needed(error.said(), version));
+        needed.map_or(error, |needed| wrong(no_python(&needed)))
+    })?;
     let all: Report = serde_json::from_slice(&text)
         .map_err(|error| wrong(format!("what pip says of it cannot be read: {error}")))?;
     let requested = all.install.iter().find(|wheel| wheel.requested);
@@ -129,7 +131,95 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
             programs(&environment)
         )));
     }
-    Ok(Found::Other(release, vec![written(&program)?]))
+    Ok(Found::Other(Fresh {
+        release,
+        command: vec![written(&program)?],
+        notes: Vec::new(),
+    }))
+}
+
+/// pip's report about a requirement, by the first Python with which it can be met, in an environment of that.
+fn resolve(wanted: &str, room: &Path) -> Result<Vec<u8>, Error> {
+    let usual = tool::find(if cfg!(windows) { "python" } else { "python3" }, PYTHON)?;
+    let refused = match resolve_with(&usual, wanted, room) {
+        Err(refused) if needs_another(refused.said()) => refused,
+        resolved => return resolved,
+    };
+    let mut tried = vec![usual.canonicalize().unwrap_or(usual)];
+    for python in others(room) {
+        let itself = python.canonicalize().unwrap_or_else(|_| python.clone());
+        if tried.contains(&itself) {
+            continue;
+        }
+        tried.push(itself);
+        // Stand-ins of version managers may start nothing.
+        if let Ok(report) = resolve_with(&python, wanted, room) {
+            return Ok(report);
+        }
+    }
+    Err(refused)
+}
+
+fn resolve_with(python: &Path, wanted: &str, room: &Path) -> Result<Vec<u8>, Error> {
+    let environment = room.join(ENVIRONMENT);
+    tool::run(
+        isolated(python, room)
+            .args(["-m", "venv", "--clear"])
+            .arg(&environment),
+    )?;
+    let report = room.join("report.json");
+    tool::run(
+        pip(&environment, room)
+            .args(["--dry-run", "--report"])
+            .arg(&report)
+            .arg(wanted),
+    )?;
+    fs::read(&report).map_err(Error::disk(&report))
+}
+
+/// Other Pythons, new ones first: those in `PATH`, and those that uv has installed.
+fn others(room: &Path) -> impl Iterator<Item = PathBuf> {
+    let named = MINORS.rev().map(|minor| format!("python3.{minor}"));
+    let named = named.filter_map(|name| which::which(name).ok());
+    let of_uv = which::which("uv").ok().and_then(|uv| {
+        let mut list = Command::new(uv);
+        list.args(["python", "list", "--only-installed", "--offline"])
+            .args(["--output-format", "json"]);
+        serde_json::from_str::<Vec<OfUv>>(&tool::ask(&mut list, room)?).ok()
+    });
+    let of_uv = of_uv.into_iter().flatten().filter_map(|one| one.path);
+    named.chain(of_uv)
+}
+
+/// Whether pip says that a package is for another version of Python.
+fn needs_another(said: &str) -> bool {
+    said.contains("Requires-Python ") || said.contains("requires a different Python")
+}
+
+/// The version of Python that pip says a version of a package needs.
+fn needed(said: &str, version: &str) -> Option<String> {
+    let ignored = format!(" {version} Requires-Python ");
+    let (_, rest) = said.split_once(&ignored).or_else(|| {
+        said.split_once("requires a different Python: ")?
+            .1
+            .split_once(" not in ")
+    })?;
+    let needed = rest.split([';', '\n']).next()?;
+    let needed = needed.trim().trim_matches('\'');
+    (!needed.is_empty()).then(|| needed.to_owned())
+}
+
+fn no_python(needed: &str) -> String {
+    let least = needed.split(',').find_map(|part| {
+        let version = part.trim().strip_prefix(">=")?;
+        let is_version = version.chars().all(|c| c.is_ascii_digit() || c == '.');
+        is_version.then(|| version.to_owned())
+    });
+    let next = match (which::which("uv"), least) {
+        (Ok(_), Some(least)) => format!("`uv python install {least}` installs one"),
+        _ => PYTHON.to_owned(),
+    };
+    format!("it needs Python {needed}, and none is in PATH; {next}")
 }
 
 /// Python with nothing but its own modules: otherwise `-m` looks first in the folder in which the user happens to be,
@@ -179,5 +269,29 @@ fn programs(environment: &Path) -> String {
     match names.is_empty() {
         true => "none".to_owned(),
         false => names.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pip_says_which_python_a_version_needs() {
+        // As pip 24 prints it; `--quiet` leaves it.
+        let ignored = "ERROR: Ignored the following versions that require a different python version: \
+            1.0.0 Requires-Python >=3.12; 1.1.0 Requires-Python <3.14,>=3.13\n\
+            ERROR: Could not find a version that satisfies the requirement it==1.1.0 (from versions: none)\n\
+            ERROR: No matching distribution found for it==1.1.0";
+        assert!(needs_another(ignored));
+        assert_eq!(needed(ignored, "1.1.0").as_deref(), Some("<3.14,>=3.13"));
+        assert_eq!(needed(ignored, "1.0.0").as_deref(), Some(">=3.12"));
+        assert_eq!(needed(ignored, "2.0.0"), None);
+        let wheel = "ERROR: Package 'it' requires a different Python: 3.11.7 not in '>=3.13'";
+        assert!(needs_another(wheel));
+        assert_eq!(needed(wheel, "1.0.0").as_deref(), Some(">=3.13"));
+        let missing = "ERROR: No matching distribution found for it==1.1.0";
+        assert!(!needs_another(missing));
+        assert_eq!(needed(missing, "1.1.0"), None);
     }
 }

@@ -135,6 +135,9 @@ pub fn show(entry: &Entry, staged: &Staged) {
     for (key, value) in &record.env {
         say!("  {:<11}{}={}", "with", text(key), text(value));
     }
+    for note in &staged.notes {
+        say!("! {}", text(note));
+    }
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::world::{World, entry, tar_gz};
 
 /// Says something to an agent behind a proxy, and gives what comes back.
-async fn turn(world: &World, args: &[&str]) -> String {
+pub async fn turn(world: &World, args: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     let manifest = host::passes(folder.path(), 1).unwrap();
     let words = ["run", "--manifest", manifest.to_str().unwrap()];

@@ -3,6 +3,7 @@
 
 mod bad;
 mod kinds;
+mod real;
 mod served;
 mod stopped;
 mod world;

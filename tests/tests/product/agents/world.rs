@@ -1,8 +1,10 @@
 //! A user without agents, and what there is to install.
 
 use std::env::consts;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{Cursor, Write};
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Child, Stdio};
 
@@ -23,6 +25,7 @@ use super::served::Server;
 
 pub struct World {
     home: TempDir,
+    path: OsString,
     pub server: Server,
 }
 
@@ -30,12 +33,44 @@ impl World {
     pub fn new() -> Self {
         Self {
             home: tempfile::tempdir().unwrap(),
+            path: std::env::var_os("PATH").unwrap_or_default(),
             server: Server::start(),
         }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.home.path().canonicalize().unwrap().join(name)
+    }
+
+    /// From now on, commands see only these folders of programs.
+    pub fn set_path(&mut self, folders: &[&OsStr]) {
+        self.path = folders.join(OsStr::new(":"));
+    }
+
+    /// Puts these scripts before all other programs.
+    pub fn put_first(&mut self, programs: &[(&str, &str)]) {
+        let folder = self.path("bin");
+        fs::create_dir_all(&folder).unwrap();
+        for (name, script) in programs {
+            let path = folder.join(name);
+            host::executable(&path, script).unwrap();
+        }
+        let others = self.path.clone();
+        self.set_path(&[folder.as_os_str(), &others]);
+    }
+
+    /// Leaves only these programs.
+    pub fn only(&mut self, programs: &[&str]) {
+        let folder = self.path("only");
+        fs::create_dir_all(&folder).unwrap();
+        for name in programs {
+            let find = std::process::Command::new("sh")
+                .args(["-c", &format!("command -v {name}")])
+                .output();
+            let found = String::from_utf8(find.unwrap().stdout).unwrap();
+            symlink(found.trim(), folder.join(name)).unwrap();
+        }
+        self.set_path(&[folder.as_os_str()]);
     }
 
     /// Where agents are kept.
@@ -59,6 +94,7 @@ impl World {
         command
             .args(&args[1..])
             .current_dir(self.home.path())
+            .env("PATH", &self.path)
             .env("XDG_DATA_HOME", self.path("data"))
             .env("XDG_CONFIG_HOME", self.path("config"))
             .env("XDG_STATE_HOME", self.path("state"))
@@ -129,12 +165,28 @@ impl World {
             "scripts": { "postinstall": "echo ran > ran" },
         });
         let agent = fs::read(peer("npm/agent.mjs")).unwrap();
+        self.npm_package(package, &[("agent.mjs", &agent)]);
+        name
+    }
+
+    /// Serves a package with this `package.json` and these files.
+    pub fn npm_package(&self, package: Value, files: &[(&str, &[u8])]) {
+        let [name, version] =
+            ["name", "version"].map(|key| package[key].as_str().unwrap().to_owned());
         let text = package.to_string();
-        let tarball = tar_gz(&[
-            ("package/package.json", text.as_bytes()),
-            ("package/agent.mjs", &agent),
-        ]);
-        let path = format!("/npm/npm-agent-{version}.tgz");
+        let files = [("package.json", text.as_bytes())]
+            .into_iter()
+            .chain(files.iter().copied());
+        let files: Vec<_> = files
+            .map(|(name, content)| (format!("package/{name}"), content))
+            .collect();
+        let files: Vec<_> = files
+            .iter()
+            .map(|(name, content)| (&**name, *content))
+            .collect();
+        let tarball = tar_gz(&files);
+        let short = name.rsplit('/').next().unwrap_or_default();
+        let path = format!("/npm/{short}-{version}.tgz");
         let mut about = package;
         about["dist"] =
             json!({ "tarball": self.server.url(&path), "integrity": integrity(&tarball) });
@@ -144,7 +196,6 @@ impl World {
         });
         self.server
             .put(&format!("/npm/{name}"), document.to_string());
-        name
     }
 
     /// Serves the example agent of the Python SDK as a package. Gives the package's name.
