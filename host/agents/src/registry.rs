@@ -1,5 +1,5 @@
-//! The document that lists agents: `registry.json` of the ACP registry. Unknown parts are ignored; a wrong entry does
-//! not affect others.
+//! The document that lists agents: `registry.json` of the ACP registry. Unknown parts are ignored, `null` is the same as
+//! nothing, and a wrong entry does not affect others.
 
 use std::collections::BTreeMap;
 use std::env::consts;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -35,6 +35,23 @@ struct Document {
     agents: Vec<Value>,
 }
 
+impl Document {
+    /// Parses a text in UTF-8, or, as Windows PowerShell writes it, in UTF-16.
+    fn parse(text: &[u8]) -> serde_json::Result<Self> {
+        let wide = text.strip_prefix(b"\xff\xfe").map(|text| {
+            let (units, _) = text.as_chunks::<2>();
+            String::from_utf16_lossy(
+                &units
+                    .iter()
+                    .map(|unit| u16::from_le_bytes(*unit))
+                    .collect::<Vec<_>>(),
+            )
+        });
+        let text = wide.as_ref().map_or(text, |text| text.as_bytes());
+        serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
+    }
+}
+
 /// A registry's entry for an agent.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Entry {
@@ -42,17 +59,18 @@ pub struct Entry {
     pub id: String,
     /// Its display name.
     pub name: String,
-    /// Its version.
+    /// Its version, which tags spell with a `v`.
+    #[serde(deserialize_with = "version")]
     pub version: String,
     /// Its description.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub description: String,
     /// The URL of its source.
     pub repository: Option<String>,
     /// The URL of its website.
     pub website: Option<String>,
     /// Its authors.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "authors")]
     pub authors: Vec<String>,
     /// An SPDX identifier, or `proprietary`.
     pub license: Option<String>,
@@ -83,10 +101,10 @@ pub struct Archive {
     /// The program in it.
     pub cmd: String,
     /// Its arguments.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub args: Vec<String>,
     /// Variables added to our environment.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub env: BTreeMap<String, String>,
 }
 
@@ -98,10 +116,10 @@ pub struct Package {
     /// The program in it, if it does not have the package's name.
     pub cmd: Option<String>,
     /// Its arguments.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub args: Vec<String>,
     /// Variables added to our environment.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_nothing")]
     pub env: BTreeMap<String, String>,
 }
 
@@ -138,7 +156,7 @@ impl Registry {
                 most: LONGEST,
             });
         }
-        let document = serde_json::from_slice(&text).map_err(|error| Error::NoRegistry {
+        let document = Document::parse(&text).map_err(|error| Error::NoRegistry {
             from: location.to_string(),
             wrong: error.to_string(),
         });
@@ -179,7 +197,9 @@ impl Registry {
         })?;
         let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+' | '_');
         let is_version = (1..=64).contains(&entry.version.len())
-            && entry.version.starts_with(|c: char| c.is_ascii_digit())
+            && entry
+                .version
+                .starts_with(|c: char| c.is_ascii_alphanumeric())
             && entry.version.chars().all(is_plain);
         match (is_name(&entry.id), is_version) {
             (false, _) => Err(Error::Name(entry.id)),
@@ -207,10 +227,11 @@ impl Registry {
     pub fn offer<'e>(&self, entry: &'e Entry, kind: Option<Kind>) -> Result<Offer<'e>, Error> {
         let way = &entry.distribution;
         let platform = platform();
-        let binary = way
-            .binary
-            .as_ref()
-            .and_then(|targets| targets.get(&platform));
+        let binary = way.binary.as_ref().and_then(|targets| {
+            let mut others = targets.iter();
+            let other = others.find(|(target, _)| usual(target) == platform);
+            targets.get(&platform).or(other.map(|(_, archive)| archive))
+        });
         let all = [
             binary.map(Offer::Binary),
             way.npx.as_ref().map(Offer::Npx),
@@ -218,7 +239,7 @@ impl Registry {
         ];
         let mut all = all.into_iter().flatten();
         let found = all.find(|offer| kind.is_none_or(|kind| kind == offer.kind()));
-        found.ok_or_else(|| {
+        let found = found.ok_or_else(|| {
             let archives = way.binary.iter().flat_map(BTreeMap::keys);
             let archives = archives.map(|target| format!("`binary` for {target}"));
             let packages = [("npx", way.npx.is_some()), ("uvx", way.uvx.is_some())];
@@ -239,7 +260,16 @@ impl Registry {
                 &entry.id,
                 format!("cannot be had as {wanted}: it has {ways}"),
             )
-        })
+        })?;
+        let (_, env) = found.launch();
+        let is_unfit = |key: &&String| key.is_empty() || key.contains(['=', '\0']);
+        match env.keys().find(is_unfit) {
+            Some(key) => {
+                let wrong = format!("has a variable `{key}`, which cannot be set");
+                Err(self.wrong(&entry.id, wrong))
+            }
+            None => Ok(found),
+        }
     }
 }
 
@@ -269,6 +299,50 @@ fn platform() -> String {
         other => other,
     };
     format!("{system}-{}", consts::ARCH)
+}
+
+/// A platform in the spelling of registries, from that of Node, Go or Rust.
+fn usual(target: &str) -> String {
+    let target = target.to_ascii_lowercase().replace('_', "-");
+    let target = target.replace("x86-64", "x86_64");
+    let (system, processor) = target.split_once('-').unwrap_or((&target, ""));
+    let system = match system {
+        "macos" | "osx" | "mac" => "darwin",
+        "win32" | "win" => "windows",
+        other => other,
+    };
+    let processor = match processor {
+        "x64" | "amd64" => "x86_64",
+        "arm64" => "aarch64",
+        other => other,
+    };
+    format!("{system}-{processor}")
+}
+
+fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    from: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
+
+fn version<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    let text = text.trim();
+    let number = text.strip_prefix(['v', 'V', '=']).map(str::trim_start);
+    let number = number.filter(|number| number.starts_with(|c: char| c.is_ascii_digit()));
+    Ok(number.unwrap_or(text).to_owned())
+}
+
+/// Names of authors: a list or a single one, each a text or, as in npm's packages, an object with a `name`.
+fn authors<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    let name = |author: &Value| {
+        let name = author.as_str().or_else(|| author.get("name")?.as_str());
+        name.map(str::to_owned)
+    };
+    Ok(match Value::deserialize(from)? {
+        Value::Array(authors) => authors.iter().filter_map(name).collect(),
+        author => name(&author).into_iter().collect(),
+    })
 }
 
 fn id(agent: &Value) -> Option<&str> {
@@ -348,6 +422,74 @@ mod tests {
         assert_eq!(kind(None).unwrap(), Kind::Binary);
         assert_eq!(kind(Some(Kind::Uvx)).unwrap(), Kind::Uvx);
         assert!(kind(Some(Kind::Npx)).is_err());
+    }
+
+    #[test]
+    fn a_registry_may_begin_with_a_mark_of_its_encoding() {
+        let text = r#"{"agents":[{"id":"é"}]}"#;
+        let wide: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [
+            text.as_bytes().to_vec(),
+            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            [b"\xff\xfe", &*wide].concat(),
+        ] {
+            let Document { agents } = Document::parse(&bytes).unwrap();
+            assert_eq!(id(&agents[0]), Some("é"));
+        }
+    }
+
+    #[test]
+    fn what_other_programs_write_differently_is_read() {
+        let target = format!(
+            r#"{{"{}":{{"archive":"https://a/b.zip","cmd":"a","args":null,"env":null,"sha256":null}}}}"#,
+            platform()
+                .replace("x86_64", "x64")
+                .replace("aarch64", "arm64")
+        );
+        for (version, expected) in [
+            ("v2.1.0", "2.1.0"),
+            ("V2", "2"),
+            (" 2.1.0\\n", "2.1.0"),
+            ("=1.0", "1.0"),
+            ("nightly-2026-01-01", "nightly-2026-01-01"),
+            ("version", "version"),
+        ] {
+            let registry = registry(&format!(
+                r#"[{{"id":"a","name":"A","version":"{version}","description":null,"license":null,
+                    "authors":{{"name":"Somebody"}},"distribution":{{"binary":{target},"npx":null}}}}]"#
+            ));
+            let found = registry.named("a").unwrap();
+            assert_eq!(found.version, expected);
+            assert_eq!(found.authors, ["Somebody"]);
+            let offer = registry.offer(&found, None).unwrap();
+            assert_eq!(offer.kind(), Kind::Binary);
+            assert!(offer.launch().0.is_empty());
+        }
+    }
+
+    #[test]
+    fn platforms_have_several_spellings() {
+        for (target, expected) in [
+            ("darwin-arm64", "darwin-aarch64"),
+            ("macos-x64", "darwin-x86_64"),
+            ("linux_amd64", "linux-x86_64"),
+            ("linux_x86_64", "linux-x86_64"),
+            ("win32-x64", "windows-x86_64"),
+            ("windows-x86_64", "windows-x86_64"),
+        ] {
+            assert_eq!(usual(target), expected, "{target}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_cannot_be_set_is_an_error_of_its_entry() {
+        for key in ["", "A=B", "A\\u0000"] {
+            let offer = format!(r#"{{"npx":{{"package":"p","env":{{"{key}":"x"}}}}}}"#);
+            let registry = registry(&format!("[{}]", entry("a", &offer)));
+            let found = registry.named("a").unwrap();
+            let told = registry.offer(&found, None).unwrap_err().to_string();
+            assert!(told.contains("which cannot be set"), "{told}");
+        }
     }
 
     #[test]

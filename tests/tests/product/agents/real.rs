@@ -3,7 +3,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
 use acp_chain_tests::host::{self, peer};
@@ -11,7 +11,7 @@ use serde_json::json;
 use tar::EntryType;
 
 use super::kinds::turn;
-use super::world::{World, entry};
+use super::world::{World, entry, zip};
 
 const SCRIPT: &[u8] = b"#!/bin/sh\n";
 
@@ -82,6 +82,34 @@ fn an_archive_with_links_to_nothing_is_installed_without_them() {
         assert_eq!(fs::read(folder.join(name)).unwrap(), SCRIPT, "{name}");
     }
     assert!(folder.join("out").symlink_metadata().is_err());
+}
+
+#[test]
+fn a_registry_that_windows_and_git_have_touched_is_read() {
+    let world = World::new();
+    // Packed on Windows, with a helper that the program starts.
+    let archive = zip(&[
+        ("agent\\run".to_owned(), "#!/bin/sh\n".to_owned()),
+        ("agent\\tools\\helper".to_owned(), "#!/bin/sh\n".to_owned()),
+    ]);
+    world.server.put("/it.zip", archive);
+    let mut agent = world.binary(
+        "it",
+        "v2.1.0",
+        "/it.zip",
+        json!({ "cmd": "./agent/run", "args": null }),
+    );
+    agent["authors"] = json!([{ "name": "Somebody Else" }]);
+    let text = json!({ "agents": [agent] }).to_string();
+    let file = world.path("registry.json");
+    fs::write(&file, format!("\u{feff}{text}")).unwrap();
+    let shown = world.does(&add("it", file.to_str().unwrap()));
+    assert!(
+        shown.contains("An agent 2.1.0 (it)") && shown.contains("Somebody Else"),
+        "{shown}"
+    );
+    let helper = world.versions("it")[0].join("agent/tools/helper");
+    assert_ne!(helper.metadata().unwrap().permissions().mode() & 0o111, 0);
 }
 
 #[tokio::test]
