@@ -26,15 +26,25 @@ pub const NAMES: usize = 1_000_000;
 const FIRST_LINE: u64 = 256;
 
 /// Variables that tell programs where to find code.
-const LOADERS: &[&str] = &[
+pub const LOADERS: &[&str] = &[
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
+    "LD_AUDIT",
+    "DYLD_INSERT_LIBRARIES",
+    "DYLD_LIBRARY_PATH",
     "PYTHONPATH",
     "PYTHONHOME",
+    "PYTHONSTARTUP",
+    "PYTHONUSERBASE",
     "NODE_PATH",
     "NODE_OPTIONS",
+    "BUN_OPTIONS",
+    "JAVA_TOOL_OPTIONS",
     "PERL5LIB",
+    "PERL5OPT",
     "RUBYLIB",
+    "RUBYOPT",
+    "OPENSSL_CONF",
     "BASH_ENV",
     "ENV",
 ];

@@ -9,11 +9,64 @@ use tokio::runtime::Runtime;
 
 use crate::cli::folders;
 use crate::cli::progress::Progress;
+use crate::cli::relied_on::LOADERS;
 use crate::extension::fetch::is_local;
 use crate::extension::{self, Patience, disk};
 use crate::limits::about;
 use crate::system::files;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
+
+/// Variables beside [`LOADERS`] that decide which code runs, or whom programs trust.
+const STEERING: [&str; 22] = [
+    "PATH",
+    "PATHEXT",
+    "COMSPEC",
+    "SHELL",
+    "EDITOR",
+    "VISUAL",
+    "PAGER",
+    "BROWSER",
+    "IFS",
+    "PROMPT_COMMAND",
+    "PS4",
+    "ZDOTDIR",
+    "GCONV_PATH",
+    "CLASSPATH",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_TLS_REJECT_UNAUTHORIZED",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "PYTHONHTTPSVERIFY",
+    "DOTNET_STARTUP_HOOKS",
+];
+
+/// Beginnings of such variables: of loaders of libraries, Git, npm, pip, uv and profilers of .NET.
+const STEERING_PREFIXES: [&str; 10] = [
+    "LD_",
+    "DYLD_",
+    "BASH_FUNC_",
+    "GIT_",
+    "NPM_CONFIG_",
+    "PIP_",
+    "UV_",
+    "OPENSSL_",
+    "CORECLR_",
+    "COR_",
+];
+
+/// Ends of such variables: options of interpreters, proxies, and addresses of models.
+const STEERING_SUFFIXES: [&str; 8] = [
+    "_OPTIONS",
+    "_OPTS",
+    "5OPT",
+    "RUBYOPT",
+    "_PROXY",
+    "_BASE_URL",
+    "_API_BASE",
+    "_ENDPOINT",
+];
 
 /// Which registry is meant.
 #[derive(Clone, Debug, clap::Args)]
@@ -133,12 +186,26 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("  {:<11}{}", "size", about(staged.size));
     say!("  {:<11}{}", "launches", command(record));
     for (key, value) in &record.env {
-        say!("  {:<11}{}={}", "with", text(key), text(value));
+        let mark = match steers(key) {
+            true => "  ! this variable decides which code runs, or whom the agent talks to",
+            false => "",
+        };
+        say!("  {:<11}{}={}{mark}", "with", text(key), text(value));
     }
     for note in &staged.notes {
         say!("! {}", text(note));
     }
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
+}
+
+/// Whether a variable loads code into programs, or sends what they say to somebody else.
+fn steers(key: &str) -> bool {
+    // Windows and many programs do not tell cases apart.
+    let key = key.to_ascii_uppercase();
+    LOADERS.contains(&&*key)
+        || STEERING.contains(&&*key)
+        || STEERING_PREFIXES.iter().any(|start| key.starts_with(start))
+        || STEERING_SUFFIXES.iter().any(|end| key.ends_with(end))
 }
 
 /// The command line, as it would be typed.

@@ -7,11 +7,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
 use acp_chain_tests::host::{self, peer};
-use serde_json::json;
+use serde_json::{Value, json};
 use tar::EntryType;
 
 use super::kinds::turn;
-use super::world::{World, entry, zip};
+use super::world::{World, entry, tar_gz, zip};
 
 const SCRIPT: &[u8] = b"#!/bin/sh\n";
 
@@ -110,6 +110,45 @@ fn a_registry_that_windows_and_git_have_touched_is_read() {
     );
     let helper = world.versions("it")[0].join("agent/tools/helper");
     assert_ne!(helper.metadata().unwrap().permissions().mode() & 0o111, 0);
+}
+
+#[test]
+fn variables_that_load_code_are_marked_in_the_question() {
+    let world = World::new();
+    world.server.put("/it.tgz", tar_gz(&[("run", SCRIPT)]));
+    let steering = [
+        "LD_PRELOAD",
+        "NODE_OPTIONS",
+        "ld_preload",
+        "DYLD_INSERT_LIBRARIES",
+        "PERL5OPT",
+        "PATH",
+        "BASH_ENV",
+        "JAVA_TOOL_OPTIONS",
+        "GIT_SSH_COMMAND",
+        "HTTPS_PROXY",
+        "ANTHROPIC_BASE_URL",
+        "NODE_TLS_REJECT_UNAUTHORIZED",
+    ];
+    let harmless = ["LOG_LEVEL", "AGENT_MODE", "PATHS", "BUILD_ENV"];
+    let all = steering.iter().chain(&harmless);
+    let env: Value = all
+        .map(|key| (key.to_string(), json!("x")))
+        .collect::<serde_json::Map<_, _>>()
+        .into();
+    let more = json!({ "cmd": "run", "env": env });
+    let registry = world.registry(&[world.binary("it", "1.0.0", "/it.tgz", more)]);
+    let shown = world.does(&add("it", &registry));
+    let line = |key: &str| {
+        let part = format!(" {key}=x");
+        shown.lines().find(|line| line.contains(&part)).unwrap()
+    };
+    for key in steering {
+        assert!(line(key).contains("=x  ! this variable"), "{key}: {shown}");
+    }
+    for key in harmless {
+        assert!(line(key).ends_with("=x"), "{key}: {shown}");
+    }
 }
 
 #[tokio::test]
