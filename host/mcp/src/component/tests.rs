@@ -470,7 +470,7 @@ fn arguments_are_taken_as_models_write_them() {
             r#"{"paths":[],"range":null}"#,
         ),
         (
-            r#"{"paths":[],"note":null,"depth":null}"#,
+            r#"{"paths":[],"note":null,"depth":"null"}"#,
             r#"{"paths":[]}"#,
         ),
         (r#""{\"paths\":[]}""#, r#"{"paths":[]}"#),
