@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use acp_chain_tests::wire::in_time;
+use futures_util::stream::{self, StreamExt};
 use reqwest::Method;
 
 use super::limits;
@@ -78,31 +79,38 @@ async fn they_make_few_requests_and_leave_little_behind() {
     let (served, token) = serve(folder.path()).await;
     is_served(&served, &token).await;
     let before = served.memory();
-    for method in ["GET", "OPTIONS"] {
-        for _ in 0..100 {
-            let mut raw = Raw::http2(&served).await;
-            let origin = format!("http://{}", raw.host);
-            // No answer may be sent: the window of each stream is 0.
-            let window = [0, 4, 0, 0, 0, 0];
-            let mut flood = h2(SETTINGS, 0, 0, &window);
-            let fields = [
-                named(":method", method),
-                vec![0x86],
-                field(0x04, "/acp"),
-                field(0x01, &raw.host),
-                named("origin", &origin),
-                named("access-control-request-method", "POST"),
-            ];
-            for number in 0..1020 {
-                let flags = END_STREAM | END_HEADERS;
-                flood.extend(h2(HEADERS, flags, 2 * number + 1, &fields.concat()));
-            }
-            raw.says(&flood).await;
-            // The server closes.
-            raw.rest().await;
-        }
-    }
+    let floods = ["GET", "OPTIONS"]
+        .into_iter()
+        .flat_map(|method| [method; 100]);
+    let floods = stream::iter(floods);
+    floods
+        .for_each_concurrent(CONNECTIONS, |method| flood(&served, method))
+        .await;
     is_served(&served, &token).await;
     let grown = served.memory().saturating_sub(before) >> 20;
     assert!(grown < 64, "{grown} MiB more");
+}
+
+/// Makes as many requests as one connection allows, whose answers cannot be sent.
+async fn flood(served: &Served, method: &str) {
+    let mut raw = Raw::http2(served).await;
+    let origin = format!("http://{}", raw.host);
+    // The window of each stream is 0.
+    let window = [0, 4, 0, 0, 0, 0];
+    let mut flood = h2(SETTINGS, 0, 0, &window);
+    let fields = [
+        named(":method", method),
+        vec![0x86],
+        field(0x04, "/acp"),
+        field(0x01, &raw.host),
+        named("origin", &origin),
+        named("access-control-request-method", "POST"),
+    ];
+    for number in 0..1020 {
+        let flags = END_STREAM | END_HEADERS;
+        flood.extend(h2(HEADERS, flags, 2 * number + 1, &fields.concat()));
+    }
+    raw.says(&flood).await;
+    // The server closes.
+    raw.rest().await;
 }
