@@ -1,7 +1,7 @@
 //! The state of a connection, and operations on it that decide nothing. Nothing here calls a handler, so every
 //! handler may call it.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Display;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,8 +81,8 @@ pub(super) struct Core {
     pub times_reads: bool,
     /// The session of the last such file that the client did not give.
     pub silent: Option<Arc<str>>,
-    /// Whether a line of the agent was lost.
-    pub has_lost: bool,
+    /// Why messages were lost, as far as the user was told: at these guards, or at none.
+    pub lost: BTreeSet<Option<HopIndex>>,
     /// How many notices there have been.
     pub told: u64,
     /// The version of ACP negotiated with the client.
@@ -122,7 +122,7 @@ impl Core {
             dropped: 0,
             times_reads: false,
             silent: None,
-            has_lost: false,
+            lost: BTreeSet::new(),
             told: 0,
             version: 1,
             log: None,

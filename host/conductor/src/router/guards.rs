@@ -10,8 +10,8 @@ use super::core::Core;
 use super::steps::Steps;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use acp_chain_channel::subject;
-use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
+use acp_chain_channel::{Peer, subject};
+use acp_chain_rpc::{Error, Kind, Message, aside, canonical, code, is_unclear_update};
 
 /// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
 pub(super) fn admit(
@@ -30,8 +30,12 @@ pub(super) fn admit(
     let name = &core.hops[index].name;
     let method =
         acp_chain_rpc::untrusted::quote(&routed.method, acp_chain_rpc::untrusted::MAX_QUOTE);
-    let text = format!("acp-chain: {method} cannot pass the guard `{name}`: {why}");
+    let text = format!("{method} cannot pass the guard `{name}`: {why}");
     core.note_discarded(routed.toward.opposite(), &text);
+    if is_lost_unseen(&routed) {
+        core.tell_lost(Some(index), &text);
+    }
+    let text = format!("acp-chain: {text}");
     let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
     if routed.is_response() {
         routed.message = error;
@@ -39,6 +43,12 @@ pub(super) fn admit(
     }
     steps.answer_here(&routed, error);
     ControlFlow::Break(())
+}
+
+/// Whether the client sees nothing of a message that is refused: neither an error in its place, nor one for itself.
+fn is_lost_unseen(routed: &Routed) -> bool {
+    let is_from_agent = routed.toward == Peer::Client;
+    !routed.is_response() && (is_from_agent || routed.message.kind() == Kind::Notification)
 }
 
 fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String> {

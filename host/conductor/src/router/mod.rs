@@ -190,10 +190,8 @@ impl Router {
     /// miss may be in it.
     pub fn note_lost(&mut self, from: Peer, why: &str) {
         self.core.note_discarded(from, why);
-        if from == Peer::Agent && !std::mem::replace(&mut self.core.has_lost, true) {
-            self.core.tell_user(&format!(
-                "{why}. If something is missing, that may be why. Of further such lines only the log tells."
-            ));
+        if from == Peer::Agent {
+            self.core.tell_lost(None, why);
         }
     }
 

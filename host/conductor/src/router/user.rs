@@ -39,6 +39,15 @@ impl Core {
         self.tell_user(&format!("{name} broke: {reason}. {fate}"));
     }
 
+    /// Tells the user of the first message that is lost at a guard, or at none.
+    pub fn tell_lost(&mut self, at: Option<HopIndex>, why: &str) {
+        if self.lost.insert(at) {
+            self.tell_user(&format!(
+                "{why}. If something is missing, that may be why. Of more like it only the log tells."
+            ));
+        }
+    }
+
     /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
         let mut text = quote(text, LONGEST);

@@ -133,3 +133,29 @@ fn what_a_guard_does_not_ask_for_is_looked_at_no_further_than_its_envelope() {
     );
     assert_eq!(heard(&mut router, Peer::Client).len(), 1);
 }
+
+#[test]
+fn the_user_is_told_of_the_first_message_of_the_agent_that_cannot_pass_a_guard() {
+    let guards = || {
+        let names = ["one", "two"];
+        names.map(|name| {
+            guard(scripted(name, "session/update", |_, _| {
+                Says::Decided(Decision::Forward)
+            }))
+        })
+    };
+    let mut router = Router::new(Vec::from(guards()), None);
+    client(&mut router, PROMPT);
+    heard(&mut router, Peer::Agent);
+    let twice = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"tool_call"}}}"#;
+    for told in [1, 0] {
+        agent(&mut router, twice);
+        let notices = heard(&mut router, Peer::Client);
+        assert_eq!(notices.len(), told, "{notices:?}");
+        let named = "session/update cannot pass the guard `two`: ";
+        assert!(
+            notices.iter().all(|notice| notice.contains(named)),
+            "{notices:?}"
+        );
+    }
+}
