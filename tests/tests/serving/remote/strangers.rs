@@ -13,6 +13,9 @@ use super::served::{Served, initialize, posted};
 /// How many connections the server may have; it has four times as many sockets.
 const CONNECTIONS: usize = 16;
 
+/// How many connections flood the server at once. Each waits for a second until the server closes it.
+const AT_ONCE: usize = 4;
+
 async fn serve(folder: &Path) -> (Served, String) {
     let limits = format!("connections = {CONNECTIONS}\nconnections-per-user = 1000");
     let (served, [ann, _]) = limits::serve(folder, &limits).await;
@@ -84,7 +87,7 @@ async fn they_make_few_requests_and_leave_little_behind() {
         .flat_map(|method| [method; 100]);
     let floods = stream::iter(floods);
     floods
-        .for_each_concurrent(CONNECTIONS, |method| flood(&served, method))
+        .for_each_concurrent(AT_ONCE, |method| flood(&served, method))
         .await;
     is_served(&served, &token).await;
     let grown = served.memory().saturating_sub(before) >> 20;
