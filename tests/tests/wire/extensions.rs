@@ -172,6 +172,34 @@ async fn text_of(chain: &mut InProcess) -> String {
     text(&chain.client.receive().await.expect("a message"))
 }
 
+/// What the client is told while the agent replays the user's words in these chunks.
+async fn replayed(chain: &mut InProcess, chunks: &[&str]) -> Vec<String> {
+    let load = r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#;
+    let id = chain.client.ask("session/load", load);
+    let load = chain.agent.receive().await.expect("the request");
+    for chunk in chunks {
+        let content = serde_json::json!({ "type": "text", "text": chunk });
+        let update = serde_json::json!({
+            "sessionId": "s",
+            "update": { "sessionUpdate": "user_message_chunk", "content": content },
+        });
+        chain.agent.notify("session/update", &update.to_string());
+    }
+    for line in load.result("{}") {
+        chain.agent.send(line);
+    }
+    let mut told = Vec::new();
+    loop {
+        let message = chain.client.receive().await.expect("a message");
+        if message.answers(&id) {
+            return told;
+        }
+        if message.method.as_deref() == Some("session/update") {
+            told.push(text(&message));
+        }
+    }
+}
+
 #[tokio::test]
 async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as_the_users() {
     let mut chain = chain(&[("rules", "{}"), ("pass", "{}")]).await;
@@ -198,33 +226,9 @@ async fn rules_come_behind_the_words_of_the_first_prompt_and_do_not_come_back_as
     assert_eq!(second.params.as_deref(), Some(&*prompt("two")));
 
     // The agent joins its blocks, and cuts them elsewhere.
-    let id = chain.client.ask(
-        "session/load",
-        r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#,
-    );
-    let load = chain.agent.receive().await.expect("the request");
     let whole = format!("one{added}");
-    for part in [&whole[..20], &whole[20..60], &whole[60..]] {
-        let content = serde_json::json!({ "type": "text", "text": part });
-        let update = serde_json::json!({
-            "sessionId": "s",
-            "update": { "sessionUpdate": "user_message_chunk", "content": content },
-        });
-        chain.agent.notify("session/update", &update.to_string());
-    }
-    for line in load.result("{}") {
-        chain.agent.send(line);
-    }
-    let mut told = String::new();
-    loop {
-        let message = chain.client.receive().await.expect("a message");
-        if message.answers(&id) {
-            break;
-        }
-        if message.method.as_deref() == Some("session/update") {
-            told.push_str(&text(&message));
-        }
-    }
+    let told = replayed(&mut chain, &[&whole[..20], &whole[20..60], &whole[60..]]).await;
+    let told = told.concat();
     assert_eq!(told.trim_end(), "one");
 }
 
@@ -244,31 +248,7 @@ async fn the_rules_are_found_in_a_replay_that_a_guard_has_looked_through() {
         .as_str()
         .expect("the rules")
         .to_owned();
-    let load = r#"{"sessionId":"s","cwd":"/project","mcpServers":[]}"#;
-    let id = chain.client.ask("session/load", load);
-    let load = chain.agent.receive().await.expect("the request");
-    for part in ["one".to_owned(), added.clone(), format!("two{added}")] {
-        let update = serde_json::json!({
-            "sessionId": "s",
-            "update": {
-                "sessionUpdate": "user_message_chunk", "content": { "type": "text", "text": part },
-            },
-        });
-        chain.agent.notify("session/update", &update.to_string());
-    }
-    for line in load.result("{}") {
-        chain.agent.send(line);
-    }
-    let mut told = Vec::new();
-    loop {
-        let message = chain.client.receive().await.expect("a message");
-        if message.answers(&id) {
-            break;
-        }
-        if message.method.as_deref() == Some("session/update") {
-            told.push(text(&message));
-        }
-    }
+    let told = replayed(&mut chain, &["one", &added, &format!("two{added}")]).await;
     assert_eq!(told, ["one", "two"]);
 }
 

@@ -11,6 +11,17 @@ use super::turns::{Turns, agent, files, tools};
 
 const ELIZACP: &[&str] = &["elizacp", "--deterministic", "acp"];
 
+/// Calls a tool of the proxy `tools`.
+async fn calls_echo(turns: &mut Turns) {
+    let said = turns
+        .turn(r#"Use tool tools::echo with {"text":"so be it"}"#)
+        .await;
+    assert!(
+        said.starts_with("OK: ") && said.contains("so be it"),
+        "{said}"
+    );
+}
+
 #[tokio::test]
 async fn it_lists_and_calls_the_tools_of_proxies() {
     let mut turns = Turns::start(&tools("tools", "tools"), ELIZACP, &json!([])).await;
@@ -19,13 +30,7 @@ async fn it_lists_and_calls_the_tools_of_proxies() {
         listed.contains("  - echo: Gives back the text."),
         "{listed}"
     );
-    let said = turns
-        .turn(r#"Use tool tools::echo with {"text":"so be it"}"#)
-        .await;
-    assert!(
-        said.starts_with("OK: ") && said.contains("so be it"),
-        "{said}"
-    );
+    calls_echo(&mut turns).await;
     let said = turns
         .turn(r#"Use tool tools::add with {"a":2,"b":40}"#)
         .await;
@@ -159,12 +164,6 @@ async fn it_calls_tools_wherever_the_usual_folders_have_no_room_for_a_socket() {
             command
         };
         let mut turns = Turns::launch(&tools("tools", "tools"), command, &json!([])).await;
-        let said = turns
-            .turn(r#"Use tool tools::echo with {"text":"so be it"}"#)
-            .await;
-        assert!(
-            said.starts_with("OK: ") && said.contains("so be it"),
-            "{said}"
-        );
+        calls_echo(&mut turns).await;
     }
 }
