@@ -42,6 +42,17 @@ impl User {
         user
     }
 
+    /// The error with which an editor is refused that starts a chain with these options.
+    pub async fn error_of_run(&self, options: &[&str]) -> String {
+        let mut command = tokio::process::Command::from(self.command(installed()));
+        command.arg("run").args(options).args(["--", "true"]);
+        let mut client = Process::start("client", &Transcript::new(), command).unwrap();
+        let initialize = r#"{"protocolVersion":1}"#;
+        let answer = client.wire.request("initialize", initialize).await;
+        client.finish().await.unwrap();
+        answer.error.unwrap()
+    }
+
     pub fn path(&self, path: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(path)
     }
@@ -501,15 +512,9 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
 
 #[tokio::test]
 async fn an_editor_is_told_that_its_configuration_is_gone() {
-    let user = User::new();
-    let mut command = tokio::process::Command::from(user.command(installed()));
-    command.args(["run", "--settings", "gone.toml", "--", "true"]);
-    let mut client = Process::start("client", &Transcript::new(), command).unwrap();
-    let answer = client
-        .wire
-        .request("initialize", r#"{"protocolVersion":1}"#)
-        .await;
-    let error = answer.error.unwrap();
-    assert!(error.contains("your config.toml is not there"), "{error}");
-    client.finish().await.unwrap();
+    let refused = User::new().error_of_run(&["--settings", "gone.toml"]).await;
+    assert!(
+        refused.contains("your config.toml is not there"),
+        "{refused}"
+    );
 }

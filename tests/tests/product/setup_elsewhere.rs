@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use acp_chain_tests::host::{component, installed};
-use acp_chain_tests::process::Process;
-use acp_chain_tests::transcript::Transcript;
 use serde_json::Value;
 
 use super::setup::User;
@@ -141,17 +139,8 @@ fn folders_at_their_usual_places_are_not_named() {
 
 #[tokio::test]
 async fn an_editor_is_told_that_the_folder_of_data_is_gone() {
-    let user = User::new();
-    let mut command = tokio::process::Command::from(user.command(installed()));
-    command.args(["run", "--data", "gone", "--", "true"]);
-    let mut client = Process::start("client", &Transcript::new(), command).unwrap();
-    let answer = client
-        .wire
-        .request("initialize", r#"{"protocolVersion":1}"#)
-        .await;
-    let error = answer.error.unwrap();
-    assert!(error.contains("there is no such folder"), "{error}");
-    client.finish().await.unwrap();
+    let refused = User::new().error_of_run(&["--data", "gone"]).await;
+    assert!(refused.contains("there is no such folder"), "{refused}");
 }
 
 #[test]
