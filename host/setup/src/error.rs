@@ -182,12 +182,11 @@ fn names(names: &[String]) -> String {
 }
 
 fn reasons(left: &[(String, &'static str)]) -> String {
-    let reasons = left.iter().map(|(name, why)| format!("`{name}` {why}"));
-    let reasons = reasons.collect::<Vec<_>>().join("; ");
-    match left.is_empty() {
-        true => reasons,
-        false => format!(" ({reasons})"),
+    if left.is_empty() {
+        return String::new();
     }
+    let reasons = left.iter().map(|(name, why)| format!("`{name}` {why}"));
+    format!(" ({})", reasons.collect::<Vec<_>>().join("; "))
 }
 
 fn are(installed: &[String]) -> String {

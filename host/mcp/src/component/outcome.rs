@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::called::Called;
 use super::tool::Tool;
-use crate::protocol::{Version, clipped, is_object, quoted};
+use crate::protocol::{Version, clipped, is_cacheable, is_object, quoted};
 use crate::schema::{Refused, Schema, WORK};
 use crate::versions;
 use acp_chain_rpc::member;
@@ -101,10 +101,10 @@ pub fn checked<'r>(
     if member(result, "resultType").is_some_and(|kind| kind != r#""complete""#) {
         return Err(String::from("its `resultType` is not \"complete\""));
     }
-    Ok(match (version, of) {
-        (Version::Stateless, Called::Resource(_)) => versions::newer(result, true),
-        (Version::Stateless, _) => versions::newer(result, false),
-        _ => versions::older(of.method(), result),
+    let method = of.method();
+    Ok(match version {
+        Version::Stateless => versions::newer(result, is_cacheable(method)),
+        _ => versions::older(method, result),
     })
 }
 
