@@ -131,7 +131,7 @@ pub fn sockets() -> Vec<PathBuf> {
 
 /// An error if somebody else could change the user's files, or this program's, or if the named ones are not there.
 pub fn check_owners() -> Result<(), String> {
-    // Otherwise decisions about projects would be missing, and nobody would be told.
+    // Otherwise decisions about projects would be missing without a word.
     if let Some(data) = named_data().filter(|data| !data.is_dir()) {
         return Err(format!(
             "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now",

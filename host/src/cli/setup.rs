@@ -78,7 +78,7 @@ impl Setup {
             .map_err(|error| format!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
-        // An editor may look for them elsewhere, and nobody would miss an empty chain.
+        // An editor may look for them elsewhere, and an empty chain would not be noticed.
         let begun = folders::moved_config().filter(|path| !path.exists());
         let config = folders::config_file().filter(|path| path.exists());
         let launch = launch.with_config(config.as_deref().or(begun.as_deref()));

@@ -1,22 +1,22 @@
 //! The time for what is open when the other end has closed its side, and may still read.
 //!
-//! A script that is piped in ends long before its turns do; an editor that is gone has closed both sides. Only what the
-//! other end has asked counts: what proxies send each other may never end.
+//! A script that is piped in ends long before its turns do; an editor that has exited has closed both sides. Only the
+//! requests of the other end count: what proxies send each other may never end.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// How often it is checked that somebody reads, and waits for an answer. What nobody waits for may still take this long.
+/// How often it is checked that the output is read, and an answer is missing. Otherwise this is the time for the rest.
 const CHECK: Duration = Duration::from_secs(2);
 
-/// How long nothing may be written, although somebody reads.
+/// How long nothing may be written, although the output is read.
 const SILENCE: Duration = Duration::from_mins(10);
 
 /// See the module.
 #[derive(Debug)]
 pub struct Drain {
-    /// Whether somebody reads, as far as can be told.
+    /// Whether the output is read, as far as can be told.
     is_read: fn() -> bool,
     /// Whether an answer is missing.
     is_owed: bool,
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_reads_or_waits_for_gets_a_moment() {
+    async fn what_is_not_read_or_not_owed_gets_a_moment() {
         let begun = Instant::now();
         Drain::new(|| false).over().await;
         assert_eq!(begun.elapsed(), CHECK);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_somebody_reads_may_take_as_long_as_it_goes_on() {
+    async fn what_is_read_may_take_as_long_as_it_goes_on() {
         let (begun, pause) = (Instant::now(), SILENCE / 2);
         let mut drain = Drain::new(|| true);
         for written in 1..=3 {

@@ -99,7 +99,7 @@ impl Command {
     }
 
     /// With these words before it, replacing this many at its beginning. What an editor expands in its program is
-    /// expanded, as nobody else does it.
+    /// expanded, since `acp-chain` does not expand it.
     pub fn wrapped(&self, text: &str, count: usize, prefix: &[String], home: &Path) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {

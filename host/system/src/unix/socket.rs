@@ -63,7 +63,7 @@ impl Drop for Folder {
 pub fn places() -> Vec<PathBuf> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let named = named.filter(|path| path.is_absolute() && path.is_dir());
-    // The environment names neither of these two: whoever else could change them is no reason not to start.
+    // The environment names neither of these two: if others can change them, they are passed over, without an error.
     let usual = PathBuf::from(format!("/run/user/{}", geteuid().as_raw()));
     let [usual, last] =
         [usual, PathBuf::from("/tmp")].map(|path| Some(path).filter(|path| is_safe(path)));
