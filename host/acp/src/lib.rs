@@ -44,6 +44,15 @@ pub enum Sender {
     Neighbour,
 }
 
+/// Where a method's messages belong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// To a running session, which they name in `sessionId`.
+    Session,
+    /// To the connection, or to a session only if they name one.
+    Connection,
+}
+
 /// A method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method {
@@ -53,6 +62,17 @@ pub struct Method {
     pub sender: Sender,
     /// What it does.
     pub life: Life,
+    /// Where its messages belong.
+    pub scope: Scope,
+}
+
+impl Scope {
+    /// That of a method; [`Connection`](Self::Connection) for one that the protocol does not know.
+    #[must_use]
+    pub fn of(method: &str) -> Self {
+        let row = METHODS.iter().find(|row| row.name == method);
+        row.map_or(Self::Connection, |row| row.scope)
+    }
 }
 
 /// The first request of a connection.
@@ -71,10 +91,15 @@ pub const ELICITATION: &str = "elicitation/create";
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
 
 macro_rules! methods {
-    ($($name:literal $sender:ident $life:ident,)*) => {
+    ($($name:literal $sender:ident $life:ident $scope:ident,)*) => {
         /// Every method of both versions.
         pub const METHODS: &[Method] = &[
-            $(Method { name: $name, sender: Sender::$sender, life: Life::$life },)*
+            $(Method {
+                name: $name,
+                sender: Sender::$sender,
+                life: Life::$life,
+                scope: Scope::$scope,
+            },)*
         ];
 
         impl Life {
@@ -93,49 +118,49 @@ macro_rules! methods {
 
 methods! {
     // The most frequent first: they are compared in this order.
-    "session/update" Agent Serves,
-    "session/prompt" Client Prompts,
-    "session/request_permission" Agent Asks,
-    "initialize" Client Connects,
-    "authenticate" Client Serves,
-    "logout" Client Serves,
-    "auth/login" Client Serves,
-    "auth/logout" Client Serves,
-    "auth/status" Client Serves,
-    "auth/status_update" Agent Serves,
-    "providers/list" Client Serves,
-    "providers/set" Client Serves,
-    "providers/disable" Client Serves,
-    "session/new" Client Begins,
-    "session/load" Client Loads,
-    "session/resume" Client Loads,
-    "session/fork" Client Forks,
-    "session/close" Client Ends,
-    "session/archive" Client Ends,
-    "session/unarchive" Client Serves,
-    "session/delete" Client Serves,
-    "session/list" Client Serves,
-    "session/status" Client Serves,
-    "session/options" Client Serves,
-    "session/set_title" Client Serves,
-    "session/set_mode" Client Serves,
-    "session/set_config_option" Client Serves,
-    "session/cancel" Client Stops,
-    "elicitation/create" Agent Asks,
-    "elicitation/complete" Agent Serves,
-    "fs/read_text_file" Agent Serves,
-    "fs/write_text_file" Agent Serves,
-    "terminal/create" Agent Serves,
-    "terminal/output" Agent Serves,
-    "terminal/release" Agent Serves,
-    "terminal/wait_for_exit" Agent Serves,
-    "terminal/kill" Agent Serves,
-    "terminal/cancel" Client Serves,
-    "tool_call/cancel" Client Serves,
-    "mcp/message" Both Serves,
-    "proxy/initialize" Neighbour Serves,
-    "proxy/successor" Neighbour Serves,
-    "$/cancel_request" Both Withdraws,
+    "session/update" Agent Serves Session,
+    "session/prompt" Client Prompts Session,
+    "session/request_permission" Agent Asks Session,
+    "initialize" Client Connects Connection,
+    "authenticate" Client Serves Connection,
+    "logout" Client Serves Connection,
+    "auth/login" Client Serves Connection,
+    "auth/logout" Client Serves Connection,
+    "auth/status" Client Serves Connection,
+    "auth/status_update" Agent Serves Connection,
+    "providers/list" Client Serves Connection,
+    "providers/set" Client Serves Connection,
+    "providers/disable" Client Serves Connection,
+    "session/new" Client Begins Connection,
+    "session/load" Client Loads Session,
+    "session/resume" Client Loads Session,
+    "session/fork" Client Forks Session,
+    "session/close" Client Ends Session,
+    "session/archive" Client Ends Session,
+    "session/unarchive" Client Serves Session,
+    "session/delete" Client Serves Session,
+    "session/list" Client Serves Connection,
+    "session/status" Client Serves Session,
+    "session/options" Client Serves Connection,
+    "session/set_title" Client Serves Session,
+    "session/set_mode" Client Serves Session,
+    "session/set_config_option" Client Serves Session,
+    "session/cancel" Client Stops Session,
+    "elicitation/create" Agent Asks Connection,
+    "elicitation/complete" Agent Serves Connection,
+    "fs/read_text_file" Agent Serves Session,
+    "fs/write_text_file" Agent Serves Session,
+    "terminal/create" Agent Serves Session,
+    "terminal/output" Agent Serves Session,
+    "terminal/release" Agent Serves Session,
+    "terminal/wait_for_exit" Agent Serves Session,
+    "terminal/kill" Agent Serves Session,
+    "terminal/cancel" Client Serves Session,
+    "tool_call/cancel" Client Serves Session,
+    "mcp/message" Both Serves Connection,
+    "proxy/initialize" Neighbour Serves Connection,
+    "proxy/successor" Neighbour Serves Connection,
+    "$/cancel_request" Both Withdraws Connection,
 }
 
 impl Life {
@@ -185,6 +210,17 @@ mod tests {
             rows.collect::<BTreeMap<_, _>>(),
             senders.collect::<BTreeMap<_, _>>()
         );
+    }
+
+    #[test]
+    fn a_message_belongs_to_a_session_where_the_schemas_require_its_name() {
+        for method in methods() {
+            let scope = match method.requires("sessionId") {
+                true => Scope::Session,
+                false => Scope::Connection,
+            };
+            assert_eq!(Scope::of(&method.name), scope, "{}", method.name);
+        }
     }
 
     #[test]

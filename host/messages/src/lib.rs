@@ -104,6 +104,14 @@ impl Method {
         Some(self.schema().text("Error", decisions))
     }
 
+    /// Whether its parameters must have this member.
+    #[must_use]
+    pub fn requires(&self, member: &str) -> bool {
+        let required = self.schema().source[&self.params_definition].get("required");
+        let required = required.and_then(Value::as_array);
+        required.is_some_and(|names| names.iter().any(|name| name == member))
+    }
+
     fn schema(&self) -> &'static Schema {
         match self.version {
             Version::V1 => &V1,

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use acp_chain_acp::Scope;
 use acp_chain_http::Visitor;
 use acp_chain_http::answer::{Answer, bare, events, named, plain};
 use acp_chain_http::headers::{Accepts, CODED, is_coded};
@@ -25,7 +26,7 @@ use super::metrics::{Refusal, Way};
 use super::registry::{NoRoom, Registry};
 use super::reply::{busy, json, of_connection, readiness};
 use super::request_log::Log;
-use super::routes::{NoStream, is_of_session};
+use super::routes::NoStream;
 use super::{Behind, Opened, Settings, body, is_true, websocket};
 use crate::gate::{Admitted, Gate, Peer, Refused};
 use crate::wire::{IDEMPOTENCY, LAST_EVENT, RESUME, SESSION};
@@ -226,7 +227,7 @@ impl Answers {
                     "Acp-Session-Id is not the message's sessionId",
                 ));
             }
-            (None, None) if is_of_session(method) => {
+            (None, None) if Scope::of(method) == Scope::Session => {
                 return Some(plain(
                     StatusCode::BAD_REQUEST,
                     "Acp-Session-Id and sessionId are missing",

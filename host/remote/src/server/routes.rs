@@ -64,24 +64,6 @@ impl Effect {
     }
 }
 
-/// Whether a method is about an existing session, which its message names.
-pub fn is_of_session(method: &str) -> bool {
-    matches!(
-        method,
-        "session/prompt"
-            | "session/cancel"
-            | "session/archive"
-            | "session/close"
-            | "session/delete"
-            | "session/fork"
-            | "session/load"
-            | "session/resume"
-            | "session/set_config_option"
-            | "session/set_mode"
-            | "session/set_model"
-    )
-}
-
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoStream {
