@@ -52,6 +52,9 @@ import {
 // What is held: a request of the client's, and what was asked for its sake.
 let held: MessageId = 0;
 let asked: MessageId = 0;
+// A request that waits for some time, and the number of that.
+let sleeper: MessageId = 0;
+let pause: MessageId = 0;
 // The call of a tool that waits, and what its caller was asked.
 let waiting: MessageId = 0;
 let caller: MessageId = 0;
@@ -126,6 +129,12 @@ export function onRequest(message: Request): Action {
     held = id;
     return hold();
   }
+  if (method == "wake") {
+    pause = channel.wakeAfter(500).value;
+    sleeper = id;
+    return hold();
+  }
+  if (method == "oversleep") return respond(shown(channel.wakeAfter(4000000).error!));
   if (method == "give-up") {
     held = id;
     return hold();
@@ -159,6 +168,7 @@ export function onNotification(told: Notification): Action {
     must(channel.fail(held, "gave up"));
     held = 0;
   }
+  if (method == "_every/hurry" && pause != 0) must(channel.cancel(pause));
   if (method == "_every/withdraw" && asked != 0) must(channel.cancel(asked));
   if (method == "_every/head") return Action.edit([set("/head", headOf(told.head)), set("/params", parse(told.params))]);
   return forward();
@@ -170,6 +180,10 @@ export function onResponse(response: Response): Action {
     const asked = object().set("asked", true);
     settle(held, error == null ? respond(asked) : reject(-32050, "the client said no"));
     held = 0;
+  } else if (id == pause && sleeper != 0) {
+    const isWake = response.head.method == "wake-after" && error == null;
+    settle(sleeper, isWake ? respond(object().set("woken", true)) : reject(-32050, "not woken"));
+    sleeper = pause = 0;
   } else if (id == caller && waiting != 0) {
     settle(waiting, Action.respond(result("answered").done!));
     waiting = caller = 0;

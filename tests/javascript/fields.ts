@@ -1,7 +1,7 @@
 // A proxy that writes into the log of what type each value is that it gets, and passes everything on.
-import * as channel from "acp-chain:proxy/channel@0.1.0";
-import type { Action, Kinds } from "acp-chain:proxy/types@0.1.0";
-import type { Handler } from "acp-chain:proxy/handler@0.1.0";
+import * as channel from "acp-chain:proxy/channel@0.1.1";
+import type { Action, Kinds } from "acp-chain:proxy/types@0.1.1";
+import type { Handler } from "acp-chain:proxy/handler@0.1.1";
 
 const kinds: Kinds = { request: true, notification: true, response: true };
 

@@ -1,5 +1,5 @@
 // Has the agent read a project's rules before the first prompt of a session, in a turn of the proxy's own.
-import { agent, defineProxy, discard, text } from "../sdk/acp-chain.js";
+import { agent, defineProxy, discard, respond, sleep, text } from "../sdk/acp-chain.js";
 
 const proxy = defineProxy({ onFailure: "bypass" });
 
@@ -22,6 +22,11 @@ proxy.onRequest("session/prompt", { from: "client", body: false }, async ({ sess
 proxy.onNotification("session/update", { from: "agent", body: false }, (update) => {
   const kind = update.read("/update/sessionUpdate");
   if (ours.has(update.session) && kind === "agent_message_chunk") return discard();
+});
+
+proxy.onRequest("test/waits", { from: "client" }, async () => {
+  await sleep(500);
+  return respond("late");
 });
 
 export const { handler } = proxy;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -130,6 +131,17 @@ impl Drop for Answer {
             let _ = host::cancel(id);
         }
     }
+}
+
+/// Waits, for 10 ms at least and an hour at most. A proxy that computes long after it has waited waits longer the next
+/// time, see `channel.wake-after`.
+///
+/// # Errors
+/// If the host does not let it wait: for more than an hour, or with too much outstanding.
+pub async fn sleep(pause: Duration) -> Result<(), Error> {
+    let milliseconds = u32::try_from(pause.as_millis()).unwrap_or(u32::MAX);
+    let woken = Answer::to("wake-after", host::wake_after(milliseconds));
+    woken.await.map(|_| ())
 }
 
 /// Settles a message for which a handler returned [`Action::Hold`]. Messages sent earlier leave before it.

@@ -4,10 +4,12 @@
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) use crate::testing::channel::{
     ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
+    wake_after,
 };
 #[cfg(target_arch = "wasm32")]
 pub(crate) use component::{
     ask, cancel, changed, fail, id, log, meta, notify, progress, read, request, save, settle,
+    wake_after,
 };
 
 /// A change of something that a proxy offers the agent.
@@ -47,6 +49,10 @@ mod component {
 
     pub(crate) fn cancel(id: MessageId) -> Result<()> {
         Ok(channel::cancel(id)?)
+    }
+
+    pub(crate) fn wake_after(milliseconds: u32) -> Result<MessageId> {
+        Ok(channel::wake_after(milliseconds)?)
     }
 
     pub(crate) fn read(id: MessageId, pointer: &str) -> Result<Option<Json>> {

@@ -161,7 +161,7 @@ mod version;
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
 pub use call::{Call, ProtocolError};
-pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle};
+pub use channel::{Answer, ChannelError, Level, fail, id, log, mark, read, save, settle, sleep};
 pub use completion::{Completion, Partial, Reference};
 #[doc(hidden)]
 pub use component::{Component, Exported};

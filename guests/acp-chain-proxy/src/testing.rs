@@ -39,6 +39,7 @@ mod powers;
 pub(crate) mod tools;
 
 use std::fmt;
+use std::time::Duration;
 
 use acp_chain_powers::Actions;
 use serde::Serialize;
@@ -172,6 +173,17 @@ impl Host {
         if held && let Err(failure) = instance::on_cancel(request) {
             line::refuse(request, &failure);
         }
+    }
+
+    /// This much time passes, by which the proxy's pauses end (see [`sleep`](crate::sleep)). No other time passes.
+    pub fn elapse(&mut self, time: Duration) {
+        let until = LINE.with_borrow(|line| line.now) + time;
+        while let Some(id) = LINE.with_borrow_mut(|line| line.next_pause(until)) {
+            let outcome = Ok(Json::null());
+            let head = head(id, Peer::Client, "wake-after", None, &outcome);
+            let _ = instance::on_response(Response { head, outcome });
+        }
+        LINE.with_borrow_mut(|line| line.now = until);
     }
 
     /// The messages that left the proxy since the last call, in order.

@@ -10,14 +10,16 @@ mod streams;
 mod update;
 mod whole;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::rc::Rc;
+use std::time::Duration;
 
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
     Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
-    save,
+    save, sleep, spawn,
 };
 use acp_chain_secrets::{Detector, Effort, End, Marker, Marking};
 use serde::{Deserialize, Serialize};
@@ -30,11 +32,13 @@ use streams::Streams;
 use update::Update;
 
 struct Redact {
-    detector: Detector,
+    detector: Rc<Detector>,
     reads: bool,
-    state: State,
+    state: Rc<State>,
     files: Files,
     over: Over,
+    /// Whether it waits for a pause of the agent.
+    waits: Rc<Cell<bool>>,
 }
 
 /// State that must outlive an instance, so that a new one lets nothing through. If it cannot be saved, the message is
@@ -52,10 +56,11 @@ impl Configure for Redact {
     fn new(config: Config) -> std::result::Result<Self, String> {
         Ok(Self {
             reads: config.reads,
-            detector: config.detector()?,
-            state: State::default(),
+            detector: Rc::new(config.detector()?),
+            state: Rc::default(),
             files: Files::default(),
             over: Over::default(),
+            waits: Rc::default(),
         })
     }
 }
@@ -67,6 +72,9 @@ const QUESTION: &str = "elicitation/create";
 const READ: &str = "fs/read_text_file";
 const WRITE: &str = "fs/write_text_file";
 const OUTPUT: &str = "terminal/output";
+
+/// The agent pauses when it says nothing for this long, or for up to twice as long.
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// The methods whose errors are examined.
 const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
@@ -135,7 +143,7 @@ impl Proxy for Redact {
     }
 
     fn restore(&mut self, saved: Json) -> Result<()> {
-        self.state = saved.parse()?;
+        self.state = Rc::new(saved.parse()?);
         Ok(())
     }
 
@@ -185,7 +193,8 @@ impl Proxy for Redact {
         let decided = streams.next(self.hiding(), session, chunk.piece(), end, || {
             update.without_text(&text, &chunk)
         })?;
-        save(&self.state)?;
+        save(&*self.state)?;
+        self.wait_for_a_pause();
         let own = &chunk.decoded;
         let shown = decided.as_deref().unwrap_or(&own.text);
         if shown.is_empty() && !own.text.is_empty() {
@@ -284,6 +293,25 @@ impl Redact {
         Ok(look(self.hiding(), body, body::is_asked)?.action(body)?)
     }
 
+    /// At a pause of the agent, the user sees the beginning of what is kept back.
+    fn wait_for_a_pause(&self) {
+        if !self.state.streams.have_more() || self.waits.replace(true) {
+            return;
+        }
+        let (detector, state) = (Rc::clone(&self.detector), Rc::clone(&self.state));
+        let waits = Rc::clone(&self.waits);
+        spawn(async move {
+            let shown = show_at_pauses(&detector, &state).await;
+            waits.set(false);
+            if let Err(error) = shown {
+                log(
+                    Level::Warn,
+                    format_args!("what is kept back waits for the agent to go on: {error}"),
+                );
+            }
+        });
+    }
+
     /// Records that the agent gets these markers.
     fn give(&self, findings: &Findings) -> Result<()> {
         let mut given = self.state.given.borrow_mut();
@@ -292,7 +320,7 @@ impl Redact {
         let is_new = given.len() > known;
         drop(given);
         if is_new {
-            save(&self.state)?;
+            save(&*self.state)?;
         }
         Ok(())
     }
@@ -300,7 +328,7 @@ impl Redact {
     /// Sends the withheld part of a session's running text.
     fn flush(&self, session: &str) -> Result<()> {
         if self.state.streams.flush(self.hiding(), session)? {
-            save(&self.state)?;
+            save(&*self.state)?;
         }
         Ok(())
     }
@@ -367,6 +395,15 @@ impl Redact {
             },
         )
     }
+}
+
+async fn show_at_pauses(detector: &Detector, state: &State) -> Result<()> {
+    while state.streams.have_more() {
+        sleep(PAUSE).await.map_err(|error| error.message)?;
+        state.streams.grow_older(detector.marking(Marker::Hidden))?;
+        save(state)?;
+    }
+    Ok(())
 }
 
 fn look(marking: Marking, body: &Json, is_text: impl Fn(&[Step]) -> bool) -> Result<Findings> {

@@ -2,7 +2,8 @@
 //! kept here, and sent with the next chunk, or in a chunk of its own before anything else is shown.
 //!
 //! A chunk is not held because of its tail. The decided part is passed on at once, and nothing is lost if the agent
-//! pauses for longer than a proxy may hold a message.
+//! pauses for longer than a proxy may hold a message. At a pause, the beginning of a tail is sent all the same (see
+//! [`Marking::pause`]).
 //!
 //! All of it is saved, so that a later instance finds the end of a secret whose beginning an earlier one has withheld.
 //! The stored amount is bounded, per session and in total: at the bound, the longest tail is given up and sent as a
@@ -32,6 +33,20 @@ struct Stream {
     tail: Tail,
     /// Present if the tail is not empty.
     last: Option<Last>,
+    #[serde(skip)]
+    age: Age,
+}
+
+/// What has become of a tail since the last chunk.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Age {
+    /// Nothing yet.
+    #[default]
+    New,
+    /// Some time has passed.
+    Old,
+    /// The agent paused, and its beginning is sent.
+    Shown,
 }
 
 /// The last chunk of a text, in which the tail may have to be sent.
@@ -77,6 +92,7 @@ impl Streams {
         let mut streams = self.0.borrow_mut();
         let stream = streams.entry(session.to_owned()).or_default();
         stream.identity = identity;
+        stream.age = Age::New;
         let decided = marking.next(&mut stream.tail, text, end)?;
         stream.last = match stream.tail.is_empty() {
             true => None,
@@ -94,13 +110,36 @@ impl Streams {
         Ok(decided)
     }
 
+    /// Whether there is a tail whose beginning is still to be sent.
+    pub(crate) fn have_more(&self) -> bool {
+        let streams = self.0.borrow();
+        let waits = |stream: &Stream| stream.last.is_some() && stream.age != Age::Shown;
+        streams.values().any(waits)
+    }
+
+    /// Some time has passed: the tails that were there all the time show their beginnings.
+    pub(crate) fn grow_older(&self, marking: Marking) -> Result<(), String> {
+        for stream in self.0.borrow_mut().values_mut() {
+            stream.age = match stream.age {
+                Age::New => Age::Old,
+                Age::Old => {
+                    let shown = marking.pause(&mut stream.tail)?;
+                    send(stream.last.as_ref(), &shown)?;
+                    Age::Shown
+                }
+                Age::Shown => Age::Shown,
+            };
+        }
+        Ok(())
+    }
+
     /// Ends the running text of a session, and sends its withheld part. Returns whether there was one.
     pub(crate) fn flush(&self, marking: Marking, session: &str) -> Result<bool, String> {
         let Some(mut stream) = self.0.borrow_mut().remove(session) else {
             return Ok(false);
         };
         let rest = marking.next(&mut stream.tail, "", End::Here)?;
-        send(stream.last, &rest.unwrap_or_default())?;
+        send(stream.last.as_ref(), &rest.unwrap_or_default())?;
         Ok(true)
     }
 
@@ -116,7 +155,7 @@ impl Streams {
             let name = name.clone();
             let given_up = streams.remove(&name).unwrap_or_default();
             size -= given_up.size();
-            send(given_up.last, &marking.of(UNCLEAR))?;
+            send(given_up.last.as_ref(), &marking.of(UNCLEAR))?;
         }
         Ok(())
     }
@@ -129,24 +168,25 @@ impl Stream {
             identity,
             tail,
             last,
+            age: _,
         } = self;
         identity.len() + tail.len() + last.as_ref().map_or(0, |last| last.params.len())
     }
 }
 
-/// Sends a text in a chunk like the last one of its running text.
-fn send(last: Option<Last>, text: &str) -> Result<(), String> {
+/// Sends a text, if there is any, in a chunk like the last one of its running text.
+fn send(last: Option<&Last>, text: &str) -> Result<(), String> {
     let Some(Last {
         params,
         pointer,
         coding,
-    }) = last
+    }) = last.filter(|_| !text.is_empty())
     else {
         return Ok(());
     };
-    let mut params = Json::try_from(params).map_err(|error| error.to_string())?;
+    let mut params = Json::try_from(params.clone()).map_err(|error| error.to_string())?;
     params
-        .put(&pointer, coding.encoded(text))
+        .put(pointer, coding.encoded(text))
         .map_err(|error| error.to_string())?;
     let sent = Peer::Client.notify("session/update", params);
     sent.map_err(|error| error.to_string())

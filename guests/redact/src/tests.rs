@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use acp_chain_proxy::testing::{Host, Sent, What};
 use acp_chain_proxy::{Error, MessageId, Peer};
 use acp_chain_secrets::{Detector, Effort, Marker, pattern};
@@ -185,6 +187,31 @@ fn what_is_kept_back_goes_out_before_the_turn_ends() {
     assert_eq!(sent[1].at("/update/content/text"), "acme");
     assert_eq!(sent[1].at("/update/messageId"), "1");
     assert_eq!(sent[1].at("/sessionId"), "s");
+}
+
+#[test]
+fn the_beginning_of_what_is_kept_back_goes_out_when_the_agent_pauses() {
+    let mut host = host();
+    prompt(&mut host);
+    chunk(&mut host, "agent_message_chunk", "m", "It is acme-012");
+    assert_eq!(streamed(&host.sent()), "It is ");
+    host.elapse(Duration::from_secs(2));
+    assert_eq!(streamed(&host.sent()), "acme-012");
+    host.elapse(Duration::from_mins(1));
+    assert!(host.sent().is_empty());
+    chunk(&mut host, "agent_message_chunk", "m", "3456789. Then ");
+    assert_eq!(streamed(&host.sent()), format!("{HIDDEN}. Then "));
+}
+
+#[test]
+fn what_is_kept_back_stays_while_the_agent_goes_on() {
+    let mut host = host();
+    prompt(&mut host);
+    for piece in ["It is acme", "-012", "345", "6789", ". "] {
+        chunk(&mut host, "agent_message_chunk", "m", piece);
+        host.elapse(Duration::from_millis(900));
+    }
+    assert_eq!(streamed(&host.sent()), format!("It is {HIDDEN}. "));
 }
 
 #[test]

@@ -1,25 +1,30 @@
 //! The user's words as repeated by the agent, without this proxy's addition.
 //!
 //! Agents replay a prompt in one chunk or in several, cut anywhere. A chunk with the beginning of a mark is held until
-//! it is decided: then its text is passed on in the next chunk, or as it was before anything else of the conversation.
-//! At most one is held per session, and few in total.
+//! it is decided: then its text is passed on in the next chunk, or as it was before anything else of the conversation or
+//! when the agent pauses. At most one is held per session, and few in total.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::rc::Rc;
+use std::time::Duration;
 
-use acp_chain_proxy::{Action, Edit, Head, MessageId, settle};
+use acp_chain_proxy::{Action, Edit, Head, MessageId, settle, sleep, spawn};
 
 use crate::mark::{More, cut};
 
 /// For how many sessions chunks are held at the same time.
 const MOST: usize = 16;
 
+/// How long a chunk waits for the next one.
+const PAUSE: Duration = Duration::from_secs(1);
+
 const TEXT: &str = "/update/content/text";
 const RESOURCE: &str = "/update/content/resource/text";
 
 #[derive(Default)]
 pub(crate) struct Replay {
-    held: RefCell<HashMap<String, Held>>,
+    held: Rc<RefCell<HashMap<String, Held>>>,
 }
 
 struct Held {
@@ -54,11 +59,26 @@ impl Replay {
     /// No more of the held text will come.
     pub(crate) fn release(&self, session: &str) {
         let held = self.held.borrow_mut().remove(session);
-        let Some(Held { id, text, all, .. }) = held else {
-            return;
-        };
-        // If the host has taken it back, it has also decided about it.
-        let _ = settle(id, of_text(TEXT, &text, &all));
+        if let Some(held) = held {
+            held.release();
+        }
+    }
+
+    /// The held text goes on if nothing follows it for a while.
+    fn release_after_a_pause(&self, session: &str, id: MessageId) {
+        let (waiting, session) = (Rc::clone(&self.held), session.to_owned());
+        spawn(async move {
+            // Without a pause, the next chunk decides.
+            if sleep(PAUSE).await.is_err() {
+                return;
+            }
+            let mut waiting = waiting.borrow_mut();
+            if waiting.get(&session).is_some_and(|held| held.id == id)
+                && let Some(held) = waiting.remove(&session)
+            {
+                held.release();
+            }
+        });
     }
 
     fn on_text(&self, session: &str, head: &Head, text: String) -> Action {
@@ -85,9 +105,17 @@ impl Replay {
                 message,
             };
             waiting.insert(session.to_owned(), chunk);
+            self.release_after_a_pause(session, head.id);
             return Action::Hold;
         }
         of_text(TEXT, &text, &all)
+    }
+}
+
+impl Held {
+    fn release(self) {
+        // If the host has taken it back, it has also decided about it.
+        let _ = settle(self.id, of_text(TEXT, &self.text, &self.all));
     }
 }
 

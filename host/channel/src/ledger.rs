@@ -1,6 +1,7 @@
 //! The messages that one proxy may refer to: those in its hands, and its own requests.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 
@@ -10,7 +11,7 @@ use super::{
     Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
     capability, seen_subject, subject,
 };
-use crate::limits::{LONGEST_URI, Limits};
+use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, Quantity, SHORTEST_PAUSE};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, member};
@@ -296,6 +297,25 @@ impl Ledger {
             self.effects.push(Effect::Settle { id, action });
             self.let_go(id);
         }
+    }
+
+    /// `channel.wake-after`.
+    pub fn wake_after(&mut self, milliseconds: u32) -> Result<MessageId, ChannelError> {
+        self.may_speak()?;
+        let milliseconds = u64::from(milliseconds).max(SHORTEST_PAUSE);
+        if milliseconds > LONGEST_PAUSE {
+            let longest = Quantity::Time.show(LONGEST_PAUSE);
+            let text = format!("a pause takes {longest} at most");
+            return Err(ChannelError::Invalid(text));
+        }
+        if self.asked.len() >= self.limits.requests {
+            return Err(ChannelError::Full);
+        }
+        let id = self.allot();
+        let after = Duration::from_millis(milliseconds);
+        self.push(Effect::Wake { id, after })?;
+        self.asked.insert(id);
+        Ok(id)
     }
 
     /// `channel.cancel`.

@@ -18,6 +18,7 @@ mod work;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
 
 pub use acp_chain_powers::{Actions, Grant, Kinds, Pattern, PatternError, Peer, Subject};
 pub use failure::{Failure, FailurePolicy, Tally};
@@ -171,6 +172,13 @@ pub enum Effect {
         /// The reason, in its own words.
         reason: String,
     },
+    /// It asks to be called again.
+    Wake {
+        /// The proxy's number for that.
+        id: MessageId,
+        /// In how long.
+        after: Duration,
+    },
     /// It cancels its own request.
     Cancel {
         /// The number of its request.
@@ -228,7 +236,7 @@ impl Effect {
             // Each receiver gets one.
             Self::Changed(Change::Resource(uri)) => NOTIFICATION + uri.len(),
             Self::Changed(Change::List(_)) => NOTIFICATION,
-            Self::Settle { .. } | Self::Fail { .. } | Self::Cancel { .. } => 0,
+            Self::Settle { .. } | Self::Fail { .. } | Self::Wake { .. } | Self::Cancel { .. } => 0,
         }
     }
 }

@@ -31,8 +31,19 @@ pub enum Item {
     Message(Routed),
     /// The sender of a held request has cancelled it.
     Cancel(MessageId),
+    /// A pause that the proxy asked for is over.
+    Wake(MessageId),
     /// A message was held for too long.
     Expired(MessageId),
+}
+
+/// Something that a proxy asked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Wish {
+    /// The answer to its own request.
+    Answer(ExchangeId),
+    /// To be called again, at this time.
+    Wake(Instant),
 }
 
 /// A message that a proxy holds.
@@ -100,8 +111,12 @@ pub struct Hop {
     pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and the messages behind them.
     pub parked: Parked,
-    /// Its own unanswered requests.
-    pub asked: HashMap<MessageId, ExchangeId>,
+    /// What it asked for, and has not got yet.
+    pub asked: HashMap<MessageId, Wish>,
+    /// When it may be called after a pause again.
+    pub rests_until: Instant,
+    /// When it was called after a pause, while that lasts.
+    pub woken: Option<Instant>,
     /// The account of those, also of earlier instances, and of sessions that it gave to requests of others.
     pub kept: Account,
     /// The state that it saved last.
@@ -203,6 +218,8 @@ impl Hop {
             key_in_hand: None,
             held: HashMap::new(),
             asked: HashMap::new(),
+            rests_until: Instant::now(),
+            woken: None,
             saved: None,
             next_number: 1,
             refused: 0,

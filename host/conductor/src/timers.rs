@@ -16,6 +16,8 @@ pub enum Timer {
     Expire(HopIndex, MessageId),
     /// The unfinished work of a replaced version of a proxy is taken from it.
     Retire(HopIndex, Version),
+    /// A proxy is called again, as it asked under this number.
+    Wake(HopIndex, MessageId),
     /// A proxy that broke is restarted.
     Restart(HopIndex),
     /// A proxy may have been idle for long.

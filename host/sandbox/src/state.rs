@@ -115,6 +115,10 @@ impl wit_channel::Host for State {
         self.called("cancel", |ledger| ledger.cancel(id))
     }
 
+    fn wake_after(&mut self, milliseconds: u32) -> Called<MessageId> {
+        self.called("wake-after", |ledger| ledger.wake_after(milliseconds))
+    }
+
     fn read(&mut self, id: MessageId, pointer: String) -> Called<Option<String>> {
         self.called("read", |ledger| {
             let part = ledger.read(id, &pointer)?;

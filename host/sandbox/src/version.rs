@@ -6,7 +6,7 @@
 use semver::Version;
 
 /// The host's version.
-pub const VERSION: &str = "0.1.0";
+pub const VERSION: &str = "0.1.1";
 
 /// What the names of the package's interfaces begin with.
 const PACKAGE: &str = "acp-chain:proxy/";

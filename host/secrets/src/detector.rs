@@ -67,6 +67,9 @@ pub struct Tail {
     text: String,
     /// Where it begins.
     from: usize,
+    /// How much of it was shown nevertheless, see [`Marking::pause`].
+    #[serde(default)]
+    shown: usize,
     effort: Effort,
 }
 
@@ -86,6 +89,7 @@ impl Tail {
     /// Drops the decided part of a text, except for what the rest needs.
     fn advance(&mut self, mut text: String, scan: &Scan) {
         self.effort = scan.effort;
+        self.shown = (self.from + self.shown).saturating_sub(scan.decided);
         let context = text.floor_char_boundary(scan.decided.saturating_sub(text::LONGEST + 1));
         self.text = text.split_off(context);
         self.from = scan.decided - context;
@@ -100,6 +104,9 @@ pub struct Secret {
     /// Its kind, or [`UNCLEAR`]; `None` if it continues an earlier removal.
     pub name: Option<&'static str>,
 }
+
+/// How much of what may begin a secret is shown at a pause, in bytes.
+pub const GLIMPSE: usize = 16;
 
 /// What takes the place of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,9 +242,25 @@ impl Marking<'_> {
         let is_first = tail.is_empty();
         let (scan, text) = self.detector.scan(tail, piece, end)?;
         let is_whole = is_first && scan.is_clean() && scan.decided == text.len();
-        let out = (!is_whole).then(|| scan.redacted(&text, tail.from, self.marker).text);
+        let from = tail.from + tail.shown;
+        let out = (!is_whole).then(|| scan.redacted(&text, from, self.marker).text);
         tail.advance(text, &scan);
         Ok(out)
+    }
+
+    /// Shows the beginning of a tail, as the next piece may be long in coming: up to what is a secret as it stands, and
+    /// [`GLIMPSE`] at most. That part stays in the tail: where it turns out to begin a secret, the rest of the secret is
+    /// replaced. Returns what was not shown before.
+    ///
+    /// # Errors
+    /// If a rule exceeds its memory.
+    pub fn pause(self, tail: &mut Tail) -> Result<String, String> {
+        let scan = Scan::of(self.detector, &tail.text, tail.from, tail.effort, End::Here)?;
+        let shown = tail.from + tail.shown;
+        let most = tail.text.floor_char_boundary(tail.from + GLIMPSE);
+        let until = scan.first().unwrap_or(most).clamp(shown, most.max(shown));
+        tail.shown = until - tail.from;
+        Ok(tail.text[shown..until].to_owned())
     }
 
     /// The marker of a secret of this kind.

@@ -127,6 +127,7 @@ impl State {
                 Effect::Settle { id, action } => self.settle(*id, Fate::of(action)),
                 Effect::Fail { id, reason } => self.settle(*id, Fate::Undecided(reason.clone())),
                 Effect::Cancel { .. }
+                | Effect::Wake { .. }
                 | Effect::Ask { .. }
                 | Effect::Progress { .. }
                 | Effect::Changed(_) => {}

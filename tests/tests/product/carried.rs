@@ -242,7 +242,7 @@ async fn info_tells_what_an_extension_is() {
     assert!(told);
     assert_eq!(facts["name"], "redact");
     assert_eq!(facts["asks"]["on-failure"], "refuse");
-    assert_eq!(facts["imports"][0], "acp-chain:proxy/types@0.1.0");
+    assert_eq!(facts["imports"][0], "acp-chain:proxy/types@0.1.1");
     assert_eq!(
         facts["size"],
         fs::metadata(component("redact")).unwrap().len()

@@ -1,5 +1,7 @@
 //! The channel that a proxy under test talks to.
 
+use std::time::Duration;
+
 use acp_chain_powers::{Actions, Kind, lacking};
 
 use super::line::{self, Asked, LINE, What};
@@ -43,8 +45,25 @@ pub(crate) fn fail(id: MessageId, reason: &str) -> Result<()> {
     line::fail(id, reason)
 }
 
+pub(crate) fn wake_after(milliseconds: u32) -> Result<MessageId> {
+    may_speak()?;
+    if milliseconds > LONGEST_PAUSE {
+        return Err(ChannelError::Invalid("a pause takes 1h at most".into()));
+    }
+    let id = line::next_id();
+    LINE.with_borrow_mut(|line| {
+        let after = Duration::from_millis(milliseconds.max(SHORTEST_PAUSE).into());
+        line.pauses.insert(id, line.now + after);
+    });
+    Ok(id)
+}
+
 pub(crate) fn cancel(id: MessageId) -> Result<()> {
     LINE.with_borrow_mut(|line| {
+        if let Some(due) = line.pauses.get_mut(&id) {
+            *due = line.now;
+            return Ok(());
+        }
         let Some(Asked {
             to,
             method,
@@ -83,6 +102,10 @@ pub(crate) fn log(level: Level, text: &str) {
     LINE.with_borrow_mut(|line| line.log.push((level, text.to_owned())));
 }
 
+/// The shortest pause that is possible, and the longest, in milliseconds.
+const SHORTEST_PAUSE: u32 = 10;
+const LONGEST_PAUSE: u32 = 60 * 60 * 1000;
+
 /// How many bytes can be saved, by default.
 const MOST_STATE: usize = 1024 * 1024;
 
@@ -98,10 +121,15 @@ pub(crate) fn save(state: Json) -> Result<()> {
     Ok(())
 }
 
-fn allowed(to: Peer, kind: Kind, method: &str, params: &Json) -> Result<()> {
-    if !LINE.with_borrow(|line| line.open) {
-        return Err(ChannelError::Denied("there are no neighbours yet".into()));
+fn may_speak() -> Result<()> {
+    match LINE.with_borrow(|line| line.open) {
+        true => Ok(()),
+        false => Err(ChannelError::Denied("there are no neighbours yet".into())),
     }
+}
+
+fn allowed(to: Peer, kind: Kind, method: &str, params: &Json) -> Result<()> {
+    may_speak()?;
     if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
         return Err(ChannelError::Denied(format!(
             "`{method}` belongs to the host"

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use acp_chain_powers::{Actions, Grant};
 use serde::de::DeserializeOwned;
@@ -78,6 +79,10 @@ pub(super) struct Line {
     /// Responses that wait for held notifications, oldest first.
     waiting: Vec<Message>,
     pub(super) asked: BTreeMap<MessageId, Asked>,
+    /// Since the start.
+    pub(super) now: Duration,
+    /// When the proxy's pauses end.
+    pub(super) pauses: BTreeMap<MessageId, Duration>,
     pub(super) calls: Calls,
     /// The callers' `_meta`; `None`: that they support every question.
     pub(super) meta: Option<Json>,
@@ -193,6 +198,7 @@ pub(super) fn abandon() {
         refuse(id, "the proxy broke");
     }
     LINE.with_borrow_mut(|line| {
+        line.pauses.clear();
         let own: Vec<_> = line.asked.extract_if(.., |_, asked| asked.own).collect();
         for (id, Asked { to, method, .. }) in own {
             line.send(to, id, What::Cancel, &method, Json::null());
@@ -203,6 +209,17 @@ pub(super) fn abandon() {
 impl Line {
     pub(super) fn grant(&self) -> Grant {
         self.grant.clone().unwrap_or_else(Grant::unlimited)
+    }
+
+    /// Ends the first pause that is due by then.
+    pub(super) fn next_pause(&mut self, until: Duration) -> Option<MessageId> {
+        let (due, id) = self.pauses.iter().map(|(id, due)| (*due, *id)).min()?;
+        if due > until {
+            return None;
+        }
+        self.now = self.now.max(due);
+        self.pauses.remove(&id);
+        Some(id)
     }
 
     /// The messages that are held, and the calls that are pending, oldest first.

@@ -1,5 +1,7 @@
 //! The rules are not shown as the user's own words.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::super::mark::uri;
@@ -194,4 +196,18 @@ proptest! {
         let visible = |text: &str| text.split_whitespace().collect::<String>();
         prop_assert_eq!(visible(&told), visible(&format!("{words}{behind}")));
     }
+}
+
+#[test]
+fn a_chunk_that_may_begin_the_addition_waits_for_a_second() {
+    let (mut host, id) = loading();
+    let begin = &tabs()[..12];
+    user(&mut host, &text("hi"));
+    user(&mut host, &text(begin));
+    assert_eq!(shown(&mut host), ["hi"]);
+    assert_eq!(host.held().len(), 1);
+    host.elapse(Duration::from_secs(1));
+    assert_eq!(shown(&mut host), [begin]);
+    host.answer(id, json!({}));
+    assert!(host.held().is_empty());
 }

@@ -4,7 +4,7 @@
 //
 // It allocates nothing, since there may be nothing left.
 
-@external("acp-chain:proxy/channel@0.1.0", "log")
+@external("acp-chain:proxy/channel@0.1.1", "log")
 declare function log(level: i32, text: usize, length: usize): void;
 
 /** How many characters of the message and of the file are told. */

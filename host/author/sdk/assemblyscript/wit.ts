@@ -340,52 +340,55 @@ export enum Level {
   Error,
 }
 
-@external("acp-chain:proxy/channel@0.1.0", "request")
+@external("acp-chain:proxy/channel@0.1.1", "request")
 declare function host_request(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "notify")
+@external("acp-chain:proxy/channel@0.1.1", "notify")
 declare function host_notify(a0: usize, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "settle")
+@external("acp-chain:proxy/channel@0.1.1", "settle")
 declare function host_settle(a0: u64, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize, a6: usize, a7: usize, a8: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "fail")
+@external("acp-chain:proxy/channel@0.1.1", "fail")
 declare function host_fail(a0: u64, a1: usize, a2: usize, a3: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "cancel")
+@external("acp-chain:proxy/channel@0.1.1", "cancel")
 declare function host_cancel(a0: u64, a1: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "read")
+@external("acp-chain:proxy/channel@0.1.1", "wake-after")
+declare function host_wake_after(a0: usize, a1: usize): void;
+
+@external("acp-chain:proxy/channel@0.1.1", "read")
 declare function host_read(a0: u64, a1: usize, a2: usize, a3: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "save")
+@external("acp-chain:proxy/channel@0.1.1", "save")
 declare function host_save(a0: usize, a1: usize, a2: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "report-progress")
+@external("acp-chain:proxy/channel@0.1.1", "report-progress")
 declare function host_report_progress(a0: u64, a1: f64, a2: usize, a3: f64, a4: usize, a5: usize, a6: usize, a7: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "call-meta")
+@external("acp-chain:proxy/channel@0.1.1", "call-meta")
 declare function host_call_meta(a0: u64, a1: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "ask-caller")
+@external("acp-chain:proxy/channel@0.1.1", "ask-caller")
 declare function host_ask_caller(a0: u64, a1: usize, a2: usize, a3: usize, a4: usize, a5: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "tools-changed")
+@external("acp-chain:proxy/channel@0.1.1", "tools-changed")
 declare function host_tools_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "resources-changed")
+@external("acp-chain:proxy/channel@0.1.1", "resources-changed")
 declare function host_resources_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "prompts-changed")
+@external("acp-chain:proxy/channel@0.1.1", "prompts-changed")
 declare function host_prompts_changed(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "resource-changed")
+@external("acp-chain:proxy/channel@0.1.1", "resource-changed")
 declare function host_resource_changed(a0: usize, a1: usize, a2: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "proxy-id")
+@external("acp-chain:proxy/channel@0.1.1", "proxy-id")
 declare function host_proxy_id(a0: usize): void;
 
-@external("acp-chain:proxy/channel@0.1.0", "log")
+@external("acp-chain:proxy/channel@0.1.1", "log")
 declare function host_log(a0: usize, a1: usize, a2: usize): void;
 
 /**
@@ -508,6 +511,21 @@ export namespace channel {
     const at = abi.take(16);
     host_cancel(id, at);
     const given: ChannelError | null = load<u8>(at) != 0 ? new ChannelError(<ErrorCode>load<u8>(at, 4), abi.textAt(load<usize>(at, 8), load<usize>(at, 12))) : null;
+    abi.release(mark);
+    return given;
+  }
+
+  /**
+   * Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
+   * call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
+   * `null`. It counts among the proxy's open requests until then, and `cancel` makes it come at once. After
+   * such a call, the next one comes no sooner than nine times as long as that call took.
+   */
+  export function wakeAfter(milliseconds: u32): abi.Result<MessageId, ChannelError> {
+    const mark = abi.mark();
+    const at = abi.take(24);
+    host_wake_after(milliseconds, at);
+    const given: abi.Result<MessageId, ChannelError> = load<u8>(at) == 0 ? abi.ok<MessageId, ChannelError>(load<u64>(at, 8)) : abi.err<MessageId, ChannelError>(new ChannelError(<ErrorCode>load<u8>(at, 8), abi.textAt(load<usize>(at, 12), load<usize>(at, 16))));
     abi.release(mark);
     return given;
   }

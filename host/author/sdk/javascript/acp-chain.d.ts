@@ -127,6 +127,12 @@ export interface Neighbour<Requests, Notifications> {
 export const client: Neighbour<ClientRequests, ClientNotifications>;
 export const agent: Neighbour<AgentRequests, AgentNotifications>;
 
+/**
+ * Waits for 10 ms at least, and an hour at most. The promise rejects as that of a request does. A proxy that computes long
+ * after it has waited waits longer the next time.
+ */
+export function sleep(milliseconds: number): Promise<void>;
+
 /** Keeps a value in place of the last one; `onStart` gets it back if the proxy is started again after it broke. */
 export function save(value: unknown): void;
 /** The name of the proxy in the manifest. It may leave marks in `_meta` under `acp-chain/` and this name. */

@@ -20,5 +20,8 @@ const neighbour = (to) => ({
 export const client = neighbour("client");
 export const agent = neighbour("agent");
 
+export const sleep = (milliseconds) =>
+  ask("wake-after", () => wit.wakeAfter(milliseconds)).then(() => undefined);
+
 const { trace, debug, info, warn, error } = console;
 export const log = { trace, debug, info, warn, error };

@@ -27,8 +27,8 @@ globalThis.console = {
 };
 
 const MISSING = {
-  setTimeout: "a proxy runs only when a message comes",
-  setInterval: "a proxy runs only when a message comes",
+  setTimeout: "`await sleep(milliseconds)` waits",
+  setInterval: "`await sleep(milliseconds)` waits",
   setImmediate: "a proxy runs only when a message comes",
   fetch: "a proxy has no network; ask a neighbour, by `client.request` or `agent.request`",
 };

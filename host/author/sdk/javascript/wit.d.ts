@@ -8,7 +8,7 @@
  * Protocol. The host reads only the envelope of a message: its kind, its method and its
  * session. The body stays JSON text, whatever the protocol puts into it.
  */
-declare module "acp-chain:proxy/types@0.1.0" {
+declare module "acp-chain:proxy/types@0.1.1" {
   /** JSON text (UTF-8). */
   export type Json = string;
 
@@ -186,14 +186,14 @@ declare module "acp-chain:proxy/types@0.1.0" {
  * to change which places of them, to refuse, drop or hold them, to answer them, to send its own.
  * Without a power it sees nothing.
  */
-declare module "acp-chain:proxy/channel@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/channel@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type Peer = import("acp-chain:proxy/types@0.1.0").Peer;
+  export type Peer = import("acp-chain:proxy/types@0.1.1").Peer;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
-  export type Action = import("acp-chain:proxy/types@0.1.0").Action;
+  export type Action = import("acp-chain:proxy/types@0.1.1").Action;
 
   /** Why a call had no effect. */
   export type ErrorCode =
@@ -255,6 +255,15 @@ declare module "acp-chain:proxy/channel@0.1.0" {
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
   export function cancel(id: MessageId): void;
+
+  /**
+   * Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
+   * call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
+   * `null`. It counts among the proxy's open requests until then, and `cancel` makes it come at once. After
+   * such a call, the next one comes no sooner than nine times as long as that call took.
+   * @throws {globalThis.Error & { payload: ChannelError }}
+   */
+  export function wakeAfter(milliseconds: number): MessageId;
 
   /**
    * The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
@@ -341,20 +350,20 @@ declare module "acp-chain:proxy/channel@0.1.0" {
  * turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
  * is `bypass`, or where no power lets the proxy decide about it.
  */
-declare module "acp-chain:proxy/handler@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/handler@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type Registration = import("acp-chain:proxy/types@0.1.0").Registration;
+  export type Registration = import("acp-chain:proxy/types@0.1.1").Registration;
 
-  export type Request = import("acp-chain:proxy/types@0.1.0").Request;
+  export type Request = import("acp-chain:proxy/types@0.1.1").Request;
 
-  export type Notification = import("acp-chain:proxy/types@0.1.0").Notification;
+  export type Notification = import("acp-chain:proxy/types@0.1.1").Notification;
 
-  export type Response = import("acp-chain:proxy/types@0.1.0").Response;
+  export type Response = import("acp-chain:proxy/types@0.1.1").Response;
 
-  export type Action = import("acp-chain:proxy/types@0.1.0").Action;
+  export type Action = import("acp-chain:proxy/types@0.1.1").Action;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
   export interface Handler {
     /**
@@ -390,8 +399,8 @@ declare module "acp-chain:proxy/handler@0.1.0" {
 }
 
 /** What the interfaces below have in common: an agent calls, and the proxy serves. */
-declare module "acp-chain:proxy/calls@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/calls@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
   /** What comes of a call. */
   export type Outcome =
@@ -410,14 +419,14 @@ declare module "acp-chain:proxy/calls@0.1.0" {
  * every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
  * `tools` is what lets it.
  */
-declare module "acp-chain:proxy/tools@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/tools@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
 
   export interface Catalog {
     /** How to use the tools together, for the model (MCP `instructions`). */
@@ -462,14 +471,14 @@ declare module "acp-chain:proxy/tools@0.1.0" {
 }
 
 /** Optional: resources, which the agent reads by their URIs. */
-declare module "acp-chain:proxy/resources@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/resources@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
 
   export interface Catalog {
     /** How to use the resources, for the model. Behind what `tools.list-tools` says. */
@@ -512,14 +521,14 @@ declare module "acp-chain:proxy/resources@0.1.0" {
 }
 
 /** Optional: prompts, which the user picks. */
-declare module "acp-chain:proxy/prompts@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/prompts@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
 
   export interface PromptCall {
     /** The number under which a pending call is settled. */
@@ -549,14 +558,14 @@ declare module "acp-chain:proxy/prompts@0.1.0" {
 }
 
 /** Optional: what the arguments of prompts, and the variables of resource templates, could be. */
-declare module "acp-chain:proxy/completion@0.1.0" {
-  export type Json = import("acp-chain:proxy/types@0.1.0").Json;
+declare module "acp-chain:proxy/completion@0.1.1" {
+  export type Json = import("acp-chain:proxy/types@0.1.1").Json;
 
-  export type MessageId = import("acp-chain:proxy/types@0.1.0").MessageId;
+  export type MessageId = import("acp-chain:proxy/types@0.1.1").MessageId;
 
-  export type RpcError = import("acp-chain:proxy/types@0.1.0").RpcError;
+  export type RpcError = import("acp-chain:proxy/types@0.1.1").RpcError;
 
-  export type Outcome = import("acp-chain:proxy/calls@0.1.0").Outcome;
+  export type Outcome = import("acp-chain:proxy/calls@0.1.1").Outcome;
 
   export interface CompletionCall {
     /** The number under which a pending call is settled. */

@@ -1,18 +1,18 @@
 // @ts-check
 // The interface between the host and a proxy, in the words of the SDK. No other file knows the names of the WIT.
 
-import * as channel from "acp-chain:proxy/channel@0.1.0";
+import * as channel from "acp-chain:proxy/channel@0.1.1";
 import { ChannelError, RpcError } from "./errors.js";
 import { json } from "./json.js";
 
-/** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.0" */
-/** @import { ChannelError as RawChannelError, Level } from "acp-chain:proxy/channel@0.1.0" */
-/** @import { Handler } from "acp-chain:proxy/handler@0.1.0" */
-/** @import { Outcome } from "acp-chain:proxy/calls@0.1.0" */
-/** @import { Tools } from "acp-chain:proxy/tools@0.1.0" */
-/** @import { Resources } from "acp-chain:proxy/resources@0.1.0" */
-/** @import { Prompts } from "acp-chain:proxy/prompts@0.1.0" */
-/** @import { Completion } from "acp-chain:proxy/completion@0.1.0" */
+/** @import { Action, Change, Edit, RpcError as RawError, Head, Peer, Subscription } from "acp-chain:proxy/types@0.1.1" */
+/** @import { ChannelError as RawChannelError, Level } from "acp-chain:proxy/channel@0.1.1" */
+/** @import { Handler } from "acp-chain:proxy/handler@0.1.1" */
+/** @import { Outcome } from "acp-chain:proxy/calls@0.1.1" */
+/** @import { Tools } from "acp-chain:proxy/tools@0.1.1" */
+/** @import { Resources } from "acp-chain:proxy/resources@0.1.1" */
+/** @import { Prompts } from "acp-chain:proxy/prompts@0.1.1" */
+/** @import { Completion } from "acp-chain:proxy/completion@0.1.1" */
 
 /**
  * What the module said while it was built, until the proxy starts; there is no host before.
@@ -71,6 +71,7 @@ export const notify = asked((/** @type {Peer} */ to, /** @type {string} */ metho
 export const settle = asked(channel.settle);
 export const fail = asked((/** @type {number} */ id, /** @type {string} */ reason) => channel.fail(id, told(reason)));
 export const cancel = asked(channel.cancel);
+export const wakeAfter = asked(channel.wakeAfter);
 export const read = asked((/** @type {number} */ id, /** @type {string} */ pointer) => channel.read(id, name(pointer)));
 export const save = asked((/** @type {unknown} */ state) => channel.save(json(state)));
 export const progress = asked((

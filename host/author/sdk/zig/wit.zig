@@ -168,7 +168,7 @@ pub const types = struct {
 /// to change which places of them, to refuse, drop or hold them, to answer them, to send its own.
 /// Without a power it sees nothing.
 pub const channel = struct {
-    const interface = "acp-chain:proxy/channel@0.1.0";
+    const interface = "acp-chain:proxy/channel@0.1.1";
 
     pub const Json = types.Json;
 
@@ -232,6 +232,14 @@ pub const channel = struct {
     /// comes to `handler.on-response`.
     pub fn cancel(id: MessageId) Result(void, ChannelError) {
         return abi.call(interface, "cancel", Result(void, ChannelError), .{id});
+    }
+
+    /// Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
+    /// call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
+    /// `null`. It counts among the proxy's open requests until then, and `cancel` makes it come at once. After
+    /// such a call, the next one comes no sooner than nine times as long as that call took.
+    pub fn wakeAfter(milliseconds: u32) Result(MessageId, ChannelError) {
+        return abi.call(interface, "wake-after", Result(MessageId, ChannelError), .{milliseconds});
     }
 
     /// The part of a message's body at a JSON Pointer (RFC 6901); the empty pointer is all of it.
@@ -311,7 +319,7 @@ pub const channel = struct {
 /// turns into one, a notification is dropped. It goes on unchanged instead where the failure policy
 /// is `bypass`, or where no power lets the proxy decide about it.
 pub const handler = struct {
-    const interface = "acp-chain:proxy/handler@0.1.0";
+    const interface = "acp-chain:proxy/handler@0.1.1";
 
     pub const Json = types.Json;
 
@@ -400,7 +408,7 @@ pub const calls = struct {
 /// every session, speaks MCP, and reaches any agent by a transport that the agent has. The power
 /// `tools` is what lets it.
 pub const tools = struct {
-    const interface = "acp-chain:proxy/tools@0.1.0";
+    const interface = "acp-chain:proxy/tools@0.1.1";
 
     pub const Json = types.Json;
 
@@ -457,7 +465,7 @@ pub const tools = struct {
 
 /// Optional: resources, which the agent reads by their URIs.
 pub const resources = struct {
-    const interface = "acp-chain:proxy/resources@0.1.0";
+    const interface = "acp-chain:proxy/resources@0.1.1";
 
     pub const Json = types.Json;
 
@@ -512,7 +520,7 @@ pub const resources = struct {
 
 /// Optional: prompts, which the user picks.
 pub const prompts = struct {
-    const interface = "acp-chain:proxy/prompts@0.1.0";
+    const interface = "acp-chain:proxy/prompts@0.1.1";
 
     pub const Json = types.Json;
 
@@ -558,7 +566,7 @@ pub const prompts = struct {
 
 /// Optional: what the arguments of prompts, and the variables of resource templates, could be.
 pub const completion = struct {
-    const interface = "acp-chain:proxy/completion@0.1.0";
+    const interface = "acp-chain:proxy/completion@0.1.1";
 
     pub const Json = types.Json;
 

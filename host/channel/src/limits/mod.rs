@@ -292,6 +292,14 @@ pub const MCP_LINKS_OF_SERVER: usize = 64;
 /// each open request has one.
 pub const MCP_CONNECTIONS: usize = 1536;
 
+/// How long a proxy pauses at least, and at most, before it is called again as it asked, in milliseconds.
+pub const SHORTEST_PAUSE: u64 = 10;
+/// See [`SHORTEST_PAUSE`].
+pub const LONGEST_PAUSE: u64 = 60 * 60 * 1000;
+
+/// How many times as long as it took to call a proxy after a pause, its next pause is at least.
+pub const REST: u32 = 9;
+
 /// How many replaced versions of a proxy may have unfinished work.
 pub const OLD_VERSIONS: usize = 4;
 
@@ -310,6 +318,20 @@ pub const FIXED: &[Fixed] = &[
         value: HANDLES as u64,
         what: "files, streams and timers of WASI that it has open",
         passing: "it breaks",
+    },
+    Fixed {
+        name: "pause",
+        quantity: Quantity::Time,
+        value: LONGEST_PAUSE,
+        what: "the longest time after which a proxy asks to be called again; the shortest is 10 ms",
+        passing: "it is not called",
+    },
+    Fixed {
+        name: "rest",
+        quantity: Quantity::Count,
+        value: REST as u64,
+        what: "between two such calls, how many times as long as the first of them took",
+        passing: "it is called later",
     },
     Fixed {
         name: "old versions",

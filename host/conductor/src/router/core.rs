@@ -20,7 +20,7 @@ use super::steps::Answer;
 use crate::PATIENCE;
 use crate::edge::Edge;
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
-use crate::hop::{Held, Hop, Item};
+use crate::hop::{Held, Hop, Item, Wish};
 use crate::life::Life;
 use crate::member::Member;
 use crate::native::Dialect;
@@ -29,6 +29,7 @@ use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
+use crate::version::{Version, version_of};
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
@@ -210,7 +211,7 @@ impl Core {
         let number =
             self.exchanges
                 .open(Origin::Hop(index, id), to, route.clone(), message, charge);
-        self.hops[index].asked.insert(id, number);
+        self.hops[index].asked.insert(id, Wish::Answer(number));
         Some(number)
     }
 
@@ -246,6 +247,20 @@ impl Core {
             self.timers.set(due, Timer::Lookup(*number));
         }
         unsaid
+    }
+
+    /// Takes back what a proxy asked for, all of it or what a version of its asked for. Returns the requests among that.
+    pub fn take_asked(&mut self, index: HopIndex, of: Option<Version>) -> Vec<ExchangeId> {
+        let is_of = |id: &MessageId| of.is_none_or(|version| version_of(*id) == version);
+        let asked = self.hops[index].asked.extract_if(|id, _| is_of(id));
+        let requests = asked.filter_map(|(id, wish)| match wish {
+            Wish::Answer(number) => Some(number),
+            Wish::Wake(at) => {
+                self.timers.clear(at, Timer::Wake(index, id));
+                None
+            }
+        });
+        requests.collect()
     }
 
     /// Takes a held message from its proxy.

@@ -9,8 +9,8 @@ use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use super::{
-    Router, answers, effects, failure, intake, native, projects, reads, sleep, swaps, waiting, way,
-    withdraw, work,
+    Router, answers, effects, failure, intake, native, pauses, projects, reads, sleep, swaps,
+    waiting, way, withdraw, work,
 };
 use crate::Swap;
 use crate::hop::Item;
@@ -77,6 +77,7 @@ impl Router {
                     work::call(core, mcp, index, version, Event::Cancel(id), steps);
                 }
             }
+            Item::Wake(id) => work::call_again(core, mcp, index, id, steps),
             Item::Expired(id) => failure::expire(core, index, id, steps),
             Item::Message(routed) if routed.home == Some(index) => {
                 answers::arrived(core, mcp, routed, steps);
@@ -132,6 +133,7 @@ impl Router {
         self.core.now = now;
         while let Some(timer) = self.core.timers.due(now) {
             self.with(|core, mcp, steps| match timer {
+                Timer::Wake(index, id) => pauses::on_timer(core, index, id),
                 Timer::Restart(index) => work::restart(core, mcp, index, steps),
                 Timer::Sleep(index) => sleep::on_timer(core, mcp, index),
                 Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),

@@ -18,6 +18,7 @@
 //! failure    failing proxies
 //! native     native proxies
 //! reads      files that proxies read
+//! pauses     proxies that are called again after a while
 //! withdraw   cancelled requests
 //! projects   projects whose proxies join
 //! setup      the hook for everything that begins and ends
@@ -57,6 +58,7 @@ mod mcp;
 mod native;
 mod notices;
 mod out;
+mod pauses;
 mod projects;
 mod reads;
 mod scope;

@@ -7,14 +7,14 @@ use super::busy::{Busy, Done, Work};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
-use super::{failure, native, sleep, swaps, verdict, waiting};
+use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
 use crate::hop::Runtime;
 use crate::life::Life;
 use crate::native_peer::Order;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
 use crate::trace::State;
-use crate::version::Version;
+use crate::version::{Version, version_of};
 use acp_chain_channel::{Delivery, Event, Failure, MessageId, Outcome, Part, Reply, Started};
 use acp_chain_rpc::{Error, Message, code};
 
@@ -105,6 +105,20 @@ pub(super) fn call(
 ) {
     if let Some(part) = core.hops[index].take_part(version) {
         begin(core, mcp, index, Work::Call(part.call(event)), steps);
+    }
+}
+
+/// Calls a proxy that asked for it, at the end of a pause.
+pub(super) fn call_again(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    id: MessageId,
+    steps: &mut Steps,
+) {
+    if let Some(delivery) = pauses::end(core, index, id) {
+        let event = Event::Answer(delivery);
+        call(core, mcp, index, version_of(id), event, steps);
     }
 }
 
@@ -214,6 +228,7 @@ fn finish(
     steps: &mut Steps,
 ) {
     core.trace_untold(index, &mut *part);
+    pauses::rest(core, index);
     let hop = &mut core.hops[index];
     let version = hop.put_back(part);
     let is_at_work = version == hop.versions.current;

@@ -226,6 +226,11 @@ impl Scan {
         self.spans.is_empty()
     }
 
+    /// Where the first finding begins.
+    pub(super) fn first(&self) -> Option<usize> {
+        Some(self.spans.first()?.range.start)
+    }
+
     /// The findings, relative to this place.
     pub(super) fn secrets(&self, from: usize) -> Vec<Secret> {
         let secret = |span: &Span| Secret {
@@ -235,12 +240,13 @@ impl Scan {
         self.spans.iter().map(secret).collect()
     }
 
-    /// The decided part of the text, with markers.
+    /// The decided part of the text from this place on, with markers; of a secret that begins before it, the rest has one.
     pub(super) fn redacted(&self, text: &str, from: usize, marker: Marker) -> Redacted {
-        let mut out = String::with_capacity(self.decided - from);
+        let to = self.decided.max(from);
+        let mut out = String::with_capacity(to - from);
         let (mut names, mut places, mut copied) = (Vec::new(), Vec::new(), from);
-        for Span { range, name, .. } in &self.spans {
-            out.push_str(&text[copied..range.start]);
+        for Span { range, name, .. } in self.spans.iter().filter(|span| span.range.end > from) {
+            out.push_str(&text[copied..range.start.max(copied)]);
             let start = out.len();
             if let Some(name) = *name {
                 for part in [marker.begin(), name, "]"] {
@@ -254,7 +260,7 @@ impl Scan {
                 shown: start..out.len(),
             });
         }
-        out.push_str(&text[copied..self.decided]);
+        out.push_str(&text[copied..to]);
         Redacted {
             text: out,
             names,

@@ -49,6 +49,21 @@ fn in_pieces(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     out + &next(detector, &mut tail, "", End::Here)
 }
 
+/// The same, with a pause after each piece of these lengths.
+fn with_pauses(detector: &Detector, text: &str, lengths: &[usize]) -> String {
+    let (mut tail, mut out) = (Tail::default(), String::new());
+    let (mut rest, mut lengths) = (text, lengths.iter().cycle());
+    while !rest.is_empty() {
+        let length = lengths.next().copied().unwrap_or(1);
+        let (piece, after) = rest.split_at(rest.ceil_char_boundary(rest.len().min(length)));
+        out += &next(detector, &mut tail, piece, End::Open);
+        let marking = detector.marking(Marker::Redacted);
+        out += &marking.pause(&mut tail).expect("in memory");
+        rest = after;
+    }
+    out + &next(detector, &mut tail, "", End::Here)
+}
+
 /// A text that matches a rule, made from its regexes, and the secret in it.
 fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
     let mut sample = |regex: &str| {
@@ -357,6 +372,39 @@ fn only_what_may_be_a_beginning_is_kept_back() {
     }
 }
 
+const TOKEN: &str = "ghp_x7Kp2Vq9Zt4Lm8Rw3Ns6Yb1Hc5Jd0Gf7Te2u";
+
+#[test]
+fn at_a_pause_the_beginning_of_what_is_kept_back_is_shown() {
+    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+    for (text, shown) in [
+        ("All is do", "All is do"),
+        ("the password: ", "the password: "),
+        (
+            "see https://example.com/a/long/path",
+            "see https://example.com/a/long/path",
+        ),
+        (&TOKEN[..30], &TOKEN[..16]),
+        (&format!("it is {TOKEN}"), "it is "),
+        (key, &key[..16]),
+    ] {
+        let (detector, mut tail) = (detector(), Tail::default());
+        let mut out = next(&detector, &mut tail, text, End::Open);
+        let marking = detector.marking(Marker::Redacted);
+        out += &marking.pause(&mut tail).expect("in memory");
+        assert_eq!(out, shown);
+        assert_eq!(marking.pause(&mut tail).expect("in memory"), "", "{text}");
+    }
+}
+
+#[test]
+fn of_a_secret_that_began_before_a_pause_the_rest_is_replaced() {
+    assert_eq!(
+        with_pauses(&detector(), &format!("{TOKEN} is it"), &[20, 100]),
+        format!("{}[redacted: github-pat] is it", &TOKEN[..16]),
+    );
+}
+
 #[test]
 fn what_is_kept_back_is_bounded() {
     let detector = detector();
@@ -501,6 +549,23 @@ proptest! {
     ) {
         let detector = detector();
         prop_assert_eq!(in_pieces(&detector, &text, &cuts), redacted_by(&detector, &text));
+    }
+
+    #[test]
+    fn pauses_lose_nothing_and_show_no_more_of_a_secret_than_its_beginning(
+        text in texts(),
+        cuts in proptest::collection::vec(1..20_usize, 1..40),
+    ) {
+        let detector = detector();
+        let out = with_pauses(&detector, &text, &cuts);
+        let secrets = detector.find(&text, &mut Effort::default()).expect("in memory");
+        if secrets.is_empty() {
+            prop_assert_eq!(&out, &text);
+        }
+        for secret in secrets {
+            let end = &text[text.ceil_char_boundary(secret.range.start + GLIMPSE).min(secret.range.end)..secret.range.end];
+            prop_assert!(end.len() < 8 || text.matches(end).count() > 1 || !out.contains(end), "{:?} in {:?}", end, out);
+        }
     }
 
     #[test]

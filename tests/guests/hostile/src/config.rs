@@ -34,6 +34,8 @@ modes! {
     SpinOverNobodys,
     /// Calls the host for ever.
     CallForEver,
+    /// Has itself called again and again, as soon and as often as it may, and computes whenever it is.
+    WakeForEver,
 
     /// Takes all memory that there is.
     Grow,

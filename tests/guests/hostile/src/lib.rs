@@ -106,6 +106,9 @@ fn at_start(config: &Config, saved: Option<&str>) -> Result<Vec<String>, String>
 
 fn meet(message: Message) -> Result<Action, String> {
     let config = CONFIG.with_borrow(Config::clone);
+    if message.head.method == "wake-after" {
+        return Ok(time::compute_and_wake_soon());
+    }
     let attacked = match config.mode {
         Mode::SpinOverNobodys => None,
         _ => Some(ATTACKED),
@@ -129,6 +132,7 @@ fn attack(config: &Config, message: &Message) -> Result<Action, String> {
         Mode::SpinOnCancel if message.is_prompt() => Action::Hold,
         Mode::SpinOverNobodys => time::spin(),
         Mode::CallForEver if message.is_prompt() => time::call_for_ever(id),
+        Mode::WakeForEver if message.is_prompt() => time::wake_soon(),
 
         Mode::Grow if message.is_prompt() => memory::grow(),
         Mode::Recurse if message.is_prompt() => memory::recurse(),

@@ -10,6 +10,20 @@ pub(crate) fn spin() -> ! {
     }
 }
 
+/// Asks to be called again, as often as the host lets it.
+pub(crate) fn wake_soon() -> Action {
+    while channel::wake_after(0).is_ok() {}
+    Action::Forward
+}
+
+/// Takes a while, and asks again.
+pub(crate) fn compute_and_wake_soon() -> Action {
+    for _ in 0..10_000_000 {
+        std::hint::spin_loop();
+    }
+    wake_soon()
+}
+
 #[inline(never)]
 pub(crate) fn call_for_ever(id: MessageId) -> ! {
     let text = "again and again ".repeat(64);

@@ -92,7 +92,7 @@ async fn tools_that_nobody_would_call_are_told() {
     let project = project("reference", "tools").await;
     project.change("wit/world.wit", "tool-proxy", "proxy");
     let expected = "acp-chain: src/proxy.ts: it exports `tools`, and the world in wit/world.wit does not: write \
-                    `include acp-chain:proxy/tool-proxy@0.1.0;` into it\n";
+                    `include acp-chain:proxy/tool-proxy@0.1.1;` into it\n";
     assert_eq!(project.refused().await, expected);
 
     project.change("src/proxy.ts", "{ handler, tools }", "{ handler }");

@@ -49,6 +49,8 @@ withstands! {
         .fate(Fate::Breaks)
         .report(&["more than 1000 times, its limit `calls`", "hostile::time::call_for_ever"]);
 
+    it_has_itself_called_again_for_ever: Row::guest(Mode::WakeForEver);
+
     it_writes_to_standard_output_for_ever: Row::module(&WRITES)
         .limits(FEW_CALLS)
         .fate(Fate::Breaks)

@@ -19,10 +19,10 @@ fn a_component_that_imports_the_channel_alone_has_tools() {
     // In no order: a linker merges the worlds of a proxy as it comes upon them.
     let imports = BTreeSet::from_iter(component.imports(&engine));
     let expected = [
-        "acp-chain:proxy/types@0.1.0",
-        "acp-chain:proxy/channel@0.1.0",
+        "acp-chain:proxy/types@0.1.1",
+        "acp-chain:proxy/channel@0.1.1",
         // Types alone.
-        "acp-chain:proxy/calls@0.1.0",
+        "acp-chain:proxy/calls@0.1.1",
     ];
     assert_eq!(imports, expected.map(str::to_owned).into());
     assert_eq!(component.offers().to_string(), "tools");

@@ -31,6 +31,7 @@ from ._proxy import (
     resource_changed,
     resources_changed,
     save,
+    sleep,
     tools_changed,
 )
 from ._tasks import Cancelled, gather
@@ -65,6 +66,7 @@ __all__ = [
     "resources_changed",
     "respond",
     "save",
+    "sleep",
     "text",
     "tools_changed",
 ]

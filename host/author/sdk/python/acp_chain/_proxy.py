@@ -338,6 +338,13 @@ client = Neighbour("client")
 agent = Neighbour("agent")
 
 
+async def sleep(seconds: float) -> None:
+    """Waits for 10 ms at least, and an hour at most. A proxy that computes long after it has waited waits longer
+    the next time."""
+    milliseconds = round(seconds * 1000)
+    await _tasks.answer("wake-after", lambda method, json: _wit.wake_after(milliseconds), None)
+
+
 def save(value: Any) -> None:
     """Keeps this in place of what was kept before: `on_start` gets it if the proxy breaks and is started
     again. It is forgotten with the connection."""

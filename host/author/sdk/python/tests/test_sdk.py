@@ -19,7 +19,7 @@ CALLS: list[tuple[Any, ...]] = []
 def play(name):
     def call(*args):
         CALLS.append((name, *args))
-        if name in ("request", "ask_caller"):
+        if name in ("request", "ask_caller", "wake_after"):
             return 100 + len(CALLS)
         if name == "call_meta":
             return '{"a":1}'
@@ -28,12 +28,22 @@ def play(name):
 
 
 for name in (
-    "request", "ask_caller", "notify", "settle", "fail", "cancel", "save", "report_progress", "call_meta", "log"
+    "request",
+    "ask_caller",
+    "notify",
+    "settle",
+    "fail",
+    "cancel",
+    "wake_after",
+    "save",
+    "report_progress",
+    "call_meta",
+    "log",
 ):
     play(name)
 
 import acp_chain  # noqa: E402
-from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, reject, respond  # noqa: E402
+from acp_chain import Call, Cancelled, Proxy, RpcError, agent, client, gather, put, reject, respond, sleep  # noqa: E402
 from acp_chain import _schema  # noqa: E402
 from acp_chain._resources import Resource  # noqa: E402
 
@@ -209,6 +219,19 @@ class Waiting(Played):
         with refused("settle", channel.ErrorCode.UNKNOWN_MESSAGE):
             self.answer(101, Ok("7"))
         self.assertEqual(called("fail"), [])
+
+    def test_one_that_sleeps_is_settled_when_it_is_called_again(self):
+        @self.proxy.on_request("n")
+        async def handler(message):
+            await sleep(0.25)
+            return respond("late")
+
+        self.request(method="n")
+        self.assertEqual(called("wake_after"), [(250,)])
+        self.assertEqual(called("settle"), [])
+        self.answer(101, Ok("null"))
+        [(id, action)] = called("settle")
+        self.assertEqual((id, action.value), (1, '"late"'))
 
     def test_one_that_is_withdrawn_withdraws_what_it_asked_for(self):
         self.request()

@@ -148,7 +148,7 @@ impl Mcp {
         }
         let numbers = core.hops[index].inbox.iter().filter_map(|item| match item {
             Item::Message(routed) => routed.exchange,
-            Item::Cancel(_) | Item::Expired(_) => None,
+            Item::Cancel(_) | Item::Wake(_) | Item::Expired(_) => None,
         });
         let exchanges = numbers.filter_map(|number| core.exchanges.get(number));
         let questions = exchanges.filter_map(|exchange| match exchange.origin {

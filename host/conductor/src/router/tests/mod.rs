@@ -10,6 +10,7 @@ mod native;
 mod notices;
 mod order;
 mod parent;
+mod pauses;
 mod projects;
 mod reads;
 mod scope;

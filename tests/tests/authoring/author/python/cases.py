@@ -20,6 +20,7 @@ from acp_chain import (
     remove,
     replace,
     respond,
+    sleep,
     text,
 )
 
@@ -35,6 +36,12 @@ def fail(what):
 def start(config, saved):
     if "fail" in config:
         fail(config["fail"])
+
+
+@proxy.on_request("test/sleep")
+async def on_sleep(message):
+    await sleep(0.5)
+    return respond("late")
 
 
 @proxy.on_request("test/fail")

@@ -1,0 +1,133 @@
+//! Proxies that are called again after a while.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{PROMPT, Says, client, heard, scripted, under};
+use crate::router::Router;
+use crate::{Proxy, Terms};
+use acp_chain_channel::limits::REST;
+use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer};
+
+/// Holds each prompt for a second, or until it hears `hurry`.
+fn sleeps() -> impl FnMut(&Event, &mut Ledger) -> Says {
+    let mut held: Vec<(MessageId, MessageId)> = Vec::new();
+    move |event, ledger| match event {
+        Event::Message(delivery) if &*delivery.method == "session/prompt" => {
+            let pause = ledger.wake_after(1000).unwrap();
+            held.push((pause, delivery.id));
+            Says::Decided(Decision::Hold)
+        }
+        Event::Message(delivery) if &*delivery.method == "hurry" => {
+            ledger.cancel(held[0].0).unwrap();
+            Says::Decided(Decision::Forward)
+        }
+        Event::Answer(delivery) if &*delivery.method == "wake-after" => {
+            let (pause, prompt) = held.remove(0);
+            assert_eq!((delivery.id, delivery.message.body()), (pause, "null"));
+            ledger.settle(prompt, Decision::Forward).unwrap();
+            Says::Told
+        }
+        Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
+        _ => Says::Decided(Decision::Forward),
+    }
+}
+
+fn prompts(router: &mut Router) -> usize {
+    let lines = heard(router, Peer::Agent);
+    let prompts = lines.iter().filter(|line| line.contains("session/prompt"));
+    prompts.count()
+}
+
+/// A router with this proxy, and a clock for it.
+fn router(proxy: Proxy) -> (Router, Instant) {
+    let mut router = Router::new(vec![proxy], None);
+    let now = Instant::now();
+    router.advance(now);
+    (router, now)
+}
+
+fn pass(router: &mut Router, until: Instant) {
+    router.advance(until);
+    router.pump(1000);
+}
+
+#[test]
+fn a_proxy_is_called_again_when_its_pause_is_over() {
+    let (mut router, start) = router(scripted("sleeps", "*", sleeps()));
+    client(&mut router, PROMPT);
+    pass(&mut router, start + Duration::from_millis(999));
+    assert_eq!(prompts(&mut router), 0);
+    pass(&mut router, start + Duration::from_secs(1));
+    assert_eq!(prompts(&mut router), 1);
+    pass(&mut router, start + Duration::from_hours(1));
+    assert_eq!(prompts(&mut router), 0);
+}
+
+#[test]
+fn a_pause_that_is_cancelled_is_over() {
+    let (mut router, start) = router(scripted("sleeps", "*", sleeps()));
+    client(&mut router, PROMPT);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"hurry"}"#);
+    pass(&mut router, start);
+    assert_eq!(prompts(&mut router), 1);
+}
+
+#[test]
+fn pauses_end_with_the_instance_that_asked_for_them() {
+    let terms = Terms {
+        grant: Grant::unlimited().into(),
+        on_failure: FailurePolicy::Restart,
+        ..Terms::default()
+    };
+    let (proxy, starts) = under(terms, "sleeps", "*", sleeps());
+    let (mut router, start) = router(proxy);
+    client(&mut router, PROMPT);
+    client(&mut router, r#"{"jsonrpc":"2.0","method":"die"}"#);
+    pass(&mut router, start + Duration::from_secs(10));
+    assert_eq!(starts.lock().unwrap().len(), 1);
+    assert_eq!((prompts(&mut router), router.next_timer()), (0, None));
+}
+
+#[test]
+fn a_proxy_that_computes_long_rests_for_longer() {
+    let mut has_computed = false;
+    let proxy = scripted("computes", "*", move |event, ledger| match event {
+        Event::Answer(_) => {
+            assert!(!has_computed, "it is called while it is to rest");
+            has_computed = true;
+            let began = Instant::now();
+            while began.elapsed() < Duration::from_millis(20) {}
+            Says::Told
+        }
+        _ => {
+            for _ in 0..8 {
+                ledger.wake_after(0).unwrap();
+            }
+            Says::Decided(Decision::Forward)
+        }
+    });
+    let (mut router, start) = router(proxy);
+    client(&mut router, PROMPT);
+    pass(&mut router, start + Duration::from_millis(10));
+    let next = router.next_timer().expect("it is called again");
+    assert!(next >= start + Duration::from_millis(20) * REST);
+}
+
+#[test]
+fn a_pause_has_its_bounds_and_counts_among_the_open_requests() {
+    let proxy = scripted("asks", "*", |event, ledger| {
+        if let Event::Message(_) = event {
+            let too_long = ledger.wake_after(u32::MAX).unwrap_err().to_string();
+            assert_eq!(too_long, "a pause takes 1h at most");
+            while ledger.wake_after(3_600_000).is_ok() {}
+            let full = ledger.request(Peer::Agent, "own", "{}").unwrap_err();
+            assert_eq!(full.to_string(), "too much is outstanding");
+        }
+        Says::Decided(Decision::Forward)
+    });
+    let (mut router, _) = router(proxy);
+    client(&mut router, PROMPT);
+    assert_eq!(prompts(&mut router), 1);
+}
