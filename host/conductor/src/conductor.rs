@@ -470,7 +470,7 @@ impl Conductor {
 
     fn take_malformed(&mut self, from: Peer, malformed: &MalformedLine) {
         self.router
-            .note_lost(from, &malformed.report(from.as_str()));
+            .lose_line(from, &malformed.report(from.as_str()));
         if !self.ends_wait(from, malformed)
             && let Some(id) = malformed.id_for_sender(from)
         {

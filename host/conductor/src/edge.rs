@@ -6,24 +6,7 @@ use super::batches::Batches;
 use super::exchange::ExchangeId;
 use acp_chain_channel::limits::{Account, OPEN_KEPT};
 use acp_chain_rpc::transport::Outbox;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message};
-
-/// Counts messages that were discarded. The log gets the reasons of the first hundred, and ever fewer of the others.
-#[derive(Debug, Default)]
-pub struct Discarded(u64);
-
-impl Discarded {
-    /// One more, for this reason.
-    pub fn note(&mut self, why: &str) {
-        const ALL: u64 = 100;
-        self.0 += 1;
-        let count = self.0;
-        if count <= ALL || count.is_power_of_two() {
-            tracing::warn!(count, "{}", quote(why, MAX_QUOTE));
-        }
-    }
-}
 
 /// The client or the agent; if the chain is itself a proxy, the parent.
 #[derive(Debug)]
@@ -38,8 +21,6 @@ pub struct Edge {
     pub mute: Option<Error>,
     /// Whether it no longer reads.
     pub gone: bool,
-    /// Its messages that were discarded.
-    pub discarded: Discarded,
     /// Its batches.
     pub batches: Batches,
 }
@@ -53,7 +34,6 @@ impl Edge {
             kept: kept.part(OPEN_KEPT),
             mute: None,
             gone: false,
-            discarded: Discarded::default(),
             batches: Batches::default(),
         }
     }

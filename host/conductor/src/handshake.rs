@@ -1,6 +1,7 @@
 //! Receives a client before there is a chain: only `initialize`, or a parent's `proxy/initialize`, gets past.
 
-use super::edge::Discarded;
+use super::losses::{Loss, Losses};
+use super::route::Place;
 use super::start::Role;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::transport::{Outbox, Transport};
@@ -11,12 +12,13 @@ pub struct Handshake {
     pub client: Transport,
     pub outbox: Outbox,
     /// What came before `initialize`.
-    pub discarded: Discarded,
+    pub losses: Losses,
 }
 
 impl Handshake {
     /// Waits for a message that begins a role; refuses everything else. `None` if the client leaves.
     pub async fn wait(&mut self) -> Option<(Role, Message)> {
+        let client = Place::Edge(Peer::Client);
         let mut more = true;
         loop {
             while let Some(frame) = self.client.incoming.next_frame() {
@@ -32,11 +34,12 @@ impl Handshake {
                     }
                     Ok(message) => {
                         let method = message.method();
-                        self.discarded
-                            .note(&format!("dropped a message before initialize: {method}"));
+                        let why = format_args!("dropped a message before initialize: {method}");
+                        self.losses.note(Loss::Early, client, &why);
                     }
                     Err(malformed) => {
-                        self.discarded.note(&malformed.report("client"));
+                        let why = malformed.report("client");
+                        self.losses.note(Loss::Refused, client, &why);
                         let id = malformed
                             .id_for_sender(Peer::Client)
                             .unwrap_or_else(Id::null);

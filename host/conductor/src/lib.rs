@@ -18,6 +18,7 @@ mod handshake;
 mod hop;
 mod hop_versions;
 mod life;
+pub mod losses;
 mod member;
 pub mod native;
 mod native_peer;

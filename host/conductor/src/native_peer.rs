@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::ChildIo;
-use super::edge::Discarded;
 use super::exchange::ExchangeId;
 use super::route::HopIndex;
 use super::routed::Routed;
@@ -81,8 +80,6 @@ pub struct NativePeer {
     pub is_settled: bool,
     /// Its first message, until it is answered.
     pub introduction: Option<Introduction>,
-    /// Its lines that were discarded.
-    pub discarded: Discarded,
 }
 
 /// The first message of a native proxy, until it is answered.
@@ -108,7 +105,6 @@ impl NativePeer {
             process: None,
             is_settled: dialect.is_some(),
             introduction: None,
-            discarded: Discarded::default(),
         }
     }
 

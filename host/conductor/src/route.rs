@@ -16,7 +16,7 @@ pub type HopIndex = usize;
 pub struct Route(Arc<[HopIndex]>);
 
 /// Where on a route something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// At one of the two ends.
     Edge(Peer),

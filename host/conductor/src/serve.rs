@@ -8,8 +8,8 @@ use std::process::ExitStatus;
 use tokio::sync::mpsc;
 
 use super::conductor::Conductor;
-use super::edge::Discarded;
 use super::handshake::Handshake;
+use super::losses::Losses;
 use super::{Chain, Role, StartError, Swap};
 use crate::trace::Tracer;
 use acp_chain_channel::Failure;
@@ -69,7 +69,7 @@ pub async fn serve(
     let mut handshake = Handshake {
         client,
         outbox: Outbox::default(),
-        discarded: Discarded::default(),
+        losses: Losses::default(),
     };
     let (role, initialize, chain) = loop {
         let waited = tokio::select! {

@@ -139,7 +139,12 @@ async fn a_cancellation_that_comes_too_late_or_names_nothing_harms_nobody() {
             .wire
             .send(r#"{"jsonrpc":"2.0","method":"$/cancel_request"}"#);
         client.turn("echo on").await;
-        assert_eq!(client.chunks(), ["done", "on"]);
+        let [done, told, on] = &client.chunks()[..] else {
+            panic!("{:?}", client.chunks())
+        };
+        assert_eq!([done, on], ["done", "on"]);
+        let names_nothing = "dropped a $/cancel_request from the client that names no request";
+        assert!(told.contains(names_nothing), "{told}");
         let lines = received(client, folder.path()).await;
         assert_eq!(lines.len(), 2, "{lines:?}");
     }

@@ -12,6 +12,7 @@ mod failure;
 mod fuzz;
 mod kept;
 mod kills;
+mod losses;
 mod many_chains;
 mod mcp;
 mod native;

@@ -5,6 +5,8 @@ use super::mcp::Mcp;
 use super::steps::{Answer, Back, Step, Steps};
 use super::{native, setup, work};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::losses::Loss;
+use crate::route::Place;
 use crate::routed::Routed;
 use crate::version::version_of;
 use acp_chain_channel::Event;
@@ -96,14 +98,15 @@ fn hand_over(
         Origin::Connecting(link) => mcp.link_connected(core, *link, &routed.message, steps),
         Origin::Leaving(link) => mcp.drop_connections(*link, steps),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
-        // An earlier instance may have asked.
         Origin::Hop(index, id) => {
-            if core.hops[*index].asked.remove(id).is_some() {
-                core.trace(routed);
-                let delivery = work::delivery(routed, *id, true);
-                let version = version_of(*id);
-                work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
+            if core.hops[*index].asked.remove(id).is_none() {
+                let why = "an earlier instance has asked";
+                return core.lose(Loss::Orphaned, Place::Hop(*index), &why);
             }
+            core.trace(routed);
+            let delivery = work::delivery(routed, *id, true);
+            let version = version_of(*id);
+            work::call(core, mcp, *index, version, Event::Answer(delivery), steps);
         }
         Origin::Introduction | Origin::Seat(..) => {}
     }

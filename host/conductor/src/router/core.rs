@@ -1,8 +1,7 @@
 //! The state of a connection, and operations on it that decide nothing. Nothing here calls a handler, so every
 //! handler may call it.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::fmt::Display;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -22,6 +21,7 @@ use crate::edge::Edge;
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::hop::{Held, Hop, Item, Wish};
 use crate::life::Life;
+use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
 use crate::native_peer::{NativePeer, Order};
@@ -33,7 +33,6 @@ use crate::version::{Version, version_of};
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The error for a proxy that speaks where it may not: in a session with another route, or, if it is a project's,
@@ -76,14 +75,11 @@ pub(super) struct Core {
     pub now: Instant,
     /// The notices for the user's next turn.
     pub notices: Notices,
-    /// How many messages of MCP over ACP had no recipient.
-    pub dropped: u64,
     /// Whether the client's time for the files that proxies read is running.
     pub times_reads: bool,
     /// The session of the last such file that the client did not give.
     pub silent: Option<Arc<str>>,
-    /// Why messages were lost, as far as the user was told: at these guards, or at none.
-    pub lost: BTreeSet<Option<HopIndex>>,
+    pub losses: Losses,
     /// How many notices there have been.
     pub told: u64,
     /// The version of ACP negotiated with the client.
@@ -120,10 +116,9 @@ impl Core {
             now: Instant::now(),
             notices: Notices::new(&kept),
             kept,
-            dropped: 0,
             times_reads: false,
             silent: None,
-            lost: BTreeSet::new(),
+            losses: Losses::default(),
             told: 0,
             version: 1,
             log: None,
@@ -167,12 +162,6 @@ impl Core {
     /// Answers an open request of one end directly, past all proxies.
     pub fn tell(&mut self, to: Peer, id: &Id, error: &Error) {
         self.send(to, &Message::error(error), Some(id.as_str()));
-    }
-
-    /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
-    /// others.
-    pub fn note_discarded(&mut self, from: Peer, why: &str) {
-        self.edge(from).discarded.note(why);
     }
 
     pub fn make_ready(&mut self, index: HopIndex) {
@@ -312,16 +301,6 @@ impl Core {
             }
         }
         None
-    }
-
-    /// Counts a message of MCP over ACP without a recipient; the log gets the first, and ever fewer of the others.
-    pub fn note_dropped(&mut self, why: &dyn Display) {
-        self.dropped += 1;
-        let count = self.dropped;
-        if count.is_power_of_two() {
-            let why = Untrusted::within(why, MAX_QUOTE);
-            tracing::warn!(count, "dropped a message: {why}");
-        }
     }
 
     /// The longest backlog of a native proxy, in bytes.

@@ -7,6 +7,7 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
 use super::{failure, pauses, reads, setup, verdict, withdraw};
 use crate::hop::Wish;
+use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_channel::{Effect, MessageId, Peer};
@@ -79,7 +80,7 @@ fn ask(
 
 fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
     let Some((route, at)) = core.stand(index, to, &message) else {
-        return core.note_dropped(&not_of_session(&message));
+        return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let mut routed = Routed::new(message, route, at, to);
     made_by(core, index, &mut routed);
@@ -141,6 +142,6 @@ fn speak_mcp(
             let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
             steps.answer_at(number, at - 1, error);
         }
-        None => core.note_dropped(&text),
+        None => core.lose_of_proxy(Loss::Unconnected, index, &text),
     }
 }

@@ -7,6 +7,7 @@ use foldhash::HashMapExt;
 
 use super::steps::{Answer, Step};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
@@ -58,6 +59,15 @@ impl Exchanges {
 
     pub fn get(&self, number: ExchangeId) -> Option<&Exchange> {
         self.open.get(&number)
+    }
+
+    /// What an answer under this id is, if no request of the other end is open under it.
+    pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
+        let number = id.and_then(|id| id.as_str().parse().ok());
+        match number.is_some_and(|number| self.is_over(number)) {
+            true => Loss::Late,
+            false => Loss::Unasked,
+        }
     }
 
     /// Whether there was a request of this number once.

@@ -8,6 +8,7 @@ use super::steps::{Step, Steps};
 use super::{native, waiting};
 use crate::exchange::Stage;
 use crate::life::Life;
+use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -44,16 +45,11 @@ fn end_by_policy(
     let text = format!("{name} failed on {method}: {reason}");
     let passes = hop.lets_pass(&routed);
     hop.refused += 1;
-    if hop.refused.is_power_of_two() {
-        let fate = if passes {
-            "goes on unchanged"
-        } else {
-            "is refused"
-        };
-        let count = hop.refused;
-        tracing::error!(count, "{text}; it {fate}: {}", describe(&routed));
-    }
     if passes {
+        if hop.refused.is_power_of_two() {
+            let count = hop.refused;
+            tracing::error!(count, "{text}; it goes on unchanged: {}", describe(&routed));
+        }
         if let Some(number) = routed.exchange
             && !routed.is_response()
         {
@@ -61,6 +57,12 @@ fn end_by_policy(
         }
         return waiting::depart(core, index, routed, steps);
     }
+    let loss = match hop.life {
+        Life::Down | Life::Ended(_) => Loss::Broken,
+        _ => Loss::Undecided,
+    };
+    let why = format_args!("{text}; it is refused: {}", describe(&routed));
+    core.lose_on_way(loss, index, &routed, &why);
     let error = match core.is_stopped(&routed) {
         true => core.end_of_stopped(&routed),
         false => Message::error(&Error::new(

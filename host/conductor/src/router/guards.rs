@@ -8,10 +8,11 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::steps::Steps;
+use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
-use acp_chain_channel::{Peer, subject};
-use acp_chain_rpc::{Error, Kind, Message, aside, canonical, code, is_unclear_update};
+use acp_chain_channel::subject;
+use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
 
 /// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
 pub(super) fn admit(
@@ -31,10 +32,7 @@ pub(super) fn admit(
     let method =
         acp_chain_rpc::untrusted::quote(&routed.method, acp_chain_rpc::untrusted::MAX_QUOTE);
     let text = format!("{method} cannot pass the guard `{name}`: {why}");
-    core.note_discarded(routed.toward.opposite(), &text);
-    if is_lost_unseen(&routed) {
-        core.tell_lost(Some(index), &text);
-    }
+    core.lose_on_way(Loss::Guarded, index, &routed, &text);
     let text = format!("acp-chain: {text}");
     let error = Message::error(&Error::new(code::INVALID_REQUEST, text));
     if routed.is_response() {
@@ -43,12 +41,6 @@ pub(super) fn admit(
     }
     steps.answer_here(&routed, error);
     ControlFlow::Break(())
-}
-
-/// Whether the client sees nothing of a message that is refused: neither an error in its place, nor one for itself.
-fn is_lost_unseen(routed: &Routed) -> bool {
-    let is_from_agent = routed.toward == Peer::Client;
-    !routed.is_response() && (is_from_agent || routed.message.kind() == Kind::Notification)
 }
 
 fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String> {

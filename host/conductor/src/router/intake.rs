@@ -11,6 +11,8 @@ use super::steps::{Step, Steps};
 use super::turns::ACKNOWLEDGED;
 use super::{projects, setup, way, withdraw};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::losses::Loss;
+use crate::route::Place;
 use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, Life, PROMPT};
 use acp_chain_channel::Peer;
@@ -43,8 +45,9 @@ pub(super) fn receive(
         (Ok((from, message)), None) => notification(core, mcp, from, message, steps),
         (Err(error), Some(id)) => refuse(core, from, &id, &error),
         (Err(error), None) => {
-            let text = format!("dropped a notification from the {}", from.as_str());
-            core.note_discarded(from, &format!("{text}: {}", error.message));
+            let (end, reason) = (from.as_str(), &error.message);
+            let why = format_args!("dropped a notification from the {end}: {reason}");
+            core.lose(Loss::Misplaced, Place::Edge(from), &why);
         }
     }
 }
@@ -81,7 +84,7 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     if is_mcp {
         match mcp.target(&routed.message) {
             Ok(target) => mcp.head_for(core, target, &mut routed),
-            Err(error) => return core.note_dropped(&error),
+            Err(error) => return core.lose(Loss::Unconnected, Place::Edge(from), &error),
         }
     }
     way::carry(core, mcp, routed, steps);
@@ -203,8 +206,9 @@ fn request_of_mcp(
 }
 
 fn refuse(core: &mut Core, from: Peer, id: &Id, error: &Error) {
-    let text = format!("refused a request from the {}", from.as_str());
-    core.note_discarded(from, &format!("{text}: {}", error.message));
+    let (end, reason) = (from.as_str(), &error.message);
+    let why = format_args!("refused a request from the {end}: {reason}");
+    core.lose(Loss::Refused, Place::Edge(from), &why);
     core.edge(from).answer_at_once(id, &Message::error(error));
 }
 
@@ -212,9 +216,10 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
     let id = message.id();
     let awaited = id.as_ref().and_then(|id| awaited(core, from, id));
     let Some((number, asked)) = awaited else {
-        let id = id.as_ref().map_or("null", Id::as_str);
-        let text = format!("dropped a response of the {}", from.as_str());
-        return core.note_discarded(from, &format!("{text} to no open request: id {id}"));
+        let loss = core.exchanges.loss_of_answer(id.as_ref());
+        let (end, id) = (from.as_str(), id.as_ref().map_or("null", Id::as_str));
+        let why = format_args!("dropped a response of the {end} to no open request: id {id}");
+        return core.lose(loss, Place::Edge(from), &why);
     };
     if asked == Peer::Client
         && core.lookups.are_on
@@ -271,6 +276,10 @@ pub(super) fn fail_answer(
 
 /// An end no longer reads, though it may still write: new requests to it are answered with this error.
 pub(super) fn stop_writing(core: &mut Core, peer: Peer, error: &Error) {
+    let unread = core.edge(peer).outbox.len();
+    let end = peer.as_str();
+    let why = format_args!("{unread} bytes stay that the {end} does not read");
+    core.lose(Loss::Unread, Place::Edge(peer), &why);
     let edge = core.edge(peer);
     edge.outbox.clear();
     edge.gone = true;

@@ -95,9 +95,10 @@ use self::steps::Steps;
 use super::exchange::Stage;
 use super::hop::{ForNatives, Hop};
 use super::life::Life;
+use super::losses::Loss;
 use super::member::Member;
 use super::native_peer::Order;
-use super::route::HopIndex;
+use super::route::{HopIndex, Place};
 use crate::native::Dialect;
 use crate::native::Supervisor;
 use crate::trace::{Recorder, State};
@@ -182,18 +183,12 @@ impl Router {
             .answer_at_once(id, &Message::error(error));
     }
 
-    /// Counts discarded messages of an end; the log gets the reasons of the first hundred, and ever fewer of the
-    /// others.
-    pub fn note_discarded(&mut self, from: Peer, why: &str) {
-        self.core.note_discarded(from, why);
-    }
-
-    /// The same for a line that is no message. The first one of the agent is told to the user: the answer that they
-    /// miss may be in it.
-    pub fn note_lost(&mut self, from: Peer, why: &str) {
-        self.core.note_discarded(from, why);
-        if from == Peer::Agent {
-            self.core.tell_lost(None, why);
+    /// Drops a line of an end that is no message. The answer that the user misses may be in it; a client gets an error.
+    pub fn lose_line(&mut self, from: Peer, why: &str) {
+        let at = Place::Edge(from);
+        match from {
+            Peer::Client => self.core.lose(Loss::Refused, at, &why),
+            Peer::Agent => self.core.lose(Loss::Line, at, &why),
         }
     }
 

@@ -12,7 +12,7 @@ use crate::hop::Hop;
 use crate::life::Life;
 use crate::member::Member;
 use crate::native_peer::Order;
-use crate::route::{HopIndex, Route};
+use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use crate::timers::Timer;
 use crate::trace::State;
@@ -193,6 +193,7 @@ pub(super) fn part(core: &mut Core) {
         core.trace_tally(index);
         core.trace_state(index, State::Ended, None);
         let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
+        core.losses.forget(Place::Hop(index));
         core.sessions.begun[index] = <_>::default();
         if hop.native().is_some() {
             core.natives.retain(|native| *native != index);

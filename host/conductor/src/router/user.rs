@@ -5,6 +5,7 @@
 //! notice, which is allowed whenever there is a session (v2, Session Notices): it waits for the first prompt, then
 //! goes to the session prompted last.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -12,12 +13,13 @@ use serde_json::json;
 use super::core::Core;
 use super::turns::ACKNOWLEDGED;
 use crate::exchange::{Exchange, Origin};
-use crate::route::HopIndex;
+use crate::losses::{Frequency, Loss};
+use crate::route::{HopIndex, Place};
+use crate::routed::Routed;
 use acp_chain_acp::{Life, PROMPT, UPDATE};
 use acp_chain_channel::Peer;
-use acp_chain_rpc::Message;
-use acp_chain_rpc::untrusted::Untrusted;
-use acp_chain_rpc::untrusted::quote;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::{Kind, Message};
 
 /// The longest notice, in bytes.
 const LONGEST: usize = 16 * 1024;
@@ -39,12 +41,55 @@ impl Core {
         self.tell_user(&format!("{name} broke: {reason}. {fate}"));
     }
 
-    /// Tells the user of the first message that is lost at a guard, or at none.
-    pub fn tell_lost(&mut self, at: Option<HopIndex>, why: &str) {
-        if self.lost.insert(at) {
-            self.tell_user(&format!(
-                "{why}. If something is missing, that may be why. Of more like it only the log tells."
-            ));
+    /// Drops something of a sender, or at a proxy: tells whom the table says.
+    pub fn lose(&mut self, loss: Loss, at: Place, why: &dyn Display) {
+        self.losses.note(loss, at, why);
+        match loss.user() {
+            Frequency::First | Frequency::Missed if self.losses.is_first(loss, at) => {
+                let why = Untrusted::within(why, MAX_QUOTE);
+                self.tell_user(&format!(
+                    "{why}. If something is missing, that may be why. Of more like it only the log tells."
+                ));
+            }
+            Frequency::Each => {
+                let text = why.to_string();
+                if self.losses.is_new(&text) {
+                    self.tell_user(&text);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The same for a message that an error may take the place of: one that the client gets says it.
+    pub(super) fn lose_on_way(
+        &mut self,
+        loss: Loss,
+        index: HopIndex,
+        routed: &Routed,
+        why: &dyn Display,
+    ) {
+        let at = Place::Hop(index);
+        match (routed.toward, routed.message.kind()) {
+            (Peer::Agent, Kind::Request) | (Peer::Client, Kind::Result | Kind::Error) => {
+                self.losses.note(loss, at, why);
+            }
+            _ => self.lose(loss, at, why),
+        }
+    }
+
+    /// The same for what a proxy has sent.
+    pub fn lose_of_proxy(&mut self, loss: Loss, index: HopIndex, what: &dyn Display) {
+        let name = self.hops[index].title();
+        let why = format_args!("dropped what {name} sent: {what}");
+        self.lose(loss, Place::Hop(index), &why);
+    }
+
+    /// Tells the user something about a thing, once.
+    pub fn tell_once(&mut self, thing: &str, text: &str) {
+        if self.losses.is_new(thing) {
+            tracing::info!("{text}");
+            self.tell_user(text);
         }
     }
 

@@ -5,7 +5,8 @@ use std::ops::ControlFlow;
 use super::core::Core;
 use super::steps::{Step, Steps};
 use crate::life::Life;
-use crate::route::HopIndex;
+use crate::losses::Loss;
+use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::{Error, Message};
@@ -62,7 +63,7 @@ fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut S
         "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
         routed.method
     );
-    core.note_dropped(&text);
+    core.lose(Loss::Unconnected, Place::Hop(index), &text);
     let error = Error::new(code::UNAVAILABLE, text);
     steps.answer_here(routed, Message::error(&error));
 }

@@ -7,6 +7,8 @@ use super::projects;
 use super::steps::Steps;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Item;
+use crate::losses::Loss;
+use crate::route::Place;
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
@@ -19,16 +21,18 @@ pub(super) fn receive(
     message: &Message,
     steps: &mut Steps,
 ) {
+    let end = from.as_str();
     match withdrawn(&core.edge(from).open, message) {
         Ok(Some((number, cancel))) => withdraw(core, mcp, number, cancel, steps),
         // The answer and the cancellation crossed.
-        Ok(None) => tracing::debug!(
-            "a {CANCEL_REQUEST} from the {} came too late",
-            from.as_str()
-        ),
+        Ok(None) => {
+            let why = format_args!("a {CANCEL_REQUEST} from the {end} came too late");
+            core.lose(Loss::Crossed, Place::Edge(from), &why);
+        }
         Err(NamesNone) => {
-            let text = format!("dropped a {CANCEL_REQUEST} from the {}", from.as_str());
-            core.note_discarded(from, &format!("{text} that names no request"));
+            let why =
+                format_args!("dropped a {CANCEL_REQUEST} from the {end} that names no request");
+            core.lose(Loss::Misplaced, Place::Edge(from), &why);
         }
     }
 }

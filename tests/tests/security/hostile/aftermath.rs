@@ -67,7 +67,7 @@ impl Aftermath {
         if row.has_chain(policy) {
             assert!(!self.read.is_empty() && !self.written.is_empty());
             self.assert_neighbour(row.answer_to_neighbour(policy));
-            self.assert_notices(row.fate);
+            self.assert_notices(row, policy);
         }
         for message in &self.received {
             assert_told_well(message);
@@ -108,12 +108,17 @@ impl Aftermath {
         }
     }
 
-    /// The user is told in the client of what broke, and of what did not start.
-    fn assert_notices(&self, fate: Fate) {
+    /// The user is told in the client of what broke, of what did not start, and once of what is lost.
+    fn assert_notices(&self, row: &Row, policy: Policy) {
+        const LOST: &str = "it is refused: the notification \"session/update\"";
         let notices = self.notices();
-        match fate {
+        match row.fate {
             Fate::Breaks | Fate::NeverStarts => assert_eq!(notices.len(), 1, "{notices:?}"),
             Fate::Loops => assert!(!notices.is_empty()),
+            _ if row.loses && policy != Policy::Bypass => {
+                let is_told = notices.len() == 1 && notices[0].contains(LOST);
+                assert!(is_told, "{notices:?}");
+            }
             _ => assert!(notices.is_empty(), "{notices:?}"),
         }
         for notice in notices {

@@ -87,6 +87,7 @@ withstands! {
 
     it_holds_every_notification: Row::guest(Mode::HoldNotifications)
         .limits(HELD_SHORTLY)
+        .loses()
         .script(&[Step::Prompt("stream 100")]);
 
     it_holds_more_messages_than_it_may: Row::guest(Mode::Hold)

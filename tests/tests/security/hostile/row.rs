@@ -102,6 +102,8 @@ pub struct Row {
     pub answer: Option<Answer>,
     /// Whether the attacker does not even see what the neighbour says.
     pub apart: bool,
+    /// Whether notifications of the agent are lost about which it could not decide, unless it is bypassed.
+    pub loses: bool,
     /// The most memory that the program may have, in MiB.
     pub peak: u64,
     /// What the log has to have.
@@ -153,6 +155,7 @@ impl Row {
             fate: Fate::Lives,
             answer: None,
             apart: false,
+            loses: false,
             peak: QUIET,
             report: &[],
             also: |_| {},
@@ -204,6 +207,13 @@ impl Row {
     pub const fn apart(self) -> Self {
         Self {
             apart: true,
+            ..self
+        }
+    }
+
+    pub const fn loses(self) -> Self {
+        Self {
+            loses: true,
             ..self
         }
     }

@@ -130,6 +130,7 @@ async fn answers_of_the_agent_to_nobody_or_once_too_often_are_dropped() {
     chain.transcript.assert(&format!(
         r#"
         client → {{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{}}}
+        client ← {{…"text":"\n\n**acp-chain**: dropped a response of the agent to no open request: id \"an-id-that-nobody-used\". …"…}}
         client ← {{"jsonrpc":"2.0","id":2,"result":{{"stopReason":"end_turn"}}}}
         client → …
         client ← {{"jsonrpc":"2.0","id":3,"result":{{"first":true}}}}

@@ -32,12 +32,25 @@ async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
 #[tokio::test]
 async fn what_waits_behind_a_held_notification_comes_through() {
     let config = "[proxy.config.notifications]\n'session/update' = ['hold']";
+    let told =
+        "the proxy `does` failed on session/update: it held it for too long; it is refused: ";
     for (policy, chunks) in [("refuse", 0), ("bypass", 2)] {
         let terms = format!("on-failure = '{policy}'\nlimits.hold-time = '50 ms'\n{config}");
         let mut chain = Chain::initialized(&entry("does", "does", &terms), AGENT).await;
         let answer = chain.client.turn("stream 2").await;
         assert!(answer.result.is_some(), "{}", answer.line);
-        assert_eq!(chain.client.chunks().len(), chunks, "{policy}");
+        // Of those that are lost, the first is told.
+        let notices = chain.notices();
+        assert_eq!(notices.len(), usize::from(chunks == 0), "{notices:?}");
+        assert!(
+            notices.iter().all(|notice| notice.starts_with(told)),
+            "{notices:?}"
+        );
+        assert_eq!(
+            chain.client.chunks().len(),
+            chunks + notices.len(),
+            "{policy}"
+        );
         chain.finish().await;
     }
 }

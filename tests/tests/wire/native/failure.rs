@@ -138,13 +138,23 @@ async fn garbage_is_logged_under_its_name_and_hurts_nobody() {
     let mut chain = initialized(&program("n", &["--garbage"], ""), &[]).await;
     let end = chain.client.turn("echo fine").await;
     assert!(end.result.is_some(), "{}", end.line);
-    assert_eq!(chain.client.chunks(), ["fine"]);
+    let notices = chain.notices();
+    assert_eq!(chain.client.chunks().len(), notices.len() + 1);
+    assert_eq!(
+        chain.client.chunks().last().map(String::as_str),
+        Some("fine")
+    );
     let log = chain.finish().await;
-    for lost in [
-        "dropped what the proxy `n` sent: a line: the message is not JSON",
-        "dropped what the proxy `n` sent: a response to no open request: id \"nobody's\"",
-    ] {
-        assert!(log.contains(lost), "{lost}:\n{log}");
+    let lost = [
+        "a line: the message is not JSON",
+        "a response to no open request: id \"nobody's\"",
+        "a proxy/successor must have a method in its params",
+    ];
+    assert_eq!(notices.len(), lost.len(), "{notices:?}");
+    for (lost, notice) in lost.iter().zip(notices) {
+        let lost = format!("dropped what the proxy `n` sent: {lost}");
+        assert!(notice.starts_with(&lost), "{lost}:\n{notice}");
+        assert!(log.contains(&lost), "{lost}:\n{log}");
     }
 }
 

@@ -6,7 +6,8 @@ use super::Mcp;
 use super::servers::Connection;
 use super::{CONNECT, DISCONNECT, MESSAGE, seats, unavailable};
 use crate::exchange::{Origin, Stage};
-use crate::route::{Target, Via};
+use crate::losses::Loss;
+use crate::route::{Place, Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
@@ -277,7 +278,7 @@ impl Mcp {
         let connection = self.own_connection(id, &wrapped, routed.via);
         match (connection, wrapped.said, &*routed.method) {
             (Ok(_), Some(_), MESSAGE) if !self.servers.have_room(routed.message.len()) => {
-                core.note_dropped(&seats::full());
+                core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &seats::full());
             }
             (Ok(connection), Some(said), MESSAGE) => {
                 let input = Input::Notification { connection, said };
@@ -286,7 +287,10 @@ impl Mcp {
             (Ok(connection), _, DISCONNECT) => {
                 self.disconnect(connection, None, Some(&routed.message), steps);
             }
-            _ => core.note_dropped(&"a caller names no open MCP connection of its own"),
+            _ => {
+                let why = "a caller names no open MCP connection of its own";
+                core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
+            }
         }
     }
 }

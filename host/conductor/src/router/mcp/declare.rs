@@ -9,6 +9,7 @@ use std::io;
 use super::Mcp;
 use super::servers::{Holder, Provider, Server, Servers};
 use crate::exchange::{ExchangeId, Stage};
+use crate::losses::Loss;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::core::Core;
@@ -138,13 +139,18 @@ impl Mcp {
             return;
         }
         let name = core.hops[index].name.clone();
-        let declared = declaration::read(routed.message.body());
-        let Some(mut entries) = declared.ok().filter(|entries| entries.len() < MAX_SERVERS) else {
-            tracing::warn!(
-                "the MCP server of `{name}` has no place in {}",
-                routed.method
-            );
-            return;
+        let declared = match declaration::read(routed.message.body()) {
+            Ok(entries) if entries.len() >= MAX_SERVERS => Err(DeclarationError::TooMany),
+            declared => declared,
+        };
+        let mut entries = match declared {
+            Ok(entries) => entries,
+            Err(error) => {
+                let why = format_args!(
+                    "the agent cannot be given the tools of the proxy `{name}`: {error}."
+                );
+                return core.lose(Loss::Server, Place::Hop(index), &why);
+            }
         };
         let provider = Provider::Component(index);
         if let Some(server) = self.server_for(core, routed, provider, None, String::new()) {
@@ -197,7 +203,7 @@ impl Mcp {
             let text = format!(
                 "{whose} has {MCP_SERVERS_OF_ONE} MCP servers already, in sessions that are open."
             );
-            self.tell_once(core, &whose, &text);
+            core.lose(Loss::Server, provider.place(), &text);
             return None;
         }
         let id = self.servers.number();
@@ -237,8 +243,9 @@ impl Mcp {
         let message = &routed.message;
         let mut entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
-            // It is not a request, so nobody could be told.
-            Err(DeclarationError::Draft(_)) => {
+            // It is not a request, so its sender gets no error.
+            Err(error @ DeclarationError::Draft(_)) => {
+                core.lose(Loss::Server, Place::Edge(Peer::Agent), &error);
                 return Some(message.with_body(&declaration::write(message.body(), &[])));
             }
             // If it is not a list, it was never changed, and declares nothing.
@@ -277,7 +284,7 @@ impl Mcp {
             if !is_clients(&self.servers, &entry) && !entry.name.is_empty() {
                 let name = names.take_free(&entry.name);
                 if name != entry.name {
-                    self.tell_renamed(
+                    Self::tell_renamed(
                         core,
                         &entry.name,
                         &name,
@@ -299,9 +306,10 @@ impl Mcp {
                     }
                     Err(error) => {
                         let name = quote(&entry.name, MAX_QUOTE);
-                        core.tell_user(&format!(
+                        let why = format_args!(
                             "the agent cannot be given the MCP server {name}: {error}."
-                        ));
+                        );
+                        core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
                     }
                 },
             }
@@ -309,11 +317,12 @@ impl Mcp {
         if !lost.is_empty() {
             lost.truncate(8);
             let lost = lost.join(", ");
-            core.tell_user(&format!(
-                "these MCP servers are not declared to the agent: {lost}. Over ACP a server needs an \
-                 `id` or a `serverId` of its own, and a name of at most {} bytes.",
+            let why = format_args!(
+                "these MCP servers are not declared to the agent: {lost}. Over ACP a server needs an `id` or a \
+                 `serverId` of its own, and a name of at most {} bytes.",
                 declaration::LONGEST_NAME
-            ));
+            );
+            core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
         }
         Some(message.with_body(&declaration::write(message.body(), &declared)))
     }
@@ -332,7 +341,7 @@ impl Mcp {
         Ok(entry.to_string())
     }
 
-    fn tell_renamed(&mut self, core: &mut Core, name: &str, new: &str, provider: Option<Provider>) {
+    fn tell_renamed(core: &mut Core, name: &str, new: &str, provider: Option<Provider>) {
         let whose = match provider {
             Some(provider) => whose(core, provider),
             None => "a proxy".to_owned(),
@@ -342,17 +351,7 @@ impl Mcp {
             "the MCP server `{name}` of {whose} is called `{new}`, since the session has another of \
              that name."
         );
-        self.tell_once(core, &format!("{whose} {name}"), &text);
-    }
-
-    /// Tells the user something about a thing, once.
-    pub(super) fn tell_once(&mut self, core: &mut Core, thing: &str, text: &str) {
-        /// How many things are remembered.
-        const THINGS: usize = 256;
-        if self.servers.told.len() < THINGS && self.servers.told.insert(thing.to_owned()) {
-            tracing::info!("{text}");
-            core.tell_user(text);
-        }
+        core.tell_once(&format!("{whose} {name}"), &text);
     }
 }
 

@@ -12,7 +12,8 @@ use super::servers::{Link, LinkState};
 use super::to_links::lose_link;
 use super::{CONNECT, DISCONNECT, MESSAGE};
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
-use crate::route::{Target, Via};
+use crate::losses::Loss;
+use crate::route::{Place, Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
@@ -204,12 +205,12 @@ impl Mcp {
             LinkState::Connecting(_, waiting) => {
                 match self.servers.connecting.charge(message.cost()) {
                     Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
-                    _ => self.says_too_much(link),
+                    _ => self.says_too_much(core, link),
                 }
             }
             LinkState::Idle => {
                 let Some(charge) = self.servers.connecting.charge(message.cost()) else {
-                    self.says_too_much(link);
+                    self.says_too_much(core, link);
                     return None;
                 };
                 let params = wire::connect(
@@ -226,8 +227,9 @@ impl Mcp {
         None
     }
 
-    fn says_too_much(&mut self, link: LinkId) {
-        tracing::warn!("an MCP client says too much before it is connected");
+    fn says_too_much(&mut self, core: &mut Core, link: LinkId) {
+        let why = "an MCP client says too much before it is connected; it is disconnected";
+        core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
         self.bridge.hang_up(link);
     }
 
@@ -307,7 +309,8 @@ impl Mcp {
         }
         let entry = self.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {
-            return tracing::debug!("dropped a notification that is of no connection");
+            let why = "an MCP client tells something beside its one request";
+            return core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
         }
         if let Some(message) = self.when_connected(core, link, message, steps) {
             self.tell_connected(link, &message, steps);
@@ -349,13 +352,16 @@ impl Mcp {
     }
 }
 
-fn link_answers(core: &Core, link: LinkId, message: Message, steps: &mut Steps) {
+fn link_answers(core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
     let number = message.id().and_then(|id| id.as_str().parse().ok());
     let exchange = number.and_then(|number: ExchangeId| core.exchanges.get(number));
     match (number, exchange.map(|exchange| exchange.stage)) {
         (Some(number), Some(Stage::Link(asked))) if asked == link => {
             steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, message));
         }
-        _ => tracing::debug!("dropped a response of an MCP client to no open request"),
+        _ => {
+            let why = "an MCP client answers no open request";
+            core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
+        }
     }
 }

@@ -117,13 +117,12 @@ impl Mcp {
         let unused: BTreeSet<_> = unused.filter_map(Server::proxy).collect();
         for index in unused {
             let name = quote(&core.hops[index].name, MAX_QUOTE);
-            if self.servers.told.insert(format!("unused {name}")) {
-                core.tell_user(&format!(
-                    "the agent has not connected to the tools of the proxy `{name}`, so they have no effect. Some \
-                     agents start no MCP servers in a folder that they do not trust (Gemini: `/permissions trust`, or \
-                     `~/.gemini/trustedFolders.json`), or none that an editor declares"
-                ));
-            }
+            let text = format!(
+                "the agent has not connected to the tools of the proxy `{name}`, so they have no effect. Some agents \
+                 start no MCP servers in a folder that they do not trust (Gemini: `/permissions trust`, or \
+                 `~/.gemini/trustedFolders.json`), or none that an editor declares"
+            );
+            core.tell_once(&format!("unused {name}"), &text);
         }
     }
 

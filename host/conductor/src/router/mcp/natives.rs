@@ -3,6 +3,7 @@
 use super::MESSAGE;
 use super::Mcp;
 use super::servers::Provider;
+use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Target, Via};
 use crate::routed::Routed;
 use crate::router::core::Core;
@@ -51,7 +52,7 @@ impl Mcp {
             (Err(error), Some(number)) => {
                 steps.answer_at(number, routed.at - 1, Message::error(&error));
             }
-            (Err(error), None) => core.note_dropped(&error),
+            (Err(error), None) => core.lose_of_proxy(Loss::Unconnected, index, &error),
         }
     }
 

@@ -8,6 +8,7 @@ use super::Mcp;
 use super::servers::{Holder, Provider, Server};
 use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
+use crate::losses::Loss;
 use crate::route::Target;
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
@@ -77,7 +78,7 @@ impl Mcp {
                     steps.push(Step::Withdraw(number, new_cancel()));
                 }
             }
-            Output::Notice { text } => self.tell_once(core, &text, &text),
+            Output::Notice { text } => self.lose_at(core, id, Loss::Offer, &text),
             Output::Component { question, asks } => {
                 let (target, message) = match asks {
                     ToComponent::List(offer) => {
@@ -89,6 +90,12 @@ impl Mcp {
                 };
                 self.use_component(core, id, question, target, message, steps);
             }
+        }
+    }
+
+    fn lose_at(&self, core: &mut Core, id: ServerId, loss: Loss, why: &str) {
+        if let Some(server) = self.servers.all.get(&id) {
+            core.lose(loss, server.provider.place(), &why);
         }
     }
 
@@ -159,8 +166,10 @@ impl Mcp {
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
                 return self.answer_seat(id, question, error, steps);
             }
-            // Nobody is left to be told.
-            (None, None) => return,
+            (None, None) => {
+                let why = "a provider tells a caller something whose MCP connection is closed";
+                return core.lose(Loss::Unconnected, server.provider.place(), &why);
+            }
         }
         if let Some(question) = question {
             self.ask(core, id, question, &mut routed);

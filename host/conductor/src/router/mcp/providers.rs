@@ -6,6 +6,7 @@ use super::Mcp;
 use super::servers::{Connection, Provider};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Item;
+use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Via};
 use crate::router::core::Core;
 use crate::router::steps::{Step, Steps, Task};
@@ -51,7 +52,8 @@ impl Mcp {
                 steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {
-                core.note_dropped(&"a provider names no open MCP connection of its own");
+                let why = "a provider names no open MCP connection of its own";
+                core.lose(Loss::Unconnected, provider.place(), &why);
             }
         }
     }

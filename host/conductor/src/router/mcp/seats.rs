@@ -4,6 +4,7 @@ use super::Mcp;
 use super::servers::Server;
 use super::{CONNECT, DISCONNECT};
 use crate::exchange::{Exchange, ExchangeId, Stage};
+use crate::losses::Loss;
 use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
 use crate::router::core::{Core, returning};
@@ -114,7 +115,7 @@ impl Mcp {
     /// A seat was told that a request is cancelled: answers in its place if it has not.
     pub(super) fn end_withdrawn(
         &mut self,
-        core: &Core,
+        core: &mut Core,
         id: ServerId,
         number: ExchangeId,
         steps: &mut Steps,
@@ -129,7 +130,7 @@ impl Mcp {
     /// Answers a request on behalf of a seat.
     pub(super) fn seat_answers(
         &mut self,
-        core: &Core,
+        core: &mut Core,
         id: ServerId,
         ask: Asked,
         outcome: Message,
@@ -140,8 +141,8 @@ impl Mcp {
         };
         let at = server.at;
         let Some(caller) = server.asked.remove(&ask) else {
-            tracing::debug!("an answer came for a request that has one");
-            return;
+            let why = "an answer came for a request that has one";
+            return core.lose(Loss::Late, server.provider.place(), &why);
         };
         match caller {
             Some(Caller::Connection(connection)) => {

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::exchange::ExchangeId;
-use crate::route::{HopIndex, Route, Via};
+use crate::route::{HopIndex, Place, Route, Via};
+use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, LONGEST_ID, MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_mcp::seat::{Caller, Seat};
 use acp_chain_mcp::wire::Wrapped;
@@ -20,6 +21,15 @@ pub enum Provider {
     Proxy(HopIndex),
     /// The host, for a component.
     Component(HopIndex),
+}
+
+impl Provider {
+    pub fn place(self) -> Place {
+        match self {
+            Self::Client => Place::Edge(Peer::Client),
+            Self::Proxy(index) | Self::Component(index) => Place::Hop(index),
+        }
+    }
 }
 
 /// One server. Its entry is the same for as long as something holds it.
@@ -180,8 +190,6 @@ pub struct Servers {
     /// The client's names of its servers that are not reached over ACP, by the request that declares them, while it
     /// is open.
     pub clients: HashMap<ExchangeId, Vec<String>>,
-    /// The things that the user was told of.
-    pub told: HashSet<String>,
 }
 
 impl Servers {
@@ -197,7 +205,6 @@ impl Servers {
             connecting: kept.part(MCP_CONNECTING),
             kept: kept.part(MCP_KEPT_OF_ALL),
             clients: HashMap::new(),
-            told: HashSet::new(),
         }
     }
 

@@ -14,11 +14,11 @@ use super::steps::{Step, Steps};
 use super::{setup, withdraw};
 use crate::exchange::{Boundary, ExchangeId, Origin, Stage};
 use crate::life::Life;
+use crate::losses::Loss;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE};
 use acp_chain_channel::Peer;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 /// Sends a message to a native proxy.
@@ -61,9 +61,12 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     if routed.is_beginning() && routed.message.kind() == Kind::Result {
         core.sessions.begun[index].answer = Some(routed.message.clone());
     }
-    // An earlier process may have asked.
     if native.open.get(id) != routed.exchange.as_ref() {
-        return;
+        return core.lose(
+            Loss::Orphaned,
+            Place::Hop(index),
+            &"an earlier process has asked",
+        );
     }
     native.open.remove(id);
     routed.message.write(Some(id.as_str()), &mut native.outbox);
@@ -78,12 +81,13 @@ pub(super) fn receive(
     message: Message,
     steps: &mut Steps,
 ) {
-    if matches!(core.hops[index].life, Life::Runs | Life::Busy) {
-        match message.kind() {
-            Kind::Request => asks(core, mcp, index, message, steps),
-            Kind::Notification => tells(core, mcp, index, message, steps),
-            Kind::Result | Kind::Error => answers(core, index, message, steps),
-        }
+    if !matches!(core.hops[index].life, Life::Runs | Life::Busy) {
+        return core.lose_of_proxy(Loss::Broken, index, &"a message, after it broke");
+    }
+    match message.kind() {
+        Kind::Request => asks(core, mcp, index, message, steps),
+        Kind::Notification => tells(core, mcp, index, message, steps),
+        Kind::Result | Kind::Error => answers(core, index, message, steps),
     }
 }
 
@@ -169,7 +173,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
 fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
     let (to, message) = match of_a_proxy(message, successor(core, index)) {
         Ok(said) => said,
-        Err(error) => return note_discarded(core, index, &error.message),
+        Err(error) => return core.lose_of_proxy(Loss::Misplaced, index, &error.message),
     };
     if &**message.method() == CANCEL_REQUEST {
         // In either direction: the id is that of its own request.
@@ -179,18 +183,18 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
         return match withdrawn(&native.open, &message) {
             Ok(Some((number, cancel))) => withdraw::withdraw(core, mcp, number, cancel, steps),
             // The answer and the cancellation crossed.
-            Ok(None) => tracing::debug!("a {CANCEL_REQUEST} of a proxy came too late"),
+            Ok(None) => {
+                let what = format_args!("a {CANCEL_REQUEST}, too late");
+                core.lose_of_proxy(Loss::Crossed, index, &what);
+            }
             Err(NamesNone) => {
-                note_discarded(
-                    core,
-                    index,
-                    &format!("a {CANCEL_REQUEST} that names no request"),
-                );
+                let what = format_args!("a {CANCEL_REQUEST} that names no request");
+                core.lose_of_proxy(Loss::Misplaced, index, &what);
             }
         };
     }
     let Some((route, at)) = stand(core, mcp, index, to, &message) else {
-        return note_discarded(core, index, not_of_session(&message));
+        return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let routed = Routed::new(message, route, at, to);
     match is_mcp(&routed.method) {
@@ -202,12 +206,9 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
 fn answers(core: &mut Core, index: HopIndex, message: Message, steps: &mut Steps) {
     let id = message.id().unwrap_or_else(Id::null);
     let Some(number) = awaited(core, index, &id) else {
-        let id = quote(id.as_str(), MAX_QUOTE);
-        return note_discarded(
-            core,
-            index,
-            &format!("a response to no open request: id {id}"),
-        );
+        let loss = core.exchanges.loss_of_answer(Some(&id));
+        let what = format_args!("a response to no open request: id {}", id.as_str());
+        return core.lose_of_proxy(loss, index, &what);
     };
     let Some(native) = core.hops[index].native_mut() else {
         return;
@@ -235,7 +236,11 @@ pub(super) fn take_malformed(
     own: Option<&Id>,
     steps: &mut Steps,
 ) {
-    note_discarded(core, index, &format!("a line: {}", error.message));
+    core.lose_of_proxy(
+        Loss::Line,
+        index,
+        &format_args!("a line: {}", error.message),
+    );
     if let Some(number) = answers.and_then(|id| awaited(core, index, id)) {
         let (name, why) = (&core.hops[index].name, &error.message);
         let text = format!("acp-chain: the answer of the proxy `{name}` is lost: {why}");
@@ -249,18 +254,9 @@ pub(super) fn take_malformed(
 
 fn refuse(core: &mut Core, index: HopIndex, id: &Id, error: &Error) {
     let reason = &error.message;
-    note_discarded(core, index, &format!("a request: {reason}"));
+    core.lose_of_proxy(Loss::Refused, index, &format_args!("a request: {reason}"));
     let error = Error::new(error.code, format!("acp-chain: {reason}"));
     if let Some(native) = core.hops[index].native_mut() {
         Message::error(&error).write(Some(id.as_str()), &mut native.outbox);
-    }
-}
-
-/// Notes that a native proxy sent what is discarded.
-fn note_discarded(core: &mut Core, index: HopIndex, what: &str) {
-    let hop = &mut core.hops[index];
-    let why = format!("dropped what the proxy `{}` sent: {what}", hop.name);
-    if let Some(native) = hop.native_mut() {
-        native.discarded.note(&why);
     }
 }

@@ -537,10 +537,13 @@ fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
     let torn = Frame::Line(r#"{"jsonrpc":"2.0","id":3,"result":{"#.into());
     let malformed = acp_chain_rpc::read(torn).unwrap_err();
     router.take_malformed_from_native(0, &malformed);
-    assert!(
-        heard(&mut router, Peer::Client)[0]
-            .contains("the answer of the proxy `n` is lost: the message is not JSON")
-    );
+    let [told, answer] = &heard(&mut router, Peer::Client)[..] else {
+        panic!("a notice and the error")
+    };
+    let line = "dropped what the proxy `n` sent: a line: the message is not JSON";
+    assert!(told.contains(line), "{told}");
+    let lost = "the answer of the proxy `n` is lost: the message is not JSON";
+    assert!(answer.contains(lost), "{answer}");
 }
 
 #[test]
