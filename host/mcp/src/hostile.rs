@@ -268,7 +268,9 @@ impl Ledger {
                 Output::Withdraw { question } => {
                     assert!(self.questions.contains(&question), "{question} is not open");
                 }
-                Output::Notice { text } => assert!(text.len() < 8 * 1024, "{text}"),
+                Output::Notice { text } | Output::Drop { why: text } => {
+                    assert!(text.len() < 8 * 1024, "{text}");
+                }
                 Output::Component { question, asks } => {
                     self.question(question);
                     if let ToComponent::Call { params, .. } = asks {

@@ -137,26 +137,6 @@ pub(super) fn lost(server: &str) -> Error {
     Error::new(code::BACKEND, text)
 }
 
-/// Counts dropped messages at a seat, so that a flood of them does not flood the log.
-#[derive(Debug, Default)]
-pub(super) struct Dropped(u64);
-
-impl Dropped {
-    /// Logs why, for the first and then at powers of two.
-    pub fn note(&mut self, server: &str, reason: &str) {
-        if self.count() {
-            let (reason, count) = (clipped(reason), self.0);
-            tracing::warn!("the MCP server {server:?}: {reason} (such things so far: {count})");
-        }
-    }
-
-    /// Counts one more. Returns whether it is to be logged.
-    fn count(&mut self) -> bool {
-        self.0 = self.0.saturating_add(1);
-        self.0.is_power_of_two()
-    }
-}
-
 /// Whether a seat that keeps this many bytes may keep this many more.
 pub(super) fn keeps(kept: usize, more: usize) -> bool {
     kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
@@ -393,17 +373,5 @@ pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message
             Message::result(&with_meta(body, key::SUBSCRIPTION, id))
         }
         _ => outcome,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_comes_to_nothing_is_logged_at_powers_of_two() {
-        let mut dropped = Dropped::default();
-        let told: Vec<u32> = (1..=20).filter(|_| dropped.count()).collect();
-        assert_eq!(told, [1, 2, 4, 8, 16]);
     }
 }

@@ -183,6 +183,11 @@ pub enum Output {
         /// The sentence.
         text: String,
     },
+    /// Drops something that nobody waits for.
+    Drop {
+        /// What, and why.
+        why: String,
+    },
     /// Asks the component, if one is the provider.
     Component {
         /// The seat's number for it.

@@ -8,10 +8,11 @@ use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 
-/// A seat, and a count of requests.
+/// A seat, a count of requests, and what it dropped.
 pub struct Table<S> {
     pub seat: S,
     asked: Asked,
+    pub drops: Vec<String>,
 }
 
 /// The `_meta` of a request of 2026-07-28.
@@ -19,11 +20,22 @@ pub const META: &str = r#""io.modelcontextprotocol/protocolVersion":"2026-07-28"
 
 impl<S: Seat> Table<S> {
     pub fn new(seat: S) -> Self {
-        Self { seat, asked: 0 }
+        Self {
+            seat,
+            asked: 0,
+            drops: Vec::new(),
+        }
     }
 
     pub fn take(&mut self, input: Input) -> Vec<String> {
-        self.seat.take(input).iter().map(line).collect()
+        let mut lines = Vec::new();
+        for output in self.seat.take(input) {
+            match output {
+                Output::Drop { why } => self.drops.push(why),
+                output => lines.push(line(&output)),
+            }
+        }
+        lines
     }
 
     pub fn connect(&mut self, connection: ConnectionId) -> Vec<String> {
@@ -203,6 +215,7 @@ fn line(output: &Output) -> String {
         },
         Output::Withdraw { question } => format!("withdraw {question}"),
         Output::Notice { text } => format!("notice: {text}"),
+        Output::Drop { why } => format!("drop: {why}"),
         Output::Component { question, asks } => match asks {
             ToComponent::List(offer) => format!("list {} {question}", offer.as_str()),
             ToComponent::Call { method, params } => {

@@ -54,7 +54,7 @@ use self::list::List;
 use self::wants::Wants;
 use super::listening::{Filter, Listener};
 use super::mirrored::Mirrored;
-use super::protocol::{self, Dropped, Version, connection_version, no_method};
+use super::protocol::{self, Version, connection_version, no_method};
 use super::seat::{
     Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
 };
@@ -76,8 +76,6 @@ pub struct ComponentProvider {
     listeners: BTreeMap<Asked, Listener>,
     /// The component's questions to clients.
     asks: BTreeMap<Asked, asks::Open>,
-    /// Malformed lists.
-    dropped: Dropped,
     out: Outputs,
 }
 
@@ -308,7 +306,6 @@ impl ComponentProvider {
             calls: BTreeMap::new(),
             listeners: BTreeMap::new(),
             asks: BTreeMap::new(),
-            dropped: Dropped::default(),
             out: Outputs::default(),
         }
     }
@@ -443,6 +440,13 @@ impl ComponentProvider {
         }
     }
 
+    fn leave_out(&mut self, text: &str) {
+        let name = &self.name;
+        self.out.push(Output::Notice {
+            text: format!("of the proxy `{name}`, {text}."),
+        });
+    }
+
     /// The component has answered with a list, or an error.
     fn listed(&mut self, question: Question, outcome: &Message) {
         let mut lists = self.lists.iter_mut();
@@ -464,15 +468,14 @@ impl ComponentProvider {
         match &catalog {
             Ok(catalog) => {
                 if let Some(reasons) = catalog.left_out() {
-                    let text = format!("{what} that it lists are left out: {reasons}");
-                    self.dropped.note(&self.name, &text);
-                    let name = &self.name;
-                    self.out.push(Output::Notice {
-                        text: format!("of the proxy `{name}`, {text}."),
-                    });
+                    self.leave_out(&format!("{what} that it lists are left out: {reasons}"));
                 }
             }
-            Err(reason) => self.dropped.note(&self.name, reason),
+            // It is a result all the same: an error is the conductor's to tell.
+            Err(reason) if outcome.kind() == Kind::Result => {
+                self.leave_out(&format!("no {what} are there: {reason}"));
+            }
+            Err(_) => {}
         }
         self.serve(offer, catalog.as_deref().map_err(|why| &**why));
         self.go_on();

@@ -312,10 +312,16 @@ fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
         table.connect(1);
         table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
         // It can connect nevertheless.
-        assert!(table.result(1, listed)[0].starts_with("answer 2: result"));
+        let [notice, answer] = &table.result(1, listed)[..] else {
+            panic!("a notice and an answer")
+        };
+        let expected = format!("notice: of the proxy `calc`, no tools are there: {told}");
+        assert!(notice.starts_with(&expected), "{notice}");
+        assert!(answer.starts_with("answer 2: result"), "{answer}");
         assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
         assert!(table.on(1, "tools/call", r#"{"name":"a"}"#).is_empty());
-        let answers = table.result(2, listed);
+        // The conductor tells the user once.
+        let answers = table.result(2, listed).split_off(1);
         assert_eq!(answers.len(), 2);
         for answer in answers {
             let expected = format!(r#"The proxy \"calc\" is at fault: {told}"#);

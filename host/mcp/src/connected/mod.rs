@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 
 use self::listens::Listens;
 use self::own::Legacy;
-use super::protocol::{self, Dropped, key, quoted};
+use super::protocol::{self, key, quoted};
 use super::seat::{Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, dispatch};
 use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
@@ -54,7 +54,6 @@ pub struct ConnectedProvider {
     /// The connections that the provider knows, by its ids.
     theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
-    dropped: Dropped,
     out: Outputs,
 }
 
@@ -311,7 +310,6 @@ impl ConnectedProvider {
             links: BTreeMap::new(),
             theirs: HashMap::new(),
             questions: BTreeMap::new(),
-            dropped: Dropped::default(),
             out: Outputs::default(),
         }
     }
@@ -326,10 +324,11 @@ impl ConnectedProvider {
         }
     }
 
-    /// Notes that something was dropped.
+    /// Drops something.
     fn note_dropped(&mut self, what: &str, reason: &str) {
-        let reason = format!("dropped {what}: {}", protocol::clipped(reason));
-        self.dropped.note(&self.name, &reason);
+        let (name, reason) = (&self.name, protocol::clipped(reason));
+        let why = format!("the MCP server {name:?}: dropped {what}: {reason}");
+        self.out.push(Output::Drop { why });
     }
 
     fn is_full(&self) -> bool {

@@ -166,6 +166,10 @@ fn a_provider_reaches_only_connections_that_are_open() {
             "{answer:?}"
         );
         assert!(table.provider_tells(params).is_empty());
+        let why = told.replace(r#"\""#, r#"""#);
+        let dropped =
+            format!("the MCP server \"srv\": dropped a notification of its provider's: {why}");
+        assert_eq!(table.drops.last(), Some(&dropped));
     }
     table.disconnect(1);
     let answer = table.provider_asks(r#"{"connectionId":"p","method":"ping"}"#);

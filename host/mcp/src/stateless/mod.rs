@@ -33,7 +33,7 @@ use self::called::Called;
 use self::legacy::Client;
 use self::rounds::Round;
 use self::subscription::Listen;
-use super::protocol::{self, Dropped, Version, invalid, key, quoted};
+use super::protocol::{self, Version, invalid, key, quoted};
 use super::seat::{
     Adapter, Caller, CallerRequest, Input, Output, Outputs, Seat, connected, dispatch,
 };
@@ -58,7 +58,6 @@ pub struct StatelessProvider {
     rounds: BTreeMap<Asked, Round>,
     /// The questions to callers, and their calls.
     inputs: BTreeMap<Question, Asked>,
-    dropped: Dropped,
     out: Outputs,
 }
 
@@ -248,8 +247,11 @@ impl Adapter for StatelessProvider {
         let question = request.and_then(|request| self.requests.get(&*request).copied());
         let open = question.and_then(|question| Some((question, self.questions.get(&question)?)));
         let Some(((question, open), said)) = open.zip(wire::said(params)) else {
-            let reason = "dropped a notification of its provider's: it is of no open request";
-            return self.dropped.note(&self.name, reason);
+            let name = &self.name;
+            let why = format!(
+                "the MCP server {name:?}: dropped a notification of its provider's: it is of no open request"
+            );
+            return self.out.push(Output::Drop { why });
         };
         if said.method == protocol::CANCELLED {
             return;
@@ -309,7 +311,6 @@ impl StatelessProvider {
             requests: HashMap::new(),
             rounds: BTreeMap::new(),
             inputs: BTreeMap::new(),
-            dropped: Dropped::default(),
             out: Outputs::default(),
         }
     }

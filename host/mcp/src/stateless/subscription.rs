@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::{Of, StatelessProvider};
 use crate::listening::Filter;
 use crate::protocol::{self, key, with_meta};
-use crate::seat::Caller;
+use crate::seat::{Caller, Output};
 use crate::wire::Said;
 use crate::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Kind, Message};
@@ -120,9 +120,10 @@ impl StatelessProvider {
             let before = client.changes.listens.len();
             client.changes.listens.retain(|of| *of != question);
             if client.changes.listens.is_empty() && before > 0 {
-                let why = protocol::clipped(outcome.body());
-                let reason = format!("it tells a client no changes any more: {why}");
-                self.dropped.note(&self.name, &reason);
+                let (name, why) = (&self.name, protocol::clipped(outcome.body()));
+                let why =
+                    format!("the MCP server {name:?} tells a client no changes any more: {why}");
+                self.out.push(Output::Drop { why });
             }
             if let Some((_, Some(uri))) = &listen.ask {
                 client.changes.filter.resources.remove(uri);

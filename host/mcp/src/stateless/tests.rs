@@ -62,6 +62,8 @@ fn a_request_that_stands_alone_passes_under_its_own_id() {
         "[]",
     ] {
         assert!(table.provider_tells(params).is_empty());
+        let dropped = "the MCP server \"srv\": dropped a notification of its provider's: it is of no open request";
+        assert_eq!(table.drops.last().map(String::as_str), Some(dropped));
     }
     assert!(table.provider_asks("{}")[0].contains("-32601"));
 }

@@ -79,6 +79,7 @@ impl Mcp {
                 }
             }
             Output::Notice { text } => self.lose_at(core, id, Loss::Offer, &text),
+            Output::Drop { why } => self.lose_at(core, id, Loss::Unconnected, &why),
             Output::Component { question, asks } => {
                 let (target, message) = match asks {
                     ToComponent::List(offer) => {
