@@ -12,10 +12,11 @@ use super::project::here;
 use super::relied_on::{self, Named};
 use super::words::{self, Abilities};
 use super::{folders, give_up_rights, open};
-use crate::channel::{Failure, Source};
+use crate::channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
 use crate::conformance::asks;
 use crate::host::Loaded;
 use crate::manifest::{ComponentEntry, Manifest, NativeEntry, Order, ProxyEntry, ProxyKind, User};
+use crate::mcp::component::Catalog;
 use crate::native::CommandLine;
 use crate::sandbox::{ComponentError, Directories, Guest};
 use crate::transcript::log::Log;
@@ -317,6 +318,11 @@ fn start(
             for line in asks::compare(&started.registration, &guest.grant) {
                 say!("  │  {line}");
             }
+            if guest.grant.has("tools") {
+                for line in runtime.block_on(left_out(started)) {
+                    say!("  │  ! {}", Untrusted::new(line));
+                }
+            }
             true
         }
         Err(failure) => {
@@ -326,4 +332,33 @@ fn start(
             false
         }
     }
+}
+
+/// What a component lists, and no agent gets.
+async fn left_out(started: Started) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut part, offers) = (started.part, started.registration.offers);
+    let is_listed = |offer: &Offer| offers.has(*offer) && !offer.list().is_empty();
+    for offer in Offer::ALL.into_iter().filter(is_listed) {
+        let (again, reply) = part.call(Event::List(offer, None)).await;
+        part = again;
+        let what = offer.as_str();
+        let why = match reply.outcome {
+            Outcome::Decided(Action::Answer(list)) => Catalog::read(list.body()),
+            Outcome::Refused(why) => Err(why),
+            Outcome::Broke(failure) => {
+                lines.push(format!("breaks when it lists its {what}: {failure}"));
+                break;
+            }
+            Outcome::Decided(_) | Outcome::Told => continue,
+        };
+        lines.extend(match why {
+            Ok(catalog) => {
+                let why = catalog.left_out();
+                why.map(|why| format!("{what} that it lists are left out: {why}"))
+            }
+            Err(why) => Some(format!("none of its {what} are there: {why}")),
+        });
+    }
+    lines
 }

@@ -96,6 +96,14 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
             "{said}"
         );
     }
+    let twice = entry(
+        "tools",
+        "tools",
+        "powers = ['tools']\nconfig.duplicate = true",
+    );
+    let (_, said) = check(&twice).await;
+    let left_out = "! tools that it lists are left out: it lists two tools \"echo\"";
+    assert!(said.contains(left_out), "{said}");
     let misspelt = "powers = ['prompts.read']\n[proxy.config.requests]\n'session/promt' = ['hold']";
     let (_, said) = check(&entry("does", "does", misspelt)).await;
     assert!(
