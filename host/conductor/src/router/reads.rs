@@ -56,13 +56,12 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
             .exchanges
             .get(number)
             .and_then(|read| read.session.clone());
-        if core.silent.is_none() {
-            let seconds = TIME.as_secs();
-            core.tell_user(&format!(
-                "this editor says that it reads files for others, and did not answer within {seconds} s; the \
-                 proxies go on without them."
-            ));
-        }
+        let seconds = TIME.as_secs();
+        let text = format!(
+            "this editor says that it reads files for others, and did not answer within {seconds} s; the proxies go \
+             on without them."
+        );
+        core.tell_once("files", &text);
         core.silent = session;
         fail(core, number, steps);
     }

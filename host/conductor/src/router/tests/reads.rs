@@ -76,6 +76,32 @@ fn a_proxy_goes_on_without_a_file_that_the_client_does_not_give() {
 }
 
 #[test]
+fn the_user_is_told_once_though_the_reads_are_in_no_session() {
+    let reads = scripted("reads", "m", |event, ledger| match event {
+        Event::Message(_) => {
+            let asked = ledger.request(Peer::Client, "fs/read_text_file", r#"{"path":"/x"}"#);
+            asked.unwrap();
+            Says::Decided(Decision::Forward)
+        }
+        _ => Says::Told,
+    });
+    let mut router = Router::new(vec![reads], None);
+    client(&mut router, PROMPT);
+    let mut told = 0;
+    for _ in 0..3 {
+        client(&mut router, r#"{"jsonrpc":"2.0","method":"m"}"#);
+        router.advance(router.next_timer().expect("the client's time runs"));
+        router.pump(1000);
+        let lines = heard(&mut router, Peer::Client);
+        told += lines
+            .iter()
+            .filter(|line| line.contains("did not answer within 10 s"))
+            .count();
+    }
+    assert_eq!(told, 1);
+}
+
+#[test]
 fn a_client_that_answers_in_time_is_left_alone() {
     let mut router = Router::new(vec![reads()], None);
     client(&mut router, PROMPT);
