@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use docker_credential::{
     CredentialRetrievalError as Error, DockerCredential, get_credential_from_reader,
 };
 use serde::Deserialize;
 use serde_json::Value;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 /// The host of Docker's own registry, its usual name, and the names under which its password is stored: that of `docker
 /// login`, which helpers know too, and that of other tools.
@@ -40,16 +44,35 @@ struct Config {
     cred_helpers: Option<BTreeMap<String, String>>,
 }
 
-/// The password for a repository in these files. A helper is a program, and may prompt the user.
+/// How long a search may take. A helper may prompt the user.
+const PATIENCE: Duration = Duration::from_mins(2);
+
+/// The password for a repository in these files.
 pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> Found {
     let files = files.to_owned();
     let (registry, repository) = (registry.to_owned(), repository.to_owned());
-    let search = move || search(&files, &registry, &repository);
-    let found = tokio::task::spawn_blocking(search).await;
-    found.unwrap_or_else(|error| Found {
+    within_patience(move || search(&files, &registry, &repository)).await
+}
+
+/// What a search finds in time. It has a thread of its own, which no end of a runtime waits for.
+async fn within_patience(search: impl FnOnce() -> Found + Send + 'static) -> Found {
+    let (tell, told) = oneshot::channel();
+    let begun = thread::Builder::new().spawn(move || tell.send(search()));
+    let wrong = match (begun, timeout(PATIENCE, told).await) {
+        (Ok(_), Ok(Ok(found))) => return found,
+        (Err(error), _) => error.to_string(),
+        (Ok(_), Ok(Err(error))) => error.to_string(),
+        (Ok(_), Err(_)) => {
+            let seconds = PATIENCE.as_secs();
+            format!(
+                "a helper for passwords, as Docker's settings name it, did not answer within {seconds} s"
+            )
+        }
+    };
+    Found {
         credential: None,
-        wrong: Some(error.to_string()),
-    })
+        wrong: Some(wrong),
+    }
 }
 
 /// The user's files with passwords, Docker's first.
@@ -289,6 +312,19 @@ mod tests {
             assert!(wrong.contains(says), "{wrong}\nlacks\n{says}");
         }
         assert_eq!(found(&["{}"], "ghcr.io", "org/it"), Found::default());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_helper_that_hangs_stops_nothing() {
+        let hangs = || {
+            loop {
+                thread::park();
+            }
+        };
+        let found = within_patience(hangs).await;
+        assert_eq!(found.credential, None);
+        let wrong = found.wrong.unwrap();
+        assert!(wrong.contains("did not answer within 120 s"), "{wrong}");
     }
 
     #[test]
