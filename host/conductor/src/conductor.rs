@@ -185,7 +185,8 @@ impl Conductor {
                 }
                 let written = self.router.outbox(Peer::Client).taken();
                 let new = || Drain::new(self.client.is_read);
-                drain.get_or_insert_with(new).wrote(written, is_owed);
+                let is_awaited = self.router.is_awaited();
+                drain.get_or_insert_with(new).wrote(written, is_awaited);
             }
             if self.last_output.is_some() && !self.reads(Peer::Agent) {
                 // The client is the slow one.

@@ -100,6 +100,8 @@ pub struct Exchange {
     pub cancel: Option<Message>,
     /// Whether it is a prompt or a permission request whose turn was stopped while a proxy held it.
     pub stopped: bool,
+    /// Whether the client has stopped its turn, wherever it is.
+    pub is_given_up: bool,
     /// The account on which it is kept, unless it is the host's own.
     pub charge: Option<Charge>,
     /// The accounts on which its further sessions are kept.

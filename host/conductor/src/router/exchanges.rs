@@ -2,6 +2,7 @@
 //! requests.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::HashMapExt;
 
@@ -9,6 +10,7 @@ use super::steps::{Answer, Step};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
+use acp_chain_acp::PROMPT;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use acp_chain_rpc::{Error, Id, Message, code};
@@ -49,6 +51,7 @@ impl Exchanges {
             seen: Vec::new(),
             cancel: None,
             stopped: false,
+            is_given_up: false,
             charge,
             charges: Vec::new(),
             stands_alone: false,
@@ -88,6 +91,16 @@ impl Exchanges {
         if let Some(exchange) = self.open.get_mut(&number) {
             exchange.stage = stage;
         }
+    }
+
+    /// The client stops the turns of a session.
+    pub fn give_up_turns(&mut self, session: Option<&Arc<str>>) {
+        let turns = self.open.values_mut().filter(|exchange| {
+            exchange.toward == Peer::Agent
+                && &*exchange.method == PROMPT
+                && exchange.session.as_ref() == session
+        });
+        turns.for_each(|turn| turn.is_given_up = true);
     }
 
     /// Gives a request another route than it was opened on.

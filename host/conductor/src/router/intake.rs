@@ -71,6 +71,9 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     {
         return behind.other(message);
     }
+    if from == Peer::Client && Life::of(message.method()) == Life::Stops {
+        core.exchanges.give_up_turns(message.session());
+    }
     if from == Peer::Agent && core.version >= ACKNOWLEDGED {
         mcp.note_state(core, &message);
     }

@@ -341,6 +341,16 @@ impl Router {
         };
         !edge.open.is_empty()
     }
+
+    /// Whether the client waits for an answer to a request that it has not withdrawn, nor stopped its turn.
+    #[must_use]
+    pub fn is_awaited(&self) -> bool {
+        let mut open = self.core.client.open.values();
+        open.any(|number| {
+            let exchange = self.core.exchanges.get(*number);
+            exchange.is_some_and(|exchange| exchange.cancel.is_none() && !exchange.is_given_up)
+        })
+    }
 }
 
 impl std::fmt::Debug for Router {

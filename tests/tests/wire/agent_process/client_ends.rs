@@ -8,7 +8,7 @@ use acp_chain_tests::envelope::Message;
 use acp_chain_tests::host::InProcess;
 use acp_chain_tests::{envelope, host};
 use rustix::process::Signal;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::agent_process::{AGENT, client};
 
@@ -131,6 +131,25 @@ async fn a_client_that_still_reads_gets_a_turn_however_long_it_takes() {
         .send_all(asked.result(r#"{"stopReason":"end_turn"}"#));
     let answer = chain.client.response(&id).await;
     assert!(answer.result.is_some(), "{}", answer.line);
+}
+
+/// The same.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_was_stopped_does_not_keep_a_client_that_has_closed_its_side() {
+    let mut chain = InProcess::initialized(&[]).await;
+    let id = chain
+        .client
+        .ask("session/prompt", &prompt("s", "never end"));
+    chain.agent.receive().await.expect("the prompt");
+    chain
+        .client
+        .notify("session/cancel", r#"{"sessionId":"s"}"#);
+    chain.agent.receive().await.expect("the cancellation");
+    chain.client.close();
+    let begun = Instant::now();
+    let answer = chain.client.response(&id).await;
+    assert_eq!(answer.line, envelope::error(&id, UNANSWERED));
+    assert_eq!(begun.elapsed().as_secs(), 2);
 }
 
 /// The same.

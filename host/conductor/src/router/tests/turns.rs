@@ -251,3 +251,20 @@ fn a_proxy_that_fails_on_a_stopped_turn_ends_it_as_the_protocol_does() {
     client(&mut router, STOP);
     assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
 }
+
+#[test]
+fn a_turn_that_was_stopped_or_withdrawn_is_awaited_no_more() {
+    for end in [STOP, WITHDRAW] {
+        let mut router = Router::new(vec![forwards("*")], None);
+        client(&mut router, PROMPT);
+        assert!(router.is_awaited() && router.is_owed(Peer::Client));
+        client(&mut router, end);
+        // It gets its answer, should one come.
+        assert!(!router.is_awaited() && router.is_owed(Peer::Client));
+    }
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(&mut router, PROMPT);
+    let other = STOP.replace(r#""s""#, r#""t""#);
+    client(&mut router, &other);
+    assert!(router.is_awaited());
+}
