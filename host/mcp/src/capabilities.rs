@@ -16,7 +16,7 @@ pub struct Capabilities {
     pub acp: bool,
     /// It reaches servers over streamable HTTP.
     pub http: bool,
-    /// It starts servers, and talks to them over stdio. In version 1 every agent must.
+    /// It starts servers, and talks to them over stdio. In version 1 every agent must, but a few do not.
     pub stdio: bool,
     /// Its protocol version distinguishes all transports by `type`.
     pub typed: bool,
@@ -28,6 +28,9 @@ pub struct Capabilities {
 /// name than an earlier one; Hermes stays with the first; opencode and Kilo replace it by the last, for all sessions in a
 /// folder.
 const SHARE: [&str; 4] = ["fast-agent", "hermes", "kilo", "opencode"];
+
+/// The beginnings of the names of agents that drop a client's server without a word if they would have to start it.
+const STARTS_NONE: [&str; 1] = ["copilot"];
 
 /// The path of the capability in the result of `initialize`, by protocol version, and the value to write there.
 const PLACES: [(&[&str], &str); 2] = [
@@ -53,12 +56,15 @@ impl Capabilities {
             let value = resolve(result, &pointer).ok().flatten();
             value.is_some_and(|value| value == "true" || value.starts_with('{'))
         };
+        let name = name(result);
+        let is_one_of = |known: &[&str]| known.iter().any(|known| name.starts_with(known));
+        let http = has("http");
         Self {
             acp: has("acp"),
-            http: has("http"),
-            stdio: !typed || has("stdio"),
+            http,
+            stdio: (!typed || has("stdio")) && !(http && is_one_of(&STARTS_NONE)),
             typed,
-            shares: is_one_that_shares(result),
+            shares: is_one_of(&SHARE),
         }
     }
 
@@ -74,14 +80,14 @@ impl Capabilities {
     }
 }
 
-fn is_one_that_shares(result: &str) -> bool {
+/// What the agent calls itself, in lower case.
+fn name(result: &str) -> String {
     let name = ["/agentInfo/name", "/info/name"];
     let name = name
         .iter()
         .find_map(|at| resolve(result, at).ok().flatten());
     let name = name.and_then(|name| serde_json::from_str::<String>(name).ok());
-    let name = name.unwrap_or_default().to_ascii_lowercase();
-    SHARE.iter().any(|known| name.starts_with(known))
+    name.unwrap_or_default().to_ascii_lowercase()
 }
 
 fn is_typed(result: &str) -> bool {
@@ -194,5 +200,18 @@ mod tests {
         };
         assert_eq!(bridge(&of_v2(r#"{"http":{}}"#), Stdio), Some(Http));
         assert_eq!(bridge(&of_v2("{}"), Stdio), None);
+    }
+
+    #[test]
+    fn an_agent_that_starts_no_servers_gets_a_url() {
+        use BridgeKind::{Http, Stdio};
+        let bridge = |capabilities: &str| {
+            let result = format!(
+                r#"{{"protocolVersion":1,"agentInfo":{{"name":"Copilot"}},"agentCapabilities":{capabilities}}}"#
+            );
+            Capabilities::read(&result).bridge(Stdio)
+        };
+        assert_eq!(bridge(r#"{"mcpCapabilities":{"http":true}}"#), Some(Http));
+        assert_eq!(bridge("{}"), Some(Stdio));
     }
 }
