@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -28,8 +28,13 @@ impl Host {
     /// Starts a command that serves on its standard input and output.
     pub fn launch(command: &[String]) -> Result<Self> {
         let (program, args) = command.split_first().context("no command")?;
-        let mut child = Command::new(program)
-            .args(args)
+        Self::start(Command::new(program).args(args))
+    }
+
+    /// The same, of a command that has its surroundings.
+    pub fn start(command: &mut Command) -> Result<Self> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -63,7 +68,7 @@ impl Host {
             Ok(line) => Ok(Some(line)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => {
-                anyhow::bail!("acp-chain has closed its output")
+                anyhow::bail!("the program has closed its output")
             }
         }
     }
@@ -78,6 +83,21 @@ impl Host {
     pub fn close(mut self) -> Result<ExitStatus> {
         drop(self.input);
         Ok(self.child.wait()?)
+    }
+
+    /// The same of a program that may not end, which is then killed: no status.
+    pub fn close_within(mut self, patience: Duration) -> Result<Option<ExitStatus>> {
+        drop(self.input);
+        let start = Instant::now();
+        while start.elapsed() < patience {
+            if let Some(status) = self.child.try_wait()? {
+                return Ok(Some(status));
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(None)
     }
 }
 

@@ -3,6 +3,7 @@
 //! Whatever a command needs it fetches and builds itself, into `target/`; what is up to date is
 //! left alone.
 
+mod agents;
 mod bench;
 mod book;
 mod conformance;
@@ -75,6 +76,8 @@ enum InCheckout {
     },
     /// Fetch the third-party clients and agents that the tests talk to, into `target/peers`.
     Peers,
+    /// Run real coding agents, each by itself and behind the chain, and compare what a client sees.
+    Agents(agents::Options),
     /// Show one turn through the real host: what each proxy makes of each message.
     Demo,
     /// Drive a chain with a proxy that crashes now and then, and see that nothing grows or is lost.
@@ -143,6 +146,7 @@ fn run(command: InCheckout) -> Result<ExitCode> {
         InCheckout::Install { root } => install::run(workspace, root)?,
         InCheckout::Dist { options } => make(workspace, "dist", &options)?,
         InCheckout::Peers => peers::fetch(workspace)?,
+        InCheckout::Agents(options) => return agents::run(workspace, &options),
         InCheckout::Demo => return demo::run(workspace),
         InCheckout::Soak { minutes } => return soak::run(workspace, minutes),
         InCheckout::Portable => portable::check(workspace)?,

@@ -18,13 +18,30 @@ pub fn install(
     requirements: &Path,
     into: &Path,
 ) -> Result<PathBuf> {
+    install_with(
+        workspace,
+        progress,
+        Path::new("python3"),
+        requirements,
+        into,
+    )
+}
+
+/// The same with another Python than that of the system.
+pub fn install_with(
+    workspace: &Workspace,
+    progress: &Progress,
+    python: &Path,
+    requirements: &Path,
+    into: &Path,
+) -> Result<PathBuf> {
     let programs = into.join("bin");
     let stamp = Stamp::new(workspace, into).on_path(requirements)?;
     if !stamp.is_current() {
         let name = format!("Python packages in {}", workspace.name_in_target(into));
         progress.step(&name, |step| {
             step.run(
-                Command::new("python3")
+                Command::new(python)
                     .args(["-m", "venv", "--clear"])
                     .arg(into),
             )?;

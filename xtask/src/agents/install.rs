@@ -1,0 +1,131 @@
+//! The agents, at the versions that `tests/peers/coding-agents` pins, and the program with the extensions of the chain.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::make::{self, Beside};
+use xtask::fetch::{npm, python};
+use xtask::program::{PROGRAM, bundle};
+use xtask::progress::Progress;
+use xtask::workspace::{Workspace, cargo};
+
+/// The chain, the proxy next to the client first.
+pub const CHAIN: [&str; 2] = ["todo", "redact"];
+
+/// What the trials run.
+pub struct Installed {
+    /// acp-chain, which carries the extensions of the chain.
+    pub program: PathBuf,
+    /// The folder of the npm packages.
+    pub modules: PathBuf,
+    /// The folder with the programs of the Python packages.
+    pub python: PathBuf,
+    /// The folder with the scripts of our own.
+    pub scripts: PathBuf,
+}
+
+/// Installs and builds all of it.
+pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installed> {
+    let scripts = workspace.path("tests/peers/coding-agents");
+    let into = workspace.target("peers/coding-agents");
+    let programs = npm::install(workspace, progress, &scripts, &into)?;
+    let requirements = scripts.join("requirements.txt");
+    let python = python::install_with(
+        workspace,
+        progress,
+        &interpreter()?,
+        &requirements,
+        &workspace.target("peers/coding-agents-python"),
+    )?;
+    Ok(Installed {
+        program: program(workspace, progress)?,
+        modules: programs.with_file_name(""),
+        python,
+        scripts,
+    })
+}
+
+/// The program of the tests.
+fn program(workspace: &Workspace, progress: &Progress) -> Result<PathBuf> {
+    let components = make::components(workspace, progress, Beside::Tests, &CHAIN)?;
+    progress.step("acp-chain", |step| {
+        let mut build = cargo();
+        build.args(["build", "--workspace", "--locked", "--bin", "acp-chain"]);
+        step.run(build.current_dir(workspace.path("")))
+    })?;
+    let folder = workspace.target("agents");
+    fs::create_dir_all(&folder)?;
+    let built = workspace.target(Beside::Tests.profile()).join(PROGRAM);
+    let program = folder.join(PROGRAM);
+    bundle(&built, &components, &program)?;
+    Ok(program)
+}
+
+/// A Python that is new enough for fast-agent: in `PATH`, of uv, or of pyenv.
+fn interpreter() -> Result<PathBuf> {
+    const NAMES: [&str; 2] = ["python3.14", "python3.13"];
+    let pyenv = std::env::home_dir()
+        .unwrap_or_default()
+        .join(".pyenv/versions");
+    let versions = fs::read_dir(pyenv).into_iter().flatten().flatten();
+    let of_pyenv =
+        versions.flat_map(|version| NAMES.map(|name| version.path().join("bin").join(name)));
+    let of_uv = Command::new("uv")
+        .args(["python", "find", ">=3.13"])
+        .output();
+    let of_uv = of_uv
+        .ok()
+        .and_then(|output| String::from_utf8(output.stdout).ok());
+    NAMES
+        .map(PathBuf::from)
+        .into_iter()
+        .chain(of_uv.map(|path| PathBuf::from(path.trim())))
+        .chain(of_pyenv)
+        .find(|python| runs(python))
+        .context("fast-agent needs Python 3.13 or newer: install it, from your system, with uv or with pyenv")
+}
+
+fn runs(python: &Path) -> bool {
+    let output = Command::new(python).arg("--version").output();
+    output.is_ok_and(|output| output.status.success())
+}
+
+impl Installed {
+    /// The program that an npm package brings under this name.
+    pub fn npm_program(&self, package: &str, name: &str) -> Result<PathBuf> {
+        let programs = self.description(package)?["bin"].take();
+        let file = programs.as_str().or_else(|| programs[name].as_str());
+        let file = file.with_context(|| format!("{package} has no program {name}"))?;
+        Ok(self.modules.join(package).join(file))
+    }
+
+    /// The version of an npm package.
+    pub fn npm_version(&self, package: &str) -> Result<String> {
+        let description = self.description(package)?;
+        let version = description["version"].as_str();
+        Ok(version.context("a package without a version")?.to_owned())
+    }
+
+    /// The version of a Python package, by what was installed for it.
+    pub fn python_version(&self, package: &str) -> Result<String> {
+        let output = Command::new(self.python.join("python"))
+            .args([
+                "-c",
+                "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))",
+            ])
+            .arg(package)
+            .output()?;
+        Ok(String::from_utf8(output.stdout)?.trim().to_owned())
+    }
+
+    fn description(&self, package: &str) -> Result<Value> {
+        let path = self.modules.join(package).join("package.json");
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("{package} is missing: {}", path.display()))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}

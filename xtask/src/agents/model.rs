@@ -1,0 +1,63 @@
+//! The scripted model of one trial.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::install::Installed;
+
+/// A running model; it ends with this.
+pub struct Model {
+    child: Child,
+    lines: Receiver<String>,
+    /// Where it is reached.
+    pub url: String,
+}
+
+impl Model {
+    pub fn start(installed: &Installed, logs: &Path) -> Result<Self> {
+        let mut child = Command::new(installed.modules.join("node/bin/node"))
+            .arg(installed.scripts.join("model.mjs"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(logs.join("model.log"))?)
+            .spawn()
+            .context("the scripted model does not start")?;
+        let output = BufReader::new(child.stdout.take().context("no output")?);
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let port = lines
+            .recv_timeout(Duration::from_secs(30))
+            .context("the scripted model prints no port")?;
+        Ok(Self {
+            child,
+            lines,
+            url: format!("http://127.0.0.1:{port}"),
+        })
+    }
+
+    /// Whether an answer was begun that has no end, since it was last asked.
+    pub fn holds(&self) -> bool {
+        self.lines.try_iter().count() > 0
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

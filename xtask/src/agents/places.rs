@@ -1,0 +1,140 @@
+//! Where one trial of an agent is, and what its processes have in their environment.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::install::{CHAIN, Installed};
+use super::model::Model;
+use super::roster::Launch;
+use crate::host::text;
+use xtask::workspace::Workspace;
+
+/// Where the agent stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The client starts it.
+    Direct,
+    /// acp-chain starts it.
+    Behind,
+}
+
+/// The folders and the model of one trial.
+pub struct Place<'a> {
+    pub installed: &'a Installed,
+    pub side: Side,
+    pub model: Model,
+    /// The home folder of the agent.
+    pub home: PathBuf,
+    /// The working directory of the sessions.
+    pub work: PathBuf,
+    /// What was said, and what was logged.
+    pub logs: PathBuf,
+    /// What acp-chain has compiled, for all trials.
+    cache: PathBuf,
+}
+
+impl<'a> Place<'a> {
+    /// New folders, and a model of its own.
+    pub fn make(
+        workspace: &Workspace,
+        installed: &'a Installed,
+        agent: &str,
+        side: Side,
+    ) -> Result<Self> {
+        let side_name = format!("{side:?}").to_lowercase();
+        let folder = workspace.target("agents").join(agent).join(side_name);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        let [home, work, logs] = ["home", "work", "logs"].map(|name| folder.join(name));
+        for folder in [&home, &work, &logs] {
+            fs::create_dir_all(folder)?;
+        }
+        // Agents look for the repository above them, which would be the checkout.
+        let init = Command::new("git")
+            .args(["init", "--quiet"])
+            .arg(&work)
+            .status()?;
+        ensure!(init.success(), "git init failed");
+        Ok(Self {
+            model: Model::start(installed, &logs)?,
+            cache: workspace.target("agents/cache"),
+            installed,
+            side,
+            home,
+            work,
+            logs,
+        })
+    }
+
+    /// Writes a file into the home folder.
+    pub fn write(&self, file: &str, content: &Value) -> Result<()> {
+        let path = self.home.join(file);
+        let folder = path.parent().context("a file has a folder")?;
+        fs::create_dir_all(folder)?;
+        let content = match content {
+            Value::String(text) => text.clone(),
+            other => format!("{other:#}"),
+        };
+        fs::write(&path, content).with_context(|| format!("{} cannot be written", path.display()))
+    }
+
+    /// The command that a client starts, as words.
+    pub fn words(&self, launch: &Launch) -> Result<Vec<String>> {
+        let mut words = Vec::new();
+        if self.side == Side::Behind {
+            words.extend([text(&self.installed.program)?, "run".into()]);
+            words.extend(
+                CHAIN
+                    .iter()
+                    .flat_map(|name| ["--with".into(), (*name).into()]),
+            );
+            let [log, trace] = ["acp-chain.log", "trace.jsonl"].map(|name| self.logs.join(name));
+            words.extend(["--log-file".into(), text(&log)?]);
+            words.extend(["--trace".into(), text(&trace)?]);
+            words.push("--".into());
+            // The cache is acp-chain's alone.
+            words.extend(["env", "--unset=XDG_CACHE_HOME"].map(String::from));
+        }
+        words.extend(launch.command.iter().cloned());
+        Ok(words)
+    }
+
+    /// A program with the folder and the environment of this place.
+    pub fn start(&self, launch: &Launch, program: impl AsRef<OsStr>) -> Result<Command> {
+        let mut command = Command::new(program);
+        command.current_dir(&self.work).env_clear();
+        // The node that the packages need comes first.
+        let path = env::var_os("PATH").unwrap_or_default();
+        let node = self.installed.modules.join("node/bin");
+        let path = env::join_paths([node].into_iter().chain(env::split_paths(&path)))?;
+        command.env("PATH", path).env("HOME", &self.home);
+        command.env("ACP_CHAIN_LOG", "debug");
+        if self.side == Side::Behind {
+            command.env("XDG_CACHE_HOME", &self.cache);
+        }
+        // Nothing is to leave the machine: whoever tries fails at once.
+        for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
+            command.env(name, "http://127.0.0.1:9");
+        }
+        for name in ["NO_PROXY", "no_proxy"] {
+            command.env(name, "127.0.0.1,localhost");
+        }
+        for name in [
+            "DO_NOT_TRACK",
+            "DISABLE_TELEMETRY",
+            "DISABLE_AUTOUPDATER",
+            "NO_UPDATE_NOTIFIER",
+        ] {
+            command.env(name, "1");
+        }
+        command.envs(launch.env.iter().map(|(name, value)| (name, value)));
+        Ok(command)
+    }
+}

@@ -1,0 +1,390 @@
+//! The agents: what each is installed from, and how it is pointed at the scripted model.
+
+use std::fs;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::install::Installed;
+use super::places::Place;
+use crate::host::text;
+
+/// A kind of agent of one version.
+pub struct Agent {
+    /// What `--only` and the table call it.
+    pub name: &'static str,
+    pub version: fn(&Installed) -> Result<String>,
+    pub launch: fn(&Place) -> Result<Launch>,
+}
+
+/// How an agent is started in one place.
+pub struct Launch {
+    pub command: Vec<String>,
+    pub env: Vec<(&'static str, String)>,
+    /// The method of `authenticate` that it wants to be called with.
+    pub sign_in: Option<&'static str>,
+    /// How it reaches MCP servers of the client.
+    pub servers: Transport,
+    /// How long its sessions are left alone before another process takes them up.
+    pub rest: Duration,
+}
+
+/// How an agent reaches MCP servers.
+#[derive(Clone, Copy, Debug)]
+pub enum Transport {
+    Stdio,
+    Http,
+}
+
+const CLAUDE: &str = "claude-agent-acp-0.101";
+const CLAUDE_OLD: &str = "claude-agent-acp-0.49";
+const CODEX: &str = "@agentclientprotocol/codex-acp";
+const CODEX_OLD: &str = "@zed-industries/codex-acp";
+const GEMINI: &str = "@google/gemini-cli";
+const QWEN: &str = "qwen-code-0.24";
+const QWEN_OLD: &str = "qwen-code-0.15";
+const OPENCODE: &str = "opencode-ai";
+const KILO: &str = "@kilocode/cli";
+const COPILOT: &str = "@github/copilot";
+const CLINE: &str = "cline";
+const AUGGIE: &str = "@augmentcode/auggie";
+const PI_ACP: &str = "pi-acp";
+const PI: &str = "@earendil-works/pi-coding-agent";
+const FAST_AGENT: &str = "fast-agent-mcp";
+
+/// All of them; in the order of the table.
+pub const AGENTS: [Agent; 14] = [
+    Agent {
+        name: "claude",
+        version: |installed| installed.npm_version(CLAUDE),
+        launch: |place| claude(place, CLAUDE),
+    },
+    Agent {
+        name: "claude-older",
+        version: |installed| installed.npm_version(CLAUDE_OLD),
+        launch: |place| claude(place, CLAUDE_OLD),
+    },
+    Agent {
+        name: "codex",
+        version: |installed| installed.npm_version(CODEX),
+        launch: codex,
+    },
+    Agent {
+        name: "codex-older",
+        version: |installed| installed.npm_version(CODEX_OLD),
+        launch: codex_older,
+    },
+    Agent {
+        name: "gemini",
+        version: |installed| installed.npm_version(GEMINI),
+        launch: gemini,
+    },
+    Agent {
+        name: "qwen",
+        version: |installed| installed.npm_version(QWEN),
+        launch: |place| qwen(place, QWEN),
+    },
+    Agent {
+        name: "qwen-older",
+        version: |installed| installed.npm_version(QWEN_OLD),
+        launch: |place| qwen(place, QWEN_OLD),
+    },
+    Agent {
+        name: "opencode",
+        version: |installed| installed.npm_version(OPENCODE),
+        launch: |place| opencode(place, OPENCODE, "opencode", "OPENCODE_CONFIG_CONTENT"),
+    },
+    Agent {
+        name: "kilo",
+        version: |installed| installed.npm_version(KILO),
+        launch: |place| opencode(place, KILO, "kilo", "KILO_CONFIG_CONTENT"),
+    },
+    Agent {
+        name: "copilot",
+        version: |installed| installed.npm_version(COPILOT),
+        launch: copilot,
+    },
+    Agent {
+        name: "cline",
+        version: |installed| installed.npm_version(CLINE),
+        launch: cline,
+    },
+    Agent {
+        name: "auggie",
+        version: |installed| installed.npm_version(AUGGIE),
+        launch: auggie,
+    },
+    Agent {
+        name: "pi",
+        version: |installed| {
+            let [adapter, pi] = [PI_ACP, PI].map(|package| installed.npm_version(package));
+            Ok(format!("{} with pi {}", adapter?, pi?))
+        },
+        launch: pi,
+    },
+    Agent {
+        name: "fast-agent",
+        version: |installed| installed.python_version(FAST_AGENT),
+        launch: fast_agent,
+    },
+];
+
+impl Launch {
+    /// A program of an npm package, with arguments.
+    fn npm(place: &Place, package: &str, name: &str, args: &[&str]) -> Result<Self> {
+        let program = place.installed.npm_program(package, name)?;
+        // Of two packages whose programs have one name, npm makes only one executable.
+        let is_script = program.extension().is_some_and(|end| end != "exe");
+        let node = is_script.then(|| "node".to_owned());
+        let args = args.iter().map(|arg| (*arg).to_owned());
+        Ok(Self {
+            command: node
+                .into_iter()
+                .chain([text(&program)?])
+                .chain(args)
+                .collect(),
+            ..Self::of(Vec::new())
+        })
+    }
+
+    fn of(command: Vec<String>) -> Self {
+        Self {
+            command,
+            env: Vec::new(),
+            sign_in: None,
+            servers: Transport::Stdio,
+            rest: Duration::ZERO,
+        }
+    }
+
+    fn with(mut self, variables: &[(&'static str, &str)]) -> Self {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        self.env.extend(variables);
+        self
+    }
+
+    fn signs_in(mut self, method: &'static str) -> Self {
+        self.sign_in = Some(method);
+        self
+    }
+}
+
+fn openai(place: &Place) -> String {
+    format!("{}/v1", place.model.url)
+}
+
+fn claude(place: &Place, package: &str) -> Result<Launch> {
+    // Else another model is asked whether a call may run.
+    let settings = json!({"permissions": {"defaultMode": "default"}});
+    place.write(".claude/settings.json", &settings)?;
+    let launch = Launch::npm(place, package, "claude-agent-acp", &[])?;
+    Ok(launch.with(&[
+        ("ANTHROPIC_BASE_URL", &place.model.url),
+        ("ANTHROPIC_API_KEY", "sk-mock"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        // Else the model has to look for tools of servers first.
+        ("ENABLE_TOOL_SEARCH", "false"),
+    ]))
+}
+
+/// The same configuration for both, each in its own form.
+fn codex_settings(place: &Place) -> [(&'static str, Value); 4] {
+    let provider = json!({
+        "name": "mock", "base_url": openai(place), "wire_api": "responses", "env_key": "MOCK_KEY",
+    });
+    [
+        ("model_provider", json!("mock")),
+        ("model", json!("gpt-5.2")),
+        ("model_providers", json!({"mock": provider})),
+        // Its sandbox needs a program that not every system has.
+        ("sandbox_mode", json!("danger-full-access")),
+    ]
+}
+
+fn codex(place: &Place) -> Result<Launch> {
+    let settings: serde_json::Map<_, _> = codex_settings(place)
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    let launch = Launch::npm(place, CODEX, "codex-acp", &[])?;
+    Ok(launch.with(&[
+        ("CODEX_CONFIG", &Value::Object(settings).to_string()),
+        // Else another model is asked whether a call may run.
+        ("INITIAL_AGENT_MODE", "workspace-write"),
+        ("MODEL_PROVIDER", "mock"),
+        ("MOCK_KEY", "sk-mock"),
+    ]))
+}
+
+fn codex_older(place: &Place) -> Result<Launch> {
+    let mut launch = Launch::npm(place, CODEX_OLD, "codex-acp", &[])?;
+    // So that it asks before it runs a command.
+    let asking = ("approval_policy", json!("untrusted"));
+    for (name, value) in codex_settings(place).into_iter().chain([asking]) {
+        let value = toml::Value::try_from(value)?;
+        launch
+            .command
+            .extend(["-c".into(), format!("{name}={value}")]);
+    }
+    Ok(launch.with(&[("MOCK_KEY", "sk-mock"), ("OPENAI_API_KEY", "sk-mock")]))
+}
+
+fn gemini(place: &Place) -> Result<Launch> {
+    let auth = json!({"selectedType": "gemini-api-key"});
+    let settings =
+        json!({"security": {"auth": auth}, "privacy": {"usageStatisticsEnabled": false}});
+    place.write(".gemini/settings.json", &settings)?;
+    let launch = Launch::npm(place, GEMINI, "gemini", &["--acp"])?;
+    let launch = launch.with(&[
+        ("GEMINI_API_KEY", "mock"),
+        ("GOOGLE_GEMINI_BASE_URL", &place.model.url),
+        ("GEMINI_CLI_TRUST_WORKSPACE", "true"),
+        ("GEMINI_CLI_NO_RELAUNCH", "true"),
+    ]);
+    Ok(Launch {
+        // A session that is loaded in the minute in which it began is overwritten.
+        rest: Duration::from_secs(61),
+        ..launch.signs_in("gemini-api-key")
+    })
+}
+
+fn qwen(place: &Place, package: &str) -> Result<Launch> {
+    let auth = json!({"selectedType": "openai"});
+    let settings = json!({
+        "security": {"auth": auth},
+        "privacy": {"usageStatisticsEnabled": false},
+        // Else the model has to look for tools of servers first.
+        "permissions": {"deny": ["tool_search", "tool_call"]},
+    });
+    place.write(".qwen/settings.json", &settings)?;
+    let launch = Launch::npm(place, package, "qwen", &["--acp"])?;
+    let launch = launch.with(&[
+        ("OPENAI_API_KEY", "mock"),
+        ("OPENAI_BASE_URL", &openai(place)),
+        ("OPENAI_MODEL", "mock-model"),
+        ("QWEN_CODE_NO_RELAUNCH", "true"),
+        // Older versions send to a proxy what is for this machine.
+        ("HTTP_PROXY", ""),
+        ("HTTPS_PROXY", ""),
+        ("http_proxy", ""),
+        ("https_proxy", ""),
+    ]);
+    Ok(launch.signs_in("openai"))
+}
+
+/// opencode, and kilo, which is a fork of it. Both are asked to ask before they run something.
+fn opencode(place: &Place, package: &str, name: &str, variable: &'static str) -> Result<Launch> {
+    let provider = json!({
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "mock",
+        "options": {"baseURL": openai(place), "apiKey": "mock"},
+        "models": {"mock-model": {"name": "mock", "tool_call": true}},
+    });
+    let settings = json!({
+        "provider": {"mock": provider},
+        "model": "mock/mock-model",
+        "small_model": "mock/mock-model",
+        "share": "disabled",
+        "autoupdate": false,
+        "permission": {"bash": "ask"},
+    });
+    let launch = Launch::npm(place, package, name, &["acp"])?;
+    Ok(launch.with(&[
+        (variable, &settings.to_string()),
+        ("OPENCODE_DISABLE_MODELS_FETCH", "1"),
+        ("OPENCODE_DISABLE_AUTOUPDATE", "1"),
+        ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1"),
+        ("KILO_DISABLE_MODELS_FETCH", "1"),
+        ("KILO_DISABLE_AUTOUPDATE", "1"),
+        ("KILO_DISABLE_LSP_DOWNLOAD", "1"),
+    ]))
+}
+
+fn copilot(place: &Place) -> Result<Launch> {
+    let mut launch = Launch::npm(place, COPILOT, "copilot", &["--acp", "--no-auto-update"])?;
+    // It rejects servers that it would have to start.
+    launch.servers = Transport::Http;
+    Ok(launch.with(&[
+        ("COPILOT_PROVIDER_BASE_URL", &openai(place)),
+        ("COPILOT_PROVIDER_API_KEY", "mock"),
+        ("COPILOT_MODEL", "mock-model"),
+        ("COPILOT_OFFLINE", "true"),
+        ("COPILOT_AUTO_UPDATE", "false"),
+    ]))
+}
+
+fn cline(place: &Place) -> Result<Launch> {
+    let provider = "openai-compatible";
+    let settings = json!({
+        "provider": provider, "apiKey": "mock", "model": "mock-model", "baseUrl": openai(place),
+    });
+    let one = json!({
+        "settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual",
+    });
+    let providers = json!({
+        "version": 1, "lastUsedProvider": provider, "modes": {}, "providers": {provider: one},
+    });
+    place.write(".cline/data/settings/providers.json", &providers)?;
+    let launch = Launch::npm(place, CLINE, "cline", &["--acp"])?;
+    Ok(launch.with(&[
+        ("CLINE_NO_AUTO_UPDATE", "1"),
+        ("CLINE_API_KEY", "mock"),
+        ("CLINE_PROVIDER", provider),
+        ("CLINE_MODEL", "mock-model"),
+    ]))
+}
+
+fn auggie(place: &Place) -> Result<Launch> {
+    let tenant = format!("{}/", place.model.url);
+    let session = json!({"accessToken": "mock", "tenantURL": tenant, "scopes": ["read", "write"]});
+    let launch = Launch::npm(place, AUGGIE, "auggie", &["--acp", "--allow-indexing"])?;
+    Ok(launch.with(&[
+        ("AUGMENT_SESSION_AUTH", &session.to_string()),
+        ("AUGMENT_DISABLE_AUTO_UPDATE", "1"),
+    ]))
+}
+
+fn pi(place: &Place) -> Result<Launch> {
+    let provider = json!({
+        "name": "mock", "baseUrl": openai(place), "apiKey": "mock", "api": "openai-completions",
+        "models": [{"id": "mock-model", "name": "mock"}],
+    });
+    place.write(
+        ".pi/agent/models.json",
+        &json!({"providers": {"mock": provider}}),
+    )?;
+    let settings = json!({"defaultProvider": "mock", "defaultModel": "mock-model"});
+    place.write(".pi/agent/settings.json", &settings)?;
+    let pi = text(&place.installed.npm_program(PI, "pi")?)?;
+    let launch = Launch::npm(place, PI_ACP, "pi-acp", &[])?;
+    Ok(launch.with(&[("PI_ACP_PI_COMMAND", &pi), ("PI_OFFLINE", "1")]))
+}
+
+fn fast_agent(place: &Place) -> Result<Launch> {
+    let settings = json!({
+        "default_model": "generic.mock-model",
+        "generic": {"api_key": "mock", "base_url": openai(place)},
+    });
+    // JSON is YAML.
+    place.write("settings.yaml", &settings)?;
+    let card = "---\ntype: agent\nname: main\ndefault: true\nmodel: generic.mock-model\nshell: true\n---\nYou help.\n";
+    place.write("cards/main.md", &json!(card))?;
+    let folder = place.home.join("fast-agent");
+    fs::create_dir_all(&folder)?;
+    let command = [
+        text(&place.installed.python.join("fast-agent-acp"))?,
+        "--agent-cards".into(),
+        text(&place.home.join("cards"))?,
+        "--config-path".into(),
+        text(&place.home.join("settings.yaml"))?,
+        "--model".into(),
+        "generic.mock-model".into(),
+        "--home".into(),
+        text(&folder)?,
+        "-x".into(),
+    ];
+    Ok(Launch::of(command.to_vec()))
+}

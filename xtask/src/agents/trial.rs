@@ -1,0 +1,339 @@
+//! One agent takes all steps.
+
+use std::fs::File;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use super::client::{Answer, Client, Heard};
+use super::places::{Place, Side};
+use super::roster::{Agent, Launch, Transport};
+use super::steps::{Outcome, State, Step};
+use super::tree;
+
+/// What the model says, see `tests/peers/coding-agents/model.mjs`.
+pub const WELL: &str = "All is well.";
+pub const CALLED: &str = "The tool said mark-42.";
+
+const MISSING: &str = "No such tool";
+
+/// How long an agent may take to end after its input has.
+const TO_END: Duration = Duration::from_secs(15);
+
+/// How long the other processes of an agent may take to end after it.
+const TO_VANISH: Duration = Duration::from_secs(10);
+
+/// A connection on which steps are taken.
+struct Trial<'a> {
+    place: &'a Place<'a>,
+    launch: &'a Launch,
+    client: Client,
+    record: Record,
+}
+
+/// What is known of the agent so far.
+#[derive(Default)]
+struct Record {
+    outcomes: Vec<Outcome>,
+    /// What the agent says of itself.
+    capabilities: Value,
+}
+
+/// Takes them.
+pub fn play(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
+    let outcomes = steps(agent, place);
+    tree::kill(&place.home);
+    outcomes
+}
+
+fn steps(agent: &Agent, place: &Place) -> Result<Vec<Outcome>> {
+    let launch = (agent.launch)(place)?;
+    let mut trial = Trial::connect(place, &launch, "first", Record::default())?;
+    trial.initialize()?;
+    let session = trial.new_session()?;
+    let tool = trial.tool();
+    trial.prompt(Step::Text, &session, "text", WELL)?;
+    trial.prompt(Step::Shell, &session, "shell", CALLED)?;
+    trial.prompt(Step::ClientTool, &session, "probe", CALLED)?;
+    trial.prompt(Step::ChainTool, &session, tool, CALLED)?;
+    let (second, opened) = trial.open()?;
+    trial.prompt(Step::SecondSession, &second, tool, CALLED)?;
+    trial.set_mode(&second, &opened)?;
+    trial.cancel(&session)?;
+    let record = trial.exit()?;
+
+    thread::sleep(launch.rest);
+    // A new process, which has to know the sessions from before.
+    let mut trial = Trial::connect(place, &launch, "second", record)?;
+    trial.greet()?;
+    trial.return_to(Step::Load, "session/load", &session)?;
+    trial.return_to(Step::Resume, "session/resume", &second)?;
+    Ok(trial.record.outcomes)
+}
+
+impl<'a> Trial<'a> {
+    fn connect(place: &'a Place, launch: &'a Launch, name: &str, record: Record) -> Result<Self> {
+        let file = |kind: &str| File::create(place.logs.join(format!("{name}.{kind}")));
+        let words = place.words(launch)?;
+        let mut command = place.start(launch, &words[0])?;
+        command.args(&words[1..]);
+        Ok(Self {
+            client: Client::start(&mut command, file("jsonl")?, file("err")?)?,
+            place,
+            launch,
+            record,
+        })
+    }
+
+    /// The script that has the model call a tool of the chain; without one, a like tool of the client.
+    fn tool(&self) -> &'static str {
+        match self.place.side {
+            Side::Direct => "add",
+            Side::Behind => "todo",
+        }
+    }
+
+    /// `initialize`, and `authenticate` where the agent needs it.
+    fn greet(&mut self) -> Result<Answer> {
+        let params = json!({
+            "protocolVersion": 1,
+            "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false},
+            "clientInfo": {"name": "acp-chain-trial", "version": "1.0.0"},
+        });
+        let answer = self.client.ask("initialize", &params)?;
+        let Some(method) = self.launch.sign_in else {
+            return Ok(answer);
+        };
+        match self
+            .client
+            .ask("authenticate", &json!({"methodId": method}))?
+        {
+            Answer::Result(_) => Ok(answer),
+            other => Ok(other),
+        }
+    }
+
+    fn initialize(&mut self) -> Result<()> {
+        let answer = self.greet()?;
+        if let Answer::Result(result) = &answer {
+            self.record.capabilities = result["agentCapabilities"].clone();
+        }
+        let version = |result: &Value| result["protocolVersion"] == 1;
+        self.took(Step::Initialize, &answer, version);
+        Ok(())
+    }
+
+    fn new_session(&mut self) -> Result<Value> {
+        let (session, answer) = self.open()?;
+        self.took(Step::NewSession, &answer, |result| {
+            result["sessionId"].is_string()
+        });
+        Ok(session)
+    }
+
+    fn open(&mut self) -> Result<(Value, Answer)> {
+        let answer = self.client.ask("session/new", &self.where_it_works())?;
+        let session = match &answer {
+            Answer::Result(result) => result["sessionId"].clone(),
+            _ => json!("none"),
+        };
+        Ok((session, answer))
+    }
+
+    /// What every way into a session says: the folder, and the client's own MCP server.
+    fn where_it_works(&self) -> Value {
+        let installed = self.place.installed;
+        let server = match self.launch.servers {
+            Transport::Stdio => json!({
+                "name": "probe",
+                "command": installed.modules.join("node/bin/node"),
+                "args": [installed.scripts.join("probe.mjs")],
+                "env": [],
+            }),
+            Transport::Http => json!({
+                "type": "http",
+                "name": "probe",
+                "url": format!("{}/mcp", self.place.model.url),
+                "headers": [],
+            }),
+        };
+        json!({"cwd": self.place.work, "mcpServers": [server]})
+    }
+
+    fn prompt(&mut self, step: Step, session: &Value, script: &str, wanted: &str) -> Result<()> {
+        let turn = turn(session, script);
+        let mut answer = self.client.ask("session/prompt", &turn)?;
+        // Some agents take a turn before they have asked all servers for their tools.
+        for _ in 0..2 {
+            if self.client.text().contains(MISSING) {
+                self.client.heard();
+                answer = self.client.ask("session/prompt", &turn)?;
+            }
+        }
+        let text = self.client.text().to_owned();
+        self.took(step, &answer, |result| {
+            result["stopReason"] == "end_turn" && text.contains(wanted)
+        });
+        Ok(())
+    }
+
+    fn cancel(&mut self, session: &Value) -> Result<()> {
+        let model = &self.place.model;
+        model.holds();
+        let cancel = json!({"sessionId": session});
+        let answer = self
+            .client
+            .ask_while("session/prompt", &turn(session, "hold"), |client| {
+                if model.holds() {
+                    client.notify("session/cancel", &cancel)?;
+                }
+                Ok(())
+            })?;
+        self.took(Step::Cancel, &answer, |result| {
+            result["stopReason"] == "cancelled"
+        });
+        Ok(())
+    }
+
+    /// Sets the first mode that is not set already.
+    fn set_mode(&mut self, session: &Value, opened: &Answer) -> Result<()> {
+        let Some((method, mut params)) = mode(opened) else {
+            self.record.outcomes.push(Outcome::not_offered(Step::Mode));
+            return Ok(());
+        };
+        params["sessionId"] = session.clone();
+        let answer = self.client.ask(method, &params)?;
+        self.took(Step::Mode, &answer, |_| true);
+        Ok(())
+    }
+
+    /// A session from before, in which a turn is taken.
+    fn return_to(&mut self, step: Step, method: &str, session: &Value) -> Result<()> {
+        let offered = match step {
+            Step::Load => self.record.capabilities["loadSession"] == true,
+            _ => self.record.capabilities["sessionCapabilities"]["resume"].is_object(),
+        };
+        if !offered {
+            self.record.outcomes.push(Outcome::not_offered(step));
+            return Ok(());
+        }
+        let mut params = self.where_it_works();
+        params["sessionId"] = session.clone();
+        let answer = self.client.ask(method, &params)?;
+        let Answer::Result(_) = answer else {
+            self.took(step, &answer, |_| false);
+            return Ok(());
+        };
+        let replayed = self.client.heard().kinds;
+        self.prompt(step, session, "text", WELL)?;
+        let replayed = replayed.iter().map(|kind| format!("replays {kind}"));
+        if let Some(outcome) = self.record.outcomes.last_mut() {
+            outcome.seen.extend(replayed);
+        }
+        Ok(())
+    }
+
+    /// The end of the client's input.
+    fn exit(mut self) -> Result<Record> {
+        let seen = self.client.besides();
+        let status = self.client.close(TO_END)?;
+        let left = match status {
+            Some(_) => tree::left(&self.place.home, TO_VANISH),
+            None => Vec::new(),
+        };
+        tree::kill(&self.place.home);
+        let said = match (status, left.is_empty()) {
+            (None, _) => format!("it does not end within {} s", TO_END.as_secs()),
+            (Some(status), true) => format!("it ends with {status}"),
+            (Some(_), false) => format!("it leaves behind {}", left.join(", ")),
+        };
+        let well = status.is_some() && left.is_empty();
+        self.record.outcomes.push(Outcome {
+            step: Step::Exit,
+            state: State::of(well),
+            said,
+            seen,
+        });
+        Ok(self.record)
+    }
+
+    /// Notes what came of a step; it has worked if what was said is right.
+    fn took(&mut self, step: Step, answer: &Answer, is_right: impl FnOnce(&Value) -> bool) {
+        let Heard { kinds, text } = self.client.heard();
+        let mut seen = kinds;
+        let (works, said) = match answer {
+            Answer::Result(result) => {
+                seen.extend(shape(result));
+                (is_right(result), said(result, &text))
+            }
+            Answer::Error(error) => (false, format!("error {error}")),
+            Answer::None(why) => (false, why.clone()),
+        };
+        if step == Step::Cancel {
+            // How far the answer was by then is chance.
+            seen.retain(|kind| kind.starts_with("ends"));
+        }
+        self.record.outcomes.push(Outcome {
+            step,
+            state: State::of(works),
+            said,
+            seen,
+        });
+    }
+}
+
+/// What tells the model what to do.
+pub fn script(word: &str) -> String {
+    format!("Do as the script says: [[{word}]]")
+}
+
+fn turn(session: &Value, word: &str) -> Value {
+    json!({"sessionId": session, "prompt": [{"type": "text", "text": script(word)}]})
+}
+
+/// The request that sets another mode, without its session.
+fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
+    let Answer::Result(opened) = opened else {
+        return None;
+    };
+    let modes = opened["modes"]["availableModes"].as_array();
+    let other = modes.and_then(|modes| {
+        let ids = modes.iter().map(|mode| &mode["id"]);
+        ids.into_iter()
+            .find(|id| **id != opened["modes"]["currentModeId"])
+    });
+    if let Some(id) = other {
+        return Some(("session/set_mode", json!({"modeId": id})));
+    }
+    let options = opened["configOptions"].as_array()?;
+    let option = options.iter().find(|option| option["category"] == "mode")?;
+    let values = option["options"]
+        .as_array()?
+        .iter()
+        .map(|one| &one["value"]);
+    let other = values
+        .into_iter()
+        .find(|value| **value != option["currentValue"])?;
+    let params = json!({"configId": option["id"], "value": other});
+    Some(("session/set_config_option", params))
+}
+
+/// What of a result is the same each time: how the turn ended, and what else it has.
+fn shape(result: &Value) -> Vec<String> {
+    let members = result.as_object().into_iter().flatten();
+    let shape = members.map(|(name, value)| match (name.as_str(), value) {
+        ("stopReason", Value::String(reason)) => format!("ends with {reason}"),
+        _ => format!("has {name}"),
+    });
+    shape.collect()
+}
+
+/// The end of a turn, or another result, in a few words.
+fn said(result: &Value, text: &str) -> String {
+    match result["stopReason"].as_str() {
+        Some(reason) => format!("{reason}, \"{}\"", text.trim()),
+        None => "answered".into(),
+    }
+}
