@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use httpdate::parse_http_date;
 use reqwest::header::{
-    AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderValue, RETRY_AFTER, SET_COOKIE,
+    AUTHORIZATION, COOKIE, DATE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, SET_COOKIE,
 };
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, Method, RequestBuilder, Response, StatusCode};
@@ -158,8 +158,13 @@ impl Web {
     }
 }
 
-/// The beginning of a server's explanation of an error.
+/// The beginning of a server's explanation of an error; of a redirect, where it leads.
 pub async fn said(mut answer: Response) -> String {
+    let location = answer.headers().get(LOCATION);
+    if let Some(location) = location.filter(|_| answer.status().is_redirection()) {
+        let location = String::from_utf8_lossy(location.as_bytes());
+        return Untrusted::within(&location, MAX_QUOTE).to_string();
+    }
     let mut said = Vec::new();
     while let Ok(Some(part)) = answer.chunk().await {
         said.extend_from_slice(&part[..part.len().min(SAID - said.len())]);

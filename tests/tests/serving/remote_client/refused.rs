@@ -66,12 +66,23 @@ async fn who_is_not_let_in_is_told_what_to_do() {
             "it does not let us in",
         ),
         ("404 Not Found", None, "see that the path is right"),
-        ("302 Found", None, "it sends us to another address"),
+        (
+            "302 Found",
+            None,
+            "it sends us to another address; give that one (302 Found); it says: http://elsewhere/acp",
+        ),
     ];
     for (status, token, expected) in cases {
         for scheme in ["http", "ws"] {
             let body = "\u{1b}[31msecond\nline";
-            let told = answered(status, "Location: http://x/\r\n", body, scheme, token).await;
+            let told = answered(
+                status,
+                "Location: http://elsewhere/acp\r\n",
+                body,
+                scheme,
+                token,
+            )
+            .await;
             assert!(told.contains(expected), "{told}");
             assert!(
                 !told.contains('\u{1b}') && told.lines().count() == 1,
