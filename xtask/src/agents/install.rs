@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::make::{self, Beside};
@@ -22,8 +22,8 @@ pub struct Installed {
     pub program: PathBuf,
     /// The folder of the npm packages.
     pub modules: PathBuf,
-    /// The folder with the programs of the Python packages.
-    pub python: PathBuf,
+    /// The folder with the programs of the Python packages, if there is a Python for them.
+    python: Result<PathBuf>,
     /// The folder with the scripts of our own.
     pub scripts: PathBuf,
 }
@@ -33,20 +33,22 @@ pub fn all(workspace: &Workspace, progress: &Progress) -> Result<Installed> {
     let scripts = workspace.path("tests/peers/coding-agents");
     let into = workspace.target("peers/coding-agents");
     let programs = npm::install(workspace, progress, &scripts, &into)?;
-    let requirements = scripts.join("requirements.txt");
-    let python = python::install_with(
-        workspace,
-        progress,
-        &interpreter()?,
-        &requirements,
-        &workspace.target("peers/coding-agents-python"),
-    )?;
     Ok(Installed {
         program: program(workspace, progress)?,
         modules: programs.with_file_name(""),
-        python,
+        python: python_programs(workspace, progress, &scripts),
         scripts,
     })
+}
+
+fn python_programs(workspace: &Workspace, progress: &Progress, scripts: &Path) -> Result<PathBuf> {
+    python::install_with(
+        workspace,
+        progress,
+        &interpreter()?,
+        &scripts.join("requirements.txt"),
+        &workspace.target("peers/coding-agents-python"),
+    )
 }
 
 /// The program of the tests.
@@ -110,9 +112,17 @@ impl Installed {
         Ok(version.context("a package without a version")?.to_owned())
     }
 
+    /// A program of the Python packages.
+    pub fn python_program(&self, name: &str) -> Result<PathBuf> {
+        match &self.python {
+            Ok(programs) => Ok(programs.join(name)),
+            Err(error) => bail!("{error:#}"),
+        }
+    }
+
     /// The version of a Python package, by what was installed for it.
     pub fn python_version(&self, package: &str) -> Result<String> {
-        let output = Command::new(self.python.join("python"))
+        let output = Command::new(self.python_program("python")?)
             .args([
                 "-c",
                 "import importlib.metadata as m, sys; print(m.version(sys.argv[1]))",

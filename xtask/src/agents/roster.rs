@@ -375,7 +375,7 @@ fn fast_agent(place: &Place) -> Result<Launch> {
     let folder = place.home.join("fast-agent");
     fs::create_dir_all(&folder)?;
     let command = [
-        text(&place.installed.python.join("fast-agent-acp"))?,
+        text(&place.installed.python_program("fast-agent-acp")?)?,
         "--agent-cards".into(),
         text(&place.home.join("cards"))?,
         "--config-path".into(),
