@@ -12,7 +12,7 @@ use super::places::{Place, Side};
 use super::roster::Agent;
 use super::steps::{Outcome, State, Step};
 use super::tree;
-use super::trial::{CALLED, WELL, script};
+use super::trial::{CALLED, WELL, script, texts};
 
 /// The packages of acpx, the newest first.
 pub const PACKAGES: [&str; 3] = ["acpx-0.19", "acpx-0.10", "acpx-0.3"];
@@ -62,14 +62,11 @@ fn turn(
 
 /// What came of a turn, by all messages of which acpx prints a line each.
 fn outcome(step: Step, printed: &str, wanted: &str) -> Outcome {
-    let messages = printed
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok());
+    let messages = printed.lines().map(serde_json::from_str::<Value>);
     let mut text = String::new();
     let mut seen = BTreeSet::new();
     let mut reason = "no end of the turn".to_owned();
-    for message in messages {
-        let message: Value = message;
+    for message in messages.flatten() {
         if let Some(stop) = message["result"]["stopReason"].as_str() {
             stop.clone_into(&mut reason);
         }
@@ -89,6 +86,7 @@ fn outcome(step: Step, printed: &str, wanted: &str) -> Outcome {
     }
     seen.retain(|kind| !is_besides(kind));
     seen.insert(format!("ends with {reason}"));
+    seen.extend(texts(&text));
     let works = reason == "end_turn" && text.contains(wanted);
     Outcome {
         step,

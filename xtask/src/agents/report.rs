@@ -14,8 +14,8 @@ const PAGE: &str = "docs/real-agents.md";
 const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
 const END: &str = "<!-- end -->";
 
-/// The update that our own extension adds.
-const ADDED: &str = "plan";
+/// What acp-chain and our own extension add.
+const ADDED: [&str; 2] = ["plan", "has /agentCapabilities/mcpCapabilities/acp"];
 
 /// One agent, with and without acp-chain.
 pub struct Row {
@@ -62,7 +62,9 @@ impl Pair {
             return None;
         }
         let only = |of: &BTreeSet<String>, other: &BTreeSet<String>| {
-            let only = of.difference(other).filter(|kind| *kind != ADDED);
+            let only = of
+                .difference(other)
+                .filter(|kind| !ADDED.contains(&kind.as_str()));
             only.cloned().collect::<Vec<_>>().join(", ")
         };
         let (direct, behind) = (&self.direct.seen, &self.behind.seen);
@@ -225,7 +227,7 @@ mod tests {
     fn what_the_client_is_told_on_one_side_only_is_noted() {
         let kinds: [&[&str]; 2] = [
             &["tool_call execute", "asks x"],
-            &["tool_call execute", ADDED],
+            &["tool_call execute", ADDED[0]],
         ];
         let table = table(
             "Agent",

@@ -266,6 +266,7 @@ impl<'a> Trial<'a> {
         let (works, said) = match answer {
             Answer::Result(result) => {
                 seen.extend(shape(result));
+                seen.extend(texts(&text));
                 (is_right(result), said(result, &text))
             }
             Answer::Error(error) => (false, format!("error {error}")),
@@ -320,14 +321,37 @@ fn mode(opened: &Answer) -> Option<(&'static str, Value)> {
     Some(("session/set_config_option", params))
 }
 
-/// What of a result is the same each time: how the turn ended, and what else it has.
+/// What of a result is the same each time: how the turn ended, and the names of what else it has.
 fn shape(result: &Value) -> Vec<String> {
-    let members = result.as_object().into_iter().flatten();
-    let shape = members.map(|(name, value)| match (name.as_str(), value) {
-        ("stopReason", Value::String(reason)) => format!("ends with {reason}"),
-        _ => format!("has {name}"),
+    let Some(reason) = result["stopReason"].as_str() else {
+        return names("", result);
+    };
+    let mut shape = names("", result);
+    shape.push(format!("ends with {reason}"));
+    shape
+}
+
+/// The paths of all members, without those of lists.
+fn names(path: &str, value: &Value) -> Vec<String> {
+    let members = value.as_object().into_iter().flatten();
+    let names = members.flat_map(|(name, value)| {
+        let path = format!("{path}/{name}");
+        let within = names(&path, value);
+        [format!("has {path}")].into_iter().chain(within)
     });
-    shape.collect()
+    names.collect()
+}
+
+/// What was streamed, and whether acp-chain told the user something on the way.
+pub fn texts(text: &str) -> Vec<String> {
+    let Some((before, notice)) = text.split_once("\n\n**acp-chain**: ") else {
+        return vec![format!("says {text:?}")];
+    };
+    let after = notice.split_once("\n\n").map_or("", |(_, after)| after);
+    vec![
+        format!("says {:?}", [before, after].concat()),
+        "a notice of acp-chain".into(),
+    ]
 }
 
 /// The end of a turn, or another result, in a few words.
