@@ -25,9 +25,9 @@ pub struct Capabilities {
 }
 
 /// The beginnings of the names of such agents, in lower case. fast-agent refuses a session that has another entry under a
-/// name than an earlier one; Hermes stays with the first; opencode and Kilo replace it by the last, for all sessions in a
-/// folder.
-const SHARE: [&str; 4] = ["fast-agent", "hermes", "kilo", "opencode"];
+/// name than an earlier one; Auggie and Hermes stay with the first; opencode and Kilo replace it by the last, for all
+/// sessions in a folder.
+const SHARE: [&str; 5] = ["auggie", "fast-agent", "hermes", "kilo", "opencode"];
 
 /// The beginnings of the names of agents that drop a client's server without a word if they would have to start it.
 const STARTS_NONE: [&str; 1] = ["copilot"];

@@ -11,7 +11,13 @@ const PLAIN: &str = r#"{"protocolVersion":1}"#;
 const OTHER: &str = "session-2";
 
 /// Agents that keep one connection for all sessions, as they introduce themselves.
-const SHARING: [&str; 4] = ["fast-agent-acp", "OpenCode", "Kilo", "hermes-agent"];
+const SHARING: [&str; 5] = [
+    "auggie",
+    "fast-agent-acp",
+    "OpenCode",
+    "Kilo",
+    "hermes-agent",
+];
 
 async fn sharing(name: &str) -> InProcess {
     let said = json!({
