@@ -113,7 +113,7 @@ function mcp(request, response, message) {
   return answered ? json(response, answered) : response.writeHead(202).end();
 }
 
-const MODEL = { id: "mock-model", object: "model", created: 1, owned_by: "nobody" };
+const MODEL = { id: "mock-model", object: "model", created: 1, owned_by: "mock" };
 
 const server = http.createServer(async (request, response) => {
   const path = request.url.split("?")[0];

@@ -31,9 +31,11 @@ const BESIDES: [&str; 5] = [
 pub struct Client {
     host: Host,
     requests: u64,
-    /// Every line, as it came and went.
+    /// Every line of both directions.
     log: File,
     heard: Heard,
+    /// The session that the last request was about, if it was about one.
+    session: Value,
     besides: BTreeSet<String>,
 }
 
@@ -62,6 +64,7 @@ impl Client {
             requests: 0,
             log,
             heard: Heard::default(),
+            session: Value::Null,
             besides: BTreeSet::new(),
         })
     }
@@ -80,6 +83,7 @@ impl Client {
     ) -> Result<Answer> {
         self.requests += 1;
         let id = self.requests;
+        self.session = params["sessionId"].clone();
         writeln!(
             self.log,
             "> {}",
@@ -153,7 +157,7 @@ impl Client {
         };
         let params = &message["params"];
         if method == "session/update" {
-            self.note(&params["update"]);
+            self.note(&params["update"], &params["sessionId"]);
             return Ok(());
         }
         let Some(id) = message.get("id") else {
@@ -169,9 +173,13 @@ impl Client {
         wire::respond(&mut self.host.input, id, &outcome)
     }
 
-    fn note(&mut self, update: &Value) {
+    fn note(&mut self, update: &Value, session: &Value) {
         let kind = kind_of(update);
-        if is_besides(&kind) {
+        if *session != self.session && !self.session.is_null() && !is_besides(&kind) {
+            self.heard
+                .kinds
+                .insert(format!("{kind} in another session"));
+        } else if is_besides(&kind) {
             self.besides.insert(format!("{kind} at any time"));
         } else {
             self.heard.kinds.insert(kind);

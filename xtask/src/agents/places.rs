@@ -119,7 +119,7 @@ impl<'a> Place<'a> {
         if self.side == Side::Behind {
             command.env("XDG_CACHE_HOME", &self.cache);
         }
-        // Nothing is to leave the machine: whoever tries fails at once.
+        // Nothing is to leave the machine: a request that would fails at once.
         for name in ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"] {
             command.env(name, "http://127.0.0.1:9");
         }

@@ -15,7 +15,11 @@ const BEGIN: &str = "<!-- by cargo xtask agents -->\n";
 const END: &str = "<!-- end -->";
 
 /// What acp-chain and our own extension add.
-const ADDED: [&str; 2] = ["plan", "has /agentCapabilities/mcpCapabilities/acp"];
+const ADDED: [&str; 3] = [
+    "plan",
+    "has /agentCapabilities/mcpCapabilities",
+    "has /agentCapabilities/mcpCapabilities/acp",
+];
 
 /// One agent, with and without acp-chain.
 pub struct Row {
