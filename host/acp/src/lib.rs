@@ -75,6 +75,10 @@ impl Scope {
     }
 }
 
+/// The first version in which the answer to a prompt does not end its turn: the agent has the prompt then, and an update
+/// of the session's state says when the turn is over (v2, Prompt Lifecycle).
+pub const ACKNOWLEDGED: u64 = 2;
+
 /// The first request of a connection.
 pub const INITIALIZE: &str = "initialize";
 /// The request that opens a turn.
@@ -215,9 +219,10 @@ mod tests {
     #[test]
     fn a_message_belongs_to_a_session_where_the_schemas_require_its_name() {
         for method in methods() {
-            let scope = match method.requires("sessionId") {
-                true => Scope::Session,
-                false => Scope::Connection,
+            let scope = if method.requires("sessionId") {
+                Scope::Session
+            } else {
+                Scope::Connection
             };
             assert_eq!(Scope::of(&method.name), scope, "{}", method.name);
         }

@@ -1,7 +1,7 @@
 //! What the chain drops of what comes to it, and who is told.
 //!
 //! Invariants: whatever drops a message, a line or an entry names a [`Loss`], whose row in the table says who is told;
-//! what nobody is told has a reason there. The book shows the table, and the tests walk through it (`wire::losses`).
+//! where the user is not, it has the reason. The book shows the table, and the tests walk through it (`wire::losses`).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
@@ -124,6 +124,8 @@ pub struct Losses {
     /// By sender, or by the proxy at which it was dropped.
     counts: HashMap<(Loss, Place), u64>,
     told: HashSet<(Loss, Place)>,
+    /// What each sender, or each proxy, was told of by name.
+    each: HashMap<Place, HashSet<String>>,
     things: HashSet<String>,
 }
 
@@ -139,19 +141,27 @@ impl Losses {
         }
         let why = Untrusted::within(why, MAX_QUOTE);
         match loss.row().log {
-            Level::ERROR => tracing::error!(count, "{why}"),
-            Level::DEBUG => tracing::debug!(count, "{why}"),
-            _ => tracing::warn!(count, "{why}"),
+            Level::ERROR => tracing::error!(count, ?loss, "{why}"),
+            Level::DEBUG => tracing::debug!(count, ?loss, "{why}"),
+            _ => tracing::warn!(count, ?loss, "{why}"),
         }
     }
 
-    /// Whether it is the first of its kind there.
-    pub fn is_first(&mut self, loss: Loss, at: Place) -> bool {
+    /// Notes that the user is told of a kind of loss there. Returns whether it is the first.
+    pub fn note_first(&mut self, loss: Loss, at: Place) -> bool {
         self.told.insert((loss, at))
     }
 
-    /// Whether the user has yet to be told of a thing. No more than some are remembered, and told.
-    pub fn is_new(&mut self, thing: &str) -> bool {
+    /// Notes that the user is told of what was lost there. Returns whether it is new. Of one place no more than some are
+    /// remembered, and told.
+    pub fn note_each(&mut self, at: Place, what: String) -> bool {
+        const EACH: usize = 32;
+        let told = self.each.entry(at).or_default();
+        told.len() < EACH && told.insert(what)
+    }
+
+    /// Notes that the user is told of a thing. Returns whether it is new. No more than some are remembered, and told.
+    pub fn note_thing(&mut self, thing: &str) -> bool {
         const THINGS: usize = 256;
         self.things.len() < THINGS && self.things.insert(thing.to_owned())
     }
@@ -160,6 +170,7 @@ impl Losses {
     pub fn forget(&mut self, at: Place) {
         self.counts.retain(|(_, place), _| *place != at);
         self.told.retain(|(_, place)| *place != at);
+        self.each.remove(&at);
     }
 }
 

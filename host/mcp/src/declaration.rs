@@ -93,6 +93,12 @@ pub fn write(params: &str, entries: &[Entry]) -> String {
     edit(params, &format!("/{SERVERS}"), Some(&list)).unwrap_or_else(|_| params.to_owned())
 }
 
+/// The params without the member that declares servers; unchanged if they are not an object.
+#[must_use]
+pub fn without(params: &str) -> String {
+    edit(params, &format!("/{SERVERS}"), None).unwrap_or_else(|_| params.to_owned())
+}
+
 struct List;
 
 impl<'de> Visitor<'de> for List {

@@ -183,7 +183,7 @@ pub enum Output {
         /// The sentence.
         text: String,
     },
-    /// Drops something that nobody waits for.
+    /// Drops something to which no answer is due.
     Drop {
         /// What, and why.
         why: String,

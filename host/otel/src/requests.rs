@@ -216,11 +216,7 @@ impl Request {
         match self.about {
             About::Turn => {
                 let said: said::Prompted = read(line.result.as_deref());
-                self.stop = identifier(&said.stop).map(str::to_owned);
-                if self.stop.is_some() {
-                    let reasons = list(mapping::FINISH_REASONS, [&*said.stop].into_iter());
-                    self.span.attributes.push(reasons);
-                }
+                self.stop(&said.stop);
                 let used = said.usage.iter().flat_map(used);
                 self.span.attributes.extend(used);
                 return said.usage;
@@ -239,6 +235,15 @@ impl Request {
             About::Permission { .. } => {}
         }
         None
+    }
+
+    /// A turn ends for this reason.
+    pub fn stop(&mut self, reason: &str) {
+        self.stop = identifier(reason).map(str::to_owned);
+        if self.stop.is_some() {
+            let reasons = list(mapping::FINISH_REASONS, [reason].into_iter());
+            self.span.attributes.push(reasons);
+        }
     }
 
     /// The text of an error may be anything: only its code is exported.

@@ -17,7 +17,8 @@ const READ: &[&str] = &["initialize", PROMPT, PERMISSION, "mcp/message"];
 pub fn needed(line: &Line, content: bool) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
     let is_said = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
-    let is_read = READ.contains(&method) || tool_call(line).is_some() || is_said();
+    let is_read =
+        READ.contains(&method) || tool_call(line).is_some() || stop(line).is_some() || is_said();
     match line.to.as_deref() {
         // Messages to proxies are counted.
         Some(to) if !is_read => is_proxy(to).then(|| Cow::Owned(header(line))),
@@ -62,7 +63,10 @@ fn header(line: &Line) -> Line {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Initialized<'a> {
-    #[serde(rename = "agentInfo", borrow)]
+    #[serde(rename = "protocolVersion")]
+    pub version: Option<u64>,
+    /// In version 2, `info`.
+    #[serde(rename = "agentInfo", alias = "info", borrow)]
     pub agent: Info<'a>,
 }
 
@@ -75,7 +79,7 @@ pub struct Info<'a> {
     pub version: Cow<'a, str>,
 }
 
-/// The answer to `session/prompt`.
+/// The end of a turn: in version 1 the answer to `session/prompt`, in version 2 an update of the session's state.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Prompted<'a> {
@@ -102,9 +106,19 @@ pub struct Usage {
 
 /// The params of `session/update`.
 #[derive(Deserialize)]
-struct Updated<'a> {
+struct Updated<T> {
+    update: T,
+}
+
+/// An update of a session's state (v2, Prompt Lifecycle).
+#[derive(Deserialize)]
+struct StateUpdate<'a> {
+    #[serde(rename = "sessionUpdate", borrow)]
+    what: Cow<'a, str>,
     #[serde(borrow)]
-    update: ToolCall<'a>,
+    state: Cow<'a, str>,
+    #[serde(rename = "stopReason", borrow, default)]
+    stop: Cow<'a, str>,
 }
 
 /// A tool call, or an update of one.
@@ -136,13 +150,6 @@ impl ToolCall<'_> {
     pub fn output(&self) -> Option<&RawValue> {
         self.output.or(self.content)
     }
-}
-
-/// The params of `session/update`, for a chunk of the agent's output.
-#[derive(Deserialize)]
-struct Spoke<'a> {
-    #[serde(borrow)]
-    update: Chunk<'a>,
 }
 
 /// A chunk of the agent's output.
@@ -326,24 +333,31 @@ pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
 
 /// The tool call of an update.
 pub fn tool_call(line: &Line) -> Option<ToolCall<'_>> {
-    let params = line.params.as_ref()?.get();
-    let may_be = line.method.as_deref() == Some(UPDATE)
-        && line.kind == Some(Kind::Notification)
-        && params.contains("tool_call");
-    let said: Updated = may_be.then(|| serde_json::from_str(params).ok())??;
-    let call = said.update;
-    matches!(&*call.what, "tool_call" | "tool_call_update").then_some(call)
+    update(line, "tool_call")
+        .filter(|call: &ToolCall| matches!(&*call.what, "tool_call" | "tool_call_update"))
 }
 
 /// The chunk of the agent's output in an update.
 pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
+    update(line, "agent_").filter(|chunk: &Chunk| {
+        matches!(&*chunk.what, "agent_message_chunk" | "agent_thought_chunk")
+    })
+}
+
+/// Why the turns of a session have ended, where an update says that (v2, Prompt Lifecycle).
+pub fn stop(line: &Line) -> Option<Cow<'_, str>> {
+    let said: StateUpdate = update(line, "state_update")?;
+    (said.what == "state_update" && said.state == "idle").then_some(said.stop)
+}
+
+/// An update of the agent, if its text has this word.
+fn update<'a, T: Deserialize<'a>>(line: &'a Line, word: &str) -> Option<T> {
     let params = line.params.as_ref()?.get();
     let may_be = line.method.as_deref() == Some(UPDATE)
         && line.kind == Some(Kind::Notification)
-        && params.contains("agent_");
-    let said: Spoke = may_be.then(|| serde_json::from_str(params).ok())??;
-    let is_said = ["agent_message_chunk", "agent_thought_chunk"].contains(&&*said.update.what);
-    is_said.then_some(said.update)
+        && params.contains(word);
+    let said: Updated<T> = may_be.then(|| serde_json::from_str(params).ok())??;
+    Some(said.update)
 }
 
 /// The kinds of a permission's options, by their ids.

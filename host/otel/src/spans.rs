@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
+use acp_chain_acp::ACKNOWLEDGED;
 use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Event, SpanContext, Status};
@@ -46,6 +47,8 @@ struct Connection {
     is_inner: bool,
     span: SpanData,
     agent: Agent,
+    /// Whether the answer to a prompt does not end its turn, as from version 2 on.
+    acknowledges: bool,
     /// By their numbers, so that the first is the oldest.
     requests: BTreeMap<u64, Request>,
     /// The request of each session's turn.
@@ -197,6 +200,7 @@ impl Connection {
             is_inner,
             span,
             agent: Agent::default(),
+            acknowledges: false,
             requests: BTreeMap::new(),
             turns: HashMap::new(),
             tools: HashMap::new(),
@@ -307,6 +311,7 @@ impl Connection {
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
             let said: said::Initialized = read(line.result.as_deref());
+            self.acknowledges = said.version >= Some(ACKNOWLEDGED);
             self.agent = Agent {
                 name: identifier(&said.agent.name).map(str::to_owned),
                 version: identifier(&said.agent.version).map(str::to_owned),
@@ -320,9 +325,16 @@ impl Connection {
         };
         let usage = request.answer(line, from);
         usages.extend(usage.map(|usage| (usage, self.agent.clone())));
-        if to != request.asker {
+        let goes_on =
+            self.acknowledges && matches!(request.about, About::Turn) && line.error.is_none();
+        if to != request.asker || goes_on {
             return Vec::new();
         }
+        self.close(number)
+    }
+
+    /// A request is over, and so are the tool calls of its turn.
+    fn close(&mut self, number: u64) -> Vec<SpanData> {
         let Some(request) = self.requests.remove(&number) else {
             return Vec::new();
         };
@@ -341,6 +353,25 @@ impl Connection {
         done
     }
 
+    /// The agent says that no turn of a session runs any more.
+    fn stop(&mut self, session: &str, reason: &str) -> Vec<SpanData> {
+        let is_turn = |request: &Request| {
+            matches!(request.about, About::Turn) && request.session.as_deref() == Some(session)
+        };
+        let turns = self.requests.iter_mut();
+        let turns = turns.filter(|(_, request)| request.is_answered && is_turn(request));
+        let turns: Vec<_> = turns
+            .map(|(number, request)| {
+                request.stop(reason);
+                *number
+            })
+            .collect();
+        turns
+            .into_iter()
+            .flat_map(|turn| self.close(turn))
+            .collect()
+    }
+
     /// A request is no longer open.
     fn forget(&mut self, request: &Request) {
         if let (About::Turn, Some(session)) = (&request.about, &request.session) {
@@ -351,8 +382,16 @@ impl Connection {
         }
     }
 
+    /// The agent says something in a session.
+    fn update(&mut self, line: &Line, most: usize) -> Vec<SpanData> {
+        match (line.session.as_deref(), said::stop(line)) {
+            (Some(session), Some(reason)) if self.acknowledges => self.stop(session, &reason),
+            _ => self.update_tool(line, most).into_iter().collect(),
+        }
+    }
+
     /// The agent updates a tool call. At most `most` may be open.
-    fn update(&mut self, line: &Line, most: usize) -> Option<SpanData> {
+    fn update_tool(&mut self, line: &Line, most: usize) -> Option<SpanData> {
         let session = line.session.as_deref()?;
         let Some(call) = said::tool_call(line) else {
             self.speak(line, session);
@@ -388,7 +427,7 @@ impl Connection {
         Some(tool.end(self.last))
     }
 
-    /// The agent says something in a session.
+    /// The agent answers the user in a session.
     fn speak(&mut self, line: &Line, session: &str) {
         if self.room.is_some()
             && let Some(chunk) = said::chunk(line)
@@ -585,6 +624,33 @@ mod tests {
         let took = turn.end_time.duration_since(turn.start_time).unwrap();
         assert_eq!(took, Duration::from_secs(5));
         assert!(!format!("{spans:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn in_version_2_a_turn_ends_when_its_session_is_idle() {
+        let trace = r#"
+{"time":"2026-01-01T00:00:00Z","connection":"x","version":1,"program":"acp-chain","role":"agent","proxies":[]}
+{"time":"2026-01-01T00:00:01Z","connection":"x","from":"agent","to":"client","kind":"response","request":1,"method":"initialize","result":{"protocolVersion":2,"info":{"name":"two"}}}
+{"time":"2026-01-01T00:00:02Z","connection":"x","from":"client","to":"agent","kind":"request","id":1,"request":5,"method":"session/prompt","session":"s","params":{"sessionId":"s"}}
+{"time":"2026-01-01T00:00:03Z","connection":"x","from":"agent","to":"client","kind":"response","id":1,"request":5,"method":"session/prompt","session":"s","result":{"messageId":"m"}}
+{"time":"2026-01-01T00:00:04Z","connection":"x","from":"agent","to":"client","kind":"notification","method":"session/update","session":"s","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"t","status":"in_progress"}}}
+{"time":"2026-01-01T00:00:05Z","connection":"x","from":"agent","to":"client","kind":"notification","method":"session/update","session":"s","params":{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"running"}}}
+{"time":"2026-01-01T00:00:09Z","connection":"x","from":"agent","to":"client","kind":"notification","method":"session/update","session":"s","params":{"sessionId":"s","update":{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}}}
+{"time":"2026-01-01T00:00:20Z","connection":"x","ended":true}
+"#;
+        let spans = spans(trace, false);
+        let named = |name: &str| {
+            spans
+                .iter()
+                .find(|span| span.name.starts_with(name))
+                .unwrap()
+        };
+        let (turn, tool) = (named("invoke_agent two"), named("execute_tool"));
+        let length = |span: &SpanData| span.end_time.duration_since(span.start_time).unwrap();
+        assert_eq!(length(turn), Duration::from_secs(7));
+        assert_eq!(length(tool), Duration::from_secs(5));
+        assert_eq!(tool.parent_span_id, turn.span_context.span_id());
+        assert!(format!("{:?}", turn.attributes).contains("end_turn"));
     }
 
     #[test]

@@ -67,9 +67,9 @@ impl Exchanges {
     /// What an answer under this id is, if no request of the other end is open under it.
     pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
         let number = id.and_then(|id| id.as_str().parse().ok());
-        match number.is_some_and(|number| self.is_over(number)) {
-            true => Loss::Late,
-            false => Loss::Unasked,
+        match number {
+            Some(number) if self.is_over(number) => Loss::Late,
+            _ => Loss::Unasked,
         }
     }
 

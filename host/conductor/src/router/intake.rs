@@ -8,13 +8,12 @@ use super::lookups::Arrived;
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
-use super::turns::ACKNOWLEDGED;
 use super::{projects, setup, way, withdraw};
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{CANCEL_REQUEST, Life, PROMPT};
+use acp_chain_acp::{ACKNOWLEDGED, CANCEL_REQUEST, Life, PROMPT};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 

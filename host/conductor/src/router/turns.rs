@@ -9,12 +9,9 @@ use crate::exchange::Stage;
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{Life, PERMISSION, PROMPT};
+use acp_chain_acp::{ACKNOWLEDGED, Life, PERMISSION, PROMPT};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
-
-/// The first version of the protocol in which the answer to a prompt does not end its turn.
-pub(super) const ACKNOWLEDGED: u64 = 2;
 
 impl Core {
     /// A message leaves its place. If it stops a turn, the prompts and permission requests of its session that are held

@@ -11,12 +11,11 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::core::Core;
-use super::turns::ACKNOWLEDGED;
 use crate::exchange::{Exchange, Origin};
 use crate::losses::{Frequency, Loss};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
-use acp_chain_acp::{Life, PROMPT, UPDATE};
+use acp_chain_acp::{ACKNOWLEDGED, Life, PROMPT, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_rpc::{Kind, Message};
@@ -45,15 +44,15 @@ impl Core {
     pub fn lose(&mut self, loss: Loss, at: Place, why: &dyn Display) {
         self.losses.note(loss, at, why);
         match loss.user() {
-            Frequency::First | Frequency::Missed if self.losses.is_first(loss, at) => {
+            Frequency::First | Frequency::Missed if self.losses.note_first(loss, at) => {
                 let why = Untrusted::within(why, MAX_QUOTE);
                 self.tell_user(&format!(
                     "{why}. If something is missing, that may be why. Of more like it only the log tells."
                 ));
             }
             Frequency::Each => {
-                let text = why.to_string();
-                if self.losses.is_new(&text) {
+                let text = Untrusted::within(why, LONGEST).to_string();
+                if self.losses.note_each(at, text.clone()) {
                     self.tell_user(&text);
                 }
             }
@@ -87,7 +86,7 @@ impl Core {
 
     /// Tells the user something about a thing, once.
     pub fn tell_once(&mut self, thing: &str, text: &str) {
-        if self.losses.is_new(thing) {
+        if self.losses.note_thing(thing) {
             tracing::info!("{text}");
             self.tell_user(text);
         }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_acp::{CANCEL_REQUEST, Life, PERMISSION};
+use acp_chain_acp::{ACKNOWLEDGED, CANCEL_REQUEST, Life, PERMISSION};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -438,7 +438,9 @@ impl Routes {
             Effect::Opens => named(answer),
             Effect::Loads | Effect::Closes => question.session.clone(),
             Effect::Begins => {
-                self.has_states = member(answer.body(), "protocolVersion") == Some("2");
+                let version = member(answer.body(), "protocolVersion");
+                let version = version.and_then(|version| version.parse().ok());
+                self.has_states = version >= Some(ACKNOWLEDGED);
                 None
             }
             Effect::None => None,

@@ -1,4 +1,4 @@
-//! Whatever the chain drops, somebody is told, as the table in the book says: a walk through all its rows, with what the
+//! What the chain drops is told as the table in the book says: a walk through all its rows, with what the
 //! ends of the program say and hear. The test plays the agent.
 
 mod scenes;

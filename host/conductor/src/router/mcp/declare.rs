@@ -13,7 +13,7 @@ use crate::losses::Loss;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::core::Core;
-use acp_chain_acp::Life;
+use acp_chain_acp::{ACKNOWLEDGED, Life};
 use acp_chain_channel::limits::MCP_SERVERS_OF_ONE;
 use acp_chain_channel::{Offers, Peer};
 use acp_chain_mcp::bridge::BridgeKind;
@@ -245,8 +245,9 @@ impl Mcp {
             Ok(entries) => entries,
             // It is not a request, so its sender gets no error.
             Err(error @ DeclarationError::Draft(_)) => {
-                core.lose(Loss::Server, Place::Edge(Peer::Agent), &error);
-                return Some(message.with_body(&declaration::write(message.body(), &[])));
+                let why = format_args!("the agent cannot be given an MCP server: {error}");
+                core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
+                return Some(declaring(core, message, &[]));
             }
             // If it is not a list, it was never changed, and declares nothing.
             Err(_) => return None,
@@ -324,7 +325,7 @@ impl Mcp {
             );
             core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
         }
-        Some(message.with_body(&declaration::write(message.body(), &declared)))
+        Some(declaring(core, message, &declared))
     }
 
     /// The entry through which an agent without MCP over ACP reaches a server.
@@ -377,4 +378,14 @@ fn whose(core: &Core, provider: Provider) -> String {
             format!("the proxy `{}`", name_of(core, provider))
         }
     }
+}
+
+/// The message with these declarations. In version 2 there is no list without any: agents without MCP know none.
+fn declaring(core: &Core, message: &Message, entries: &[Entry]) -> Message {
+    let params = if entries.is_empty() && core.version >= ACKNOWLEDGED {
+        declaration::without(message.body())
+    } else {
+        declaration::write(message.body(), entries)
+    };
+    message.with_body(&params)
 }

@@ -317,6 +317,23 @@ fn whether_sessions_share_servers_is_the_users_choice_before_the_agents_name() {
 }
 
 #[test]
+fn an_agent_without_mcp_is_sent_no_list_of_servers_in_version_2() {
+    for (version, without) in [
+        (1, r#"{"cwd":"/p","mcpServers":[]}"#),
+        (2, r#"{"cwd":"/p"}"#),
+    ] {
+        let mut router = with_tools(r#"{"protocolVersion":2,"capabilities":{"session":{}}}"#);
+        router.core.version = version;
+        client(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/p"}}"#,
+        );
+        let asked = heard(&mut router, Peer::Agent).concat();
+        assert!(asked.contains(without), "{version}: {asked}");
+    }
+}
+
+#[test]
 fn in_version_2_the_agent_says_in_which_session_with_servers_a_turn_runs() {
     let mut router = with_tools(
         r#"{"protocolVersion":2,"info":{"name":"kilo"},"capabilities":{"session":{"mcp":{"acp":{}}}}}"#,
