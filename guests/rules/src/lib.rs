@@ -9,6 +9,7 @@ mod mark;
 mod prompt;
 mod replay;
 mod seen;
+mod titles;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -92,6 +93,9 @@ impl Proxy for Rules {
         Subscription::notifications("session/update")
             .from(Peer::Agent)
             .without_body(),
+        Subscription::responses("session/list")
+            .from(Peer::Agent)
+            .without_body(),
         Version::SUBSCRIPTION,
     ];
 
@@ -120,6 +124,9 @@ impl Proxy for Rules {
     }
 
     async fn on_response(&self, response: Response) -> Result {
+        if response.head.method == "session/list" {
+            return Ok(titles::of_list(&response.head));
+        }
         if let Some(session) = &response.head.session {
             self.replay.release(session);
         }

@@ -81,6 +81,35 @@ pub(crate) fn cut(text: &str, more: More) -> Cut {
     }
 }
 
+/// A title without the addition, if that is in it. Agents make titles of a prompt and cut them off anywhere: a mark or a
+/// URI that is cut off counts if it ends with some of its digits.
+pub(crate) fn title(title: &str) -> Option<String> {
+    let cut = cut(title, More::Never);
+    let text = &cut.text;
+    let end = text.trim_end_matches(['.', '…', ' ', '\n']);
+    let mark = text
+        .rfind(BEGIN)
+        .filter(|at| is_cut_off(text, end, at + BEGIN.len()));
+    let link = end.rfind(URI).filter(|at| uri().starts_with(&end[*at..]));
+    match (mark.into_iter().chain(link).min(), cut.found) {
+        (Some(at), _) => Some(
+            text[..at]
+                .trim_end_matches(['[', '@', '(', '<', ' ', '\n'])
+                .to_owned(),
+        ),
+        (None, true) => Some(cut.text),
+        (None, false) => None,
+    }
+}
+
+/// Whether a mark whose digits begin here goes on as marks do, or ends with some of its digits.
+fn is_cut_off(text: &str, end: &str, digits: usize) -> bool {
+    let behind = text[digits..].trim_start_matches(|digit: char| digit.is_ascii_hexdigit());
+    let found = text.len() - digits - behind.len();
+    let is_whole = found == DIGITS && behind.starts_with(": from files of this project");
+    is_whole || (4..=DIGITS).contains(&found) && end.len() <= digits + found
+}
+
 /// The ranges of marked text, and whether there is one whose end is missing.
 fn marked_in(text: &str, more: More) -> (Vec<Range<usize>>, bool) {
     let (mut spans, mut at) = (Vec::new(), 0);

@@ -4,7 +4,7 @@
 //! it is decided: then its text is passed on in the next chunk, or as it was before anything else of the conversation or
 //! when the agent pauses. At most one is held per session, and few in total.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -12,11 +12,12 @@ use std::time::Duration;
 use acp_chain_proxy::{Action, Edit, Head, MessageId, settle, sleep, spawn};
 
 use crate::mark::{More, cut};
+use crate::titles;
 
 /// For how many sessions chunks are held at the same time.
 const MOST: usize = 16;
 
-/// How long a chunk waits for the next one.
+/// A chunk waits for the next one for this long, or for up to twice as long.
 const PAUSE: Duration = Duration::from_secs(1);
 
 const TEXT: &str = "/update/content/text";
@@ -25,6 +26,8 @@ const RESOURCE: &str = "/update/content/resource/text";
 #[derive(Default)]
 pub(crate) struct Replay {
     held: Rc<RefCell<HashMap<String, Held>>>,
+    /// Whether it waits for a pause of the agent.
+    waits: Rc<Cell<bool>>,
 }
 
 struct Held {
@@ -35,6 +38,8 @@ struct Held {
     all: String,
     /// The message that it belongs to, if chunks have one.
     message: Option<String>,
+    /// Whether some time has passed since it came.
+    is_old: bool,
 }
 
 impl Replay {
@@ -52,6 +57,7 @@ impl Replay {
         match kind.as_deref() {
             Some("user_message_chunk") => of_resource(head),
             Some("user_message") => of_message(head),
+            Some("session_info_update") => titles::of_update(head),
             _ => Action::Forward,
         }
     }
@@ -64,20 +70,18 @@ impl Replay {
         }
     }
 
-    /// The held text goes on if nothing follows it for a while.
-    fn release_after_a_pause(&self, session: &str, id: MessageId) {
-        let (waiting, session) = (Rc::clone(&self.held), session.to_owned());
+    /// Chunks go on that have waited for a while.
+    fn release_after_a_pause(&self) {
+        if self.waits.replace(true) {
+            return;
+        }
+        let (held, waits) = (Rc::clone(&self.held), Rc::clone(&self.waits));
         spawn(async move {
             // Without a pause, the next chunk decides.
-            if sleep(PAUSE).await.is_err() {
-                return;
+            while !held.borrow().is_empty() && sleep(PAUSE).await.is_ok() {
+                grow_older(&mut held.borrow_mut());
             }
-            let mut waiting = waiting.borrow_mut();
-            if waiting.get(&session).is_some_and(|held| held.id == id)
-                && let Some(held) = waiting.remove(&session)
-            {
-                held.release();
-            }
+            waits.set(false);
         });
     }
 
@@ -103,12 +107,23 @@ impl Replay {
                 text,
                 all,
                 message,
+                is_old: false,
             };
             waiting.insert(session.to_owned(), chunk);
-            self.release_after_a_pause(session, head.id);
+            self.release_after_a_pause();
             return Action::Hold;
         }
         of_text(TEXT, &text, &all)
+    }
+}
+
+/// Some time has passed: what was there all the time goes on.
+fn grow_older(held: &mut HashMap<String, Held>) {
+    for (_, chunk) in held.extract_if(|_, chunk| chunk.is_old) {
+        chunk.release();
+    }
+    for chunk in held.values_mut() {
+        chunk.is_old = true;
     }
 }
 

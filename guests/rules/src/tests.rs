@@ -6,6 +6,7 @@ use super::Rules;
 use super::mark::marked;
 
 mod replay;
+mod titles;
 
 /// The powers in the README.
 const LEAST: &[&str] = &[
@@ -16,6 +17,8 @@ const LEAST: &[&str] = &[
     "answers.read",
     "answers.change",
     "answers.send",
+    "titles.read",
+    "titles.change",
     "turns.read",
     "files.read",
 ];

@@ -83,12 +83,30 @@ impl Asked<'_> {
 }
 
 /// The fewest powers with which a proxy sees its subscriptions: all granted ones that it can use, since subscriptions
-/// do not tell what it does with the messages; and for subscriptions that none of them covers, powers that do.
+/// do not tell what it does with the messages; and for each subscription that none of them covers, the first that does:
+/// those that show less stand before those that show more.
 #[must_use]
 pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Power> {
     let unmet: Vec<_> = asked
         .iter()
         .filter(|asked| !asked.is_met(granted))
+        .collect();
+    let reads = |power: &&Power| {
+        let acts = power.actions().meets(Actions::SEND.and(Actions::DECIDE));
+        !acts && power.needs.is_none()
+    };
+    let missing: Vec<_> = unmet
+        .iter()
+        .flat_map(|asked| {
+            // Each kind of update has a power of its own.
+            let count = match asked.methods.covers("session/update") {
+                true => usize::MAX,
+                false => 1,
+            };
+            let readers = Power::all().filter(reads);
+            let readers = readers.filter(|power| asked.is_met_in_full_by(power));
+            readers.map(|power| power.key).take(count)
+        })
         .collect();
     let wanted = |power: &Power| {
         let actions = power.actions();
@@ -99,8 +117,7 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
             "user.read" => has,
             _ if power.needs.is_some() => has,
             _ if has => actions.meets(Actions::SEND) || touched(),
-            _ if actions.meets(Actions::SEND.and(Actions::DECIDE)) => false,
-            _ => unmet.iter().any(|asked| asked.is_met_in_full_by(power)),
+            key => missing.contains(&key),
         }
     };
     Power::all().filter(|power| wanted(power)).collect()

@@ -79,7 +79,7 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
         "subscribes to session/prompt requests from the client\n",
         "subscribes to initialize requests from the client, but does not see it: that takes `capabilities.read`",
         "! never uses `mcp.read`",
-        r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read"]"#,
+        r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read", "titles.read"]"#,
     ] {
         assert!(said.contains(part), "{said}\nlacks {part}");
     }

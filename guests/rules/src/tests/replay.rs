@@ -199,14 +199,14 @@ proptest! {
 }
 
 #[test]
-fn a_chunk_that_may_begin_the_addition_waits_for_a_second() {
+fn a_chunk_that_may_begin_the_addition_waits_for_a_pause() {
     let (mut host, id) = loading();
     let begin = &tabs()[..12];
     user(&mut host, &text("hi"));
     user(&mut host, &text(begin));
     assert_eq!(shown(&mut host), ["hi"]);
     assert_eq!(host.held().len(), 1);
-    host.elapse(Duration::from_secs(1));
+    host.elapse(Duration::from_secs(2));
     assert_eq!(shown(&mut host), [begin]);
     host.answer(id, json!({}));
     assert!(host.held().is_empty());

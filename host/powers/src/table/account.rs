@@ -55,6 +55,9 @@ const SETTING_UPDATES: Updates = Updates::Of(&[
     "current_mode_update",
     "config_option_update",
 ]);
+const TITLE_UPDATES: Updates = Updates::Of(&["session_info_update"]);
+const TITLES: &[&str] = &["/sessions/*/title"];
+const LIST: &[&str] = &["session/list"];
 const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update", "cursor_update"]);
 
 /// What both sides are, and are able to do. Of capabilities only the shape is shown: they are switches.
@@ -353,6 +356,34 @@ pub(super) const POWERS: &[Power] = &[
             send(Client, Kinds::REQUEST, SETTINGS),
             send(Client, Kinds::REQUEST, OPTIONS),
             updates(Actions::SEND, SETTING_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "titles.read",
+        words: "sees the titles of your sessions",
+        danger: Medium,
+        reason: "titles say what you work on",
+        needs: None,
+        covers: &[
+            Cover {
+                shown: Some(TITLES),
+                ..cover(Actions::READ, Agent, Kinds::RESPONSE, LIST)
+            },
+            updates(Actions::READ, TITLE_UPDATES, &[]),
+        ],
+    },
+    Power {
+        key: "titles.change",
+        words: "changes the titles of your sessions",
+        danger: Medium,
+        reason: "you could take a session for another one",
+        needs: None,
+        covers: &[
+            Cover {
+                places: TITLES,
+                ..cover(Actions::CHANGE, Agent, Kinds::RESULT, LIST)
+            },
+            updates(Actions::CHANGE, TITLE_UPDATES, &["/update/title"]),
         ],
     },
     Power {
