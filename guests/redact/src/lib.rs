@@ -144,6 +144,7 @@ impl Proxy for Redact {
 
     fn restore(&mut self, saved: Json) -> Result<()> {
         self.state = Rc::new(saved.parse()?);
+        self.wait_for_a_pause();
         Ok(())
     }
 
@@ -400,7 +401,7 @@ impl Redact {
 async fn show_at_pauses(detector: &Detector, state: &State) -> Result<()> {
     while state.streams.have_more() {
         sleep(PAUSE).await.map_err(|error| error.message)?;
-        state.streams.grow_older(detector.marking(Marker::Hidden))?;
+        state.streams.grow_older(detector)?;
         save(state)?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 //!
 //! A chunk is not held because of its tail. The decided part is passed on at once, and nothing is lost if the agent
 //! pauses for longer than a proxy may hold a message. At a pause, the beginning of a tail is sent all the same (see
-//! [`Marking::pause`]).
+//! [`Detector::glimpse`]).
 //!
 //! All of it is saved, so that a later instance finds the end of a secret whose beginning an earlier one has withheld.
 //! The stored amount is bounded, per session and in total: at the bound, the longest tail is given up and sent as a
@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use acp_chain_proxy::{Json, Peer};
-use acp_chain_secrets::{Coding, End, Marking, Tail, UNCLEAR};
+use acp_chain_secrets::{Coding, Detector, End, Marking, Tail, UNCLEAR};
 use serde::{Deserialize, Serialize};
 
 /// How many bytes are stored for all sessions together. Saved, they are a few times as long at worst, and below the
@@ -118,19 +118,13 @@ impl Streams {
     }
 
     /// Some time has passed: the tails that were there all the time show their beginnings.
-    pub(crate) fn grow_older(&self, marking: Marking) -> Result<(), String> {
-        for stream in self.0.borrow_mut().values_mut() {
-            stream.age = match stream.age {
-                Age::New => Age::Old,
-                Age::Old => {
-                    let shown = marking.pause(&mut stream.tail)?;
-                    send(stream.last.as_ref(), &shown)?;
-                    Age::Shown
-                }
-                Age::Shown => Age::Shown,
-            };
-        }
-        Ok(())
+    pub(crate) fn grow_older(&self, detector: &Detector) -> Result<(), String> {
+        let mut streams = self.0.borrow_mut();
+        let shown = streams
+            .values_mut()
+            .map(|stream| stream.grow_older(detector));
+        // Each, whatever becomes of the others.
+        shown.fold(Ok(()), Result::and)
     }
 
     /// Ends the running text of a session, and sends its withheld part. Returns whether there was one.
@@ -162,6 +156,20 @@ impl Streams {
 }
 
 impl Stream {
+    fn grow_older(&mut self, detector: &Detector) -> Result<(), String> {
+        match self.age {
+            Age::New => self.age = Age::Old,
+            Age::Old => {
+                self.age = Age::Shown;
+                let text = detector.glimpse(&self.tail)?;
+                send(self.last.as_ref(), text)?;
+                self.tail.show(text.len());
+            }
+            Age::Shown => {}
+        }
+        Ok(())
+    }
+
     /// The bytes needed to store it.
     fn size(&self) -> usize {
         let Self {

@@ -67,7 +67,7 @@ pub struct Tail {
     text: String,
     /// Where it begins.
     from: usize,
-    /// How much of it was shown nevertheless, see [`Marking::pause`].
+    /// How much of it was shown nevertheless.
     #[serde(default)]
     shown: usize,
     effort: Effort,
@@ -84,6 +84,11 @@ impl Tail {
     #[must_use]
     pub fn len(&self) -> usize {
         self.text.len() - self.from
+    }
+
+    /// This much more of it is shown, of what [`Detector::glimpse`] gives.
+    pub fn show(&mut self, length: usize) {
+        self.shown += length;
     }
 
     /// Drops the decided part of a text, except for what the rest needs.
@@ -104,9 +109,6 @@ pub struct Secret {
     /// Its kind, or [`UNCLEAR`]; `None` if it continues an earlier removal.
     pub name: Option<&'static str>,
 }
-
-/// How much of what may begin a secret is shown at a pause, in bytes.
-pub const GLIMPSE: usize = 16;
 
 /// What takes the place of a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -214,6 +216,28 @@ impl Detector {
         Ok(found)
     }
 
+    /// What may be shown of a tail before it is decided, if it is not shown yet: the beginning that is the same in all
+    /// secrets of a rule. The next piece may be long in coming. Of a secret that began in it, the rest is replaced.
+    ///
+    /// # Errors
+    /// If a rule exceeds its memory.
+    pub fn glimpse<'t>(&self, tail: &'t Tail) -> Result<&'t str, String> {
+        let known = self
+            .search()?
+            .known(&self.kinds, &tail.text.as_bytes()[tail.from..]);
+        let until = tail.text.floor_char_boundary(tail.from + known);
+        let may_begin = |byte: &u8| {
+            self.anywhere
+                .iter()
+                .any(|(_, begins)| begins[usize::from(*byte)])
+        };
+        let shown = tail.from + tail.shown;
+        Ok(match tail.text.get(shown..until) {
+            Some(text) if !text.as_bytes().iter().any(may_begin) => text,
+            _ => "",
+        })
+    }
+
     fn scan(&self, tail: &mut Tail, piece: &str, end: End) -> Result<(Scan, String), String> {
         let mut text = mem::take(&mut tail.text);
         text.push_str(piece);
@@ -246,21 +270,6 @@ impl Marking<'_> {
         let out = (!is_whole).then(|| scan.redacted(&text, from, self.marker).text);
         tail.advance(text, &scan);
         Ok(out)
-    }
-
-    /// Shows the beginning of a tail, as the next piece may be long in coming: up to what is a secret as it stands, and
-    /// [`GLIMPSE`] at most. That part stays in the tail: where it turns out to begin a secret, the rest of the secret is
-    /// replaced. Returns what was not shown before.
-    ///
-    /// # Errors
-    /// If a rule exceeds its memory.
-    pub fn pause(self, tail: &mut Tail) -> Result<String, String> {
-        let scan = Scan::of(self.detector, &tail.text, tail.from, tail.effort, End::Here)?;
-        let shown = tail.from + tail.shown;
-        let most = tail.text.floor_char_boundary(tail.from + GLIMPSE);
-        let until = scan.first().unwrap_or(most).clamp(shown, most.max(shown));
-        tail.shown = until - tail.from;
-        Ok(tail.text[shown..until].to_owned())
     }
 
     /// The marker of a secret of this kind.

@@ -30,7 +30,7 @@ mod rules;
 mod text;
 
 pub use coding::{Coding, Decoded};
-pub use detector::{Detector, GLIMPSE, Marker, Marking, Place, Redacted, Secret, Tail, UNCLEAR};
+pub use detector::{Detector, Marker, Marking, Place, Redacted, Secret, Tail, UNCLEAR};
 pub use effort::Effort;
 pub use pattern::pattern;
 pub use rules::{ASSIGNMENT, Rule, defaults};

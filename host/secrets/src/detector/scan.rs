@@ -21,6 +21,9 @@ const BLOCK: usize = LANES * LANE;
 /// The maximum length of a needle.
 const NEEDLE: usize = 12;
 
+/// The maximum number of needles of a rule that may be shown.
+const NEEDLES: usize = 16;
+
 /// How often each of them is checked: it reads as far beyond its own part as a needle that begins there may reach.
 const STOPS: usize = (LANE + NEEDLE) / STEPS;
 
@@ -226,11 +229,6 @@ impl Scan {
         self.spans.is_empty()
     }
 
-    /// Where the first finding begins.
-    pub(super) fn first(&self) -> Option<usize> {
-        Some(self.spans.first()?.range.start)
-    }
-
     /// The findings, relative to this place.
     pub(super) fn secrets(&self, from: usize) -> Vec<Secret> {
         let secret = |span: &Span| Secret {
@@ -288,6 +286,23 @@ impl Search {
         let mut places =
             (earliest..text.len()).filter(|at| self.beginnings.may_begin(&text[*at..]));
         places.find(begins).unwrap_or(text.len())
+    }
+
+    /// How much of the beginning of a text all secrets of a rule begin with, or nearly all: a needle, or the beginning of
+    /// one if the text ends with it. None of it, if a rule has so many needles that they tell something.
+    pub(super) fn known(&self, kinds: &[Kind], text: &[u8]) -> usize {
+        let text = text[..text.len().min(NEEDLE)].to_ascii_lowercase();
+        let tells = |needed: &Needed| kinds[needed.kind].rule.needles.len() > NEEDLES;
+        let mut known = 0;
+        for (needle, rules) in self.texts.iter().zip(&self.needed_by) {
+            if text.starts_with(needle.as_bytes()) || needle.as_bytes().starts_with(&text) {
+                if rules.iter().any(tells) {
+                    return 0;
+                }
+                known = known.max(needle.len().min(text.len()));
+            }
+        }
+        known
     }
 
     /// The places in this part of a text where a match with a needle may begin. Not in order, and some of them twice:

@@ -49,6 +49,13 @@ fn in_pieces(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     out + &next(detector, &mut tail, "", End::Here)
 }
 
+/// What is shown at a pause.
+fn pause(detector: &Detector, tail: &mut Tail) -> String {
+    let shown = detector.glimpse(tail).expect("in memory").to_owned();
+    tail.show(shown.len());
+    shown
+}
+
 /// The same, with a pause after each piece of these lengths.
 fn with_pauses(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     let (mut tail, mut out) = (Tail::default(), String::new());
@@ -57,8 +64,7 @@ fn with_pauses(detector: &Detector, text: &str, lengths: &[usize]) -> String {
         let length = lengths.next().copied().unwrap_or(1);
         let (piece, after) = rest.split_at(rest.ceil_char_boundary(rest.len().min(length)));
         out += &next(detector, &mut tail, piece, End::Open);
-        let marking = detector.marking(Marker::Redacted);
-        out += &marking.pause(&mut tail).expect("in memory");
+        out += &pause(detector, &mut tail);
         rest = after;
     }
     out + &next(detector, &mut tail, "", End::Here)
@@ -375,34 +381,61 @@ fn only_what_may_be_a_beginning_is_kept_back() {
 const TOKEN: &str = "ghp_x7Kp2Vq9Zt4Lm8Rw3Ns6Yb1Hc5Jd0Gf7Te2u";
 
 #[test]
-fn at_a_pause_the_beginning_of_what_is_kept_back_is_shown() {
-    let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC";
+fn at_a_pause_what_all_secrets_of_a_rule_begin_with_is_shown() {
+    let detector = detector();
     for (text, shown) in [
         ("All is do", "All is do"),
-        ("the password: ", "the password: "),
+        ("this ends with -----BEG", "this ends with -----BEG"),
+        ("adobe_key = ", "adobe"),
+        ("redis://:hunter2", "redis://"),
+        (&TOKEN[..30], "ghp_"),
+        (&format!("it is {TOKEN}"), "it is ghp_"),
         (
-            "see https://example.com/a/long/path",
-            "see https://example.com/a/long/path",
+            "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B",
+            "-----BEGIN",
         ),
-        (&TOKEN[..30], &TOKEN[..16]),
-        (&format!("it is {TOKEN}"), "it is "),
-        (key, &key[..16]),
     ] {
-        let (detector, mut tail) = (detector(), Tail::default());
+        let mut tail = Tail::default();
         let mut out = next(&detector, &mut tail, text, End::Open);
-        let marking = detector.marking(Marker::Redacted);
-        out += &marking.pause(&mut tail).expect("in memory");
+        out += &pause(&detector, &mut tail);
         assert_eq!(out, shown);
-        assert_eq!(marking.pause(&mut tail).expect("in memory"), "", "{text}");
+        assert_eq!(pause(&detector, &mut tail), "", "{text}");
     }
 }
 
 #[test]
 fn of_a_secret_that_began_before_a_pause_the_rest_is_replaced() {
-    assert_eq!(
-        with_pauses(&detector(), &format!("{TOKEN} is it"), &[20, 100]),
-        format!("{}[redacted: github-pat] is it", &TOKEN[..16]),
-    );
+    for (text, shown) in [
+        (format!("{TOKEN} is it"), "ghp_[redacted: github-pat] is it"),
+        (
+            "redis://:hunter2@cache.internal:6379 is it".to_owned(),
+            "redis://:[redacted: generic-credential-uri]@cache.internal:6379 is it",
+        ),
+    ] {
+        assert_eq!(with_pauses(&detector(), &text, &[16, 100]), shown);
+    }
+}
+
+#[test]
+fn a_pattern_of_the_users_shows_no_more_than_its_literal_text_at_a_pause() {
+    for (regex, text, shown) in [
+        (
+            r"pin:(\d{4});",
+            "my pin:1234; is",
+            "my pin:[redacted: own] is",
+        ),
+        (
+            "acme-[0-9]{6}",
+            "my acme-012345 is",
+            "my acme-[redacted: own] is",
+        ),
+        ("[0-9]{6}", "my 012345 is", "my [redacted: own] is"),
+        ("[^a-z ]{6}", "my 012345 is", "my [redacted: own] is"),
+    ] {
+        let rule = crate::pattern("own", regex).expect("right");
+        let detector = Detector::new([rule]).expect("right");
+        assert_eq!(with_pauses(&detector, text, &[1]), shown);
+    }
 }
 
 #[test]
@@ -552,7 +585,7 @@ proptest! {
     }
 
     #[test]
-    fn pauses_lose_nothing_and_show_no_more_of_a_secret_than_its_beginning(
+    fn pauses_lose_nothing_and_show_nothing_of_a_secret_but_what_it_begins_with(
         text in texts(),
         cuts in proptest::collection::vec(1..20_usize, 1..40),
     ) {
@@ -562,9 +595,12 @@ proptest! {
         if secrets.is_empty() {
             prop_assert_eq!(&out, &text);
         }
-        for secret in secrets {
-            let end = &text[text.ceil_char_boundary(secret.range.start + GLIMPSE).min(secret.range.end)..secret.range.end];
-            prop_assert!(end.len() < 8 || text.matches(end).count() > 1 || !out.contains(end), "{:?} in {:?}", end, out);
+        for Secret { range, .. } in secrets {
+            let begins = text.ceil_char_boundary(range.start + 12).min(range.end);
+            for hidden in [&text[begins..range.end], &text[range.clone()]] {
+                let is_else = text.matches(hidden).count() > 1;
+                prop_assert!(hidden.len() < 4 || is_else || !out.contains(hidden), "{hidden} in {out}");
+            }
         }
     }
 
