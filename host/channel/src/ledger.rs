@@ -11,7 +11,7 @@ use super::{
     Action, CAPABILITIES, Change, Decision, Delivery, Effect, MessageId, Offer, Peer, Progress,
     capability, seen_subject, subject,
 };
-use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, Quantity, SHORTEST_PAUSE};
+use crate::limits::{LONGEST_PAUSE, LONGEST_URI, Limits, PAUSES, Quantity, SHORTEST_PAUSE};
 use acp_chain_powers::{Actions, Grant, LONGEST_METHOD, MASK, Sight};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{self as rpc, Message, member};
@@ -52,6 +52,7 @@ pub struct Ledger {
     messages: HashMap<MessageId, Entry>,
     /// Its own open requests.
     asked: HashSet<MessageId>,
+    pauses: HashSet<MessageId>,
     held: usize,
     held_bytes: usize,
     effects: Vec<Effect>,
@@ -100,6 +101,7 @@ impl Ledger {
             next: first,
             messages: HashMap::new(),
             asked: HashSet::new(),
+            pauses: HashSet::new(),
             held: 0,
             held_bytes: 0,
             effects: Vec::new(),
@@ -194,7 +196,9 @@ impl Ledger {
 
     /// Records that the proxy's own request has been answered.
     pub fn answered(&mut self, id: MessageId) {
-        self.asked.remove(&id);
+        if !self.asked.remove(&id) {
+            self.pauses.remove(&id);
+        }
     }
 
     /// Takes the message of the current call out of the proxy's hands, unless it holds it; checks that the action is
@@ -308,19 +312,19 @@ impl Ledger {
             let text = format!("a pause takes {longest} at most");
             return Err(ChannelError::Invalid(text));
         }
-        if self.asked.len() >= self.limits.requests {
+        if self.pauses.len() >= PAUSES {
             return Err(ChannelError::Full);
         }
         let id = self.allot();
         let after = Duration::from_millis(milliseconds);
         self.push(Effect::Wake { id, after })?;
-        self.asked.insert(id);
+        self.pauses.insert(id);
         Ok(id)
     }
 
     /// `channel.cancel`.
     pub fn cancel(&mut self, id: MessageId) -> Result<(), ChannelError> {
-        if !self.asked.contains(&id) {
+        if !self.asked.contains(&id) && !self.pauses.contains(&id) {
             return Err(ChannelError::UnknownMessage);
         }
         self.push(Effect::Cancel { id })

@@ -37,15 +37,6 @@ pub enum Item {
     Expired(MessageId),
 }
 
-/// Something that a proxy asked for.
-#[derive(Clone, Copy, Debug)]
-pub enum Wish {
-    /// The answer to its own request.
-    Answer(ExchangeId),
-    /// To be called again, at this time.
-    Wake(Instant),
-}
-
 /// A message that a proxy holds.
 #[derive(Debug)]
 pub struct Held {
@@ -111,14 +102,16 @@ pub struct Hop {
     pub held: HashMap<MessageId, Held>,
     /// Responses that wait for a held notification, and the messages behind them.
     pub parked: Parked,
-    /// What it asked for, and has not got yet.
-    pub asked: HashMap<MessageId, Wish>,
+    /// Its own unanswered requests.
+    pub asked: HashMap<MessageId, ExchangeId>,
+    /// The account of its own requests, also of those of earlier instances, and of sessions that it gave to requests of others.
+    pub kept: Account,
+    /// When its pauses end. None of them keeps an instance that has nothing else to do.
+    pub pauses: HashMap<MessageId, Instant>,
     /// When it may be called after a pause again.
     pub rests_until: Instant,
     /// When it was called after a pause, while that lasts.
     pub woken: Option<Instant>,
-    /// The account of those, also of earlier instances, and of sessions that it gave to requests of others.
-    pub kept: Account,
     /// The state that it saved last.
     pub saved: Option<String>,
     /// The first number of the next instance.
@@ -218,6 +211,7 @@ impl Hop {
             key_in_hand: None,
             held: HashMap::new(),
             asked: HashMap::new(),
+            pauses: HashMap::new(),
             rests_until: Instant::now(),
             woken: None,
             saved: None,

@@ -50,6 +50,9 @@ pub(crate) fn wake_after(milliseconds: u32) -> Result<MessageId> {
     if milliseconds > LONGEST_PAUSE {
         return Err(ChannelError::Invalid("a pause takes 1h at most".into()));
     }
+    if LINE.with_borrow(|line| line.pauses.len()) >= MOST_PAUSES {
+        return Err(ChannelError::Full);
+    }
     let id = line::next_id();
     LINE.with_borrow_mut(|line| {
         let after = Duration::from_millis(milliseconds.max(SHORTEST_PAUSE).into());
@@ -106,6 +109,9 @@ pub(crate) fn log(level: Level, text: &str) {
 const SHORTEST_PAUSE: u32 = 10;
 const LONGEST_PAUSE: u32 = 60 * 60 * 1000;
 
+/// How many pauses may last at once.
+const MOST_PAUSES: usize = 16;
+
 /// How many bytes can be saved, by default.
 const MOST_STATE: usize = 1024 * 1024;
 
@@ -122,10 +128,10 @@ pub(crate) fn save(state: Json) -> Result<()> {
 }
 
 fn may_speak() -> Result<()> {
-    match LINE.with_borrow(|line| line.open) {
-        true => Ok(()),
-        false => Err(ChannelError::Denied("there are no neighbours yet".into())),
+    if LINE.with_borrow(|line| line.open) {
+        return Ok(());
     }
+    Err(ChannelError::Denied("there are no neighbours yet".into()))
 }
 
 fn allowed(to: Peer, kind: Kind, method: &str, params: &Json) -> Result<()> {

@@ -259,8 +259,9 @@ declare module "acp-chain:proxy/channel@0.1.1" {
   /**
    * Asks the host to call this proxy again after so many milliseconds, 10 at least and an hour at most. That
    * call is of `handler.on-response`: the number is the one returned, the method `wake-after`, the outcome
-   * `null`. It counts among the proxy's open requests until then, and `cancel` makes it come at once. After
-   * such a call, the next one comes no sooner than nine times as long as that call took.
+   * `null`. `cancel` ends the pause. After such a call, the next one comes no sooner than nine times as long as
+   * that call took. 16 pauses may last at once, and all end with the instance: when it breaks, sleeps, leaves or
+   * is replaced.
    * @throws {globalThis.Error & { payload: ChannelError }}
    */
   export function wakeAfter(milliseconds: number): MessageId;

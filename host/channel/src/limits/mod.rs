@@ -297,6 +297,9 @@ pub const SHORTEST_PAUSE: u64 = 10;
 /// See [`SHORTEST_PAUSE`].
 pub const LONGEST_PAUSE: u64 = 60 * 60 * 1000;
 
+/// How many pauses of a proxy may last at once.
+pub const PAUSES: usize = 16;
+
 /// How many times as long as it took to call a proxy after a pause, its next pause is at least.
 pub const REST: u32 = 9;
 
@@ -325,6 +328,13 @@ pub const FIXED: &[Fixed] = &[
         value: LONGEST_PAUSE,
         what: "the longest time after which a proxy asks to be called again; the shortest is 10 ms",
         passing: "it is not called",
+    },
+    Fixed {
+        name: "pauses",
+        quantity: Quantity::Count,
+        value: PAUSES as u64,
+        what: "such times that run at once",
+        passing: "the proxy's call to the channel fails",
     },
     Fixed {
         name: "rest",

@@ -19,7 +19,7 @@ use super::steps::Answer;
 use crate::PATIENCE;
 use crate::edge::Edge;
 use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
-use crate::hop::{Held, Hop, Item, Wish};
+use crate::hop::{Held, Hop, Item};
 use crate::life::Life;
 use crate::losses::Losses;
 use crate::member::Member;
@@ -29,7 +29,6 @@ use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
-use crate::version::{Version, version_of};
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
@@ -200,7 +199,7 @@ impl Core {
         let number =
             self.exchanges
                 .open(Origin::Hop(index, id), to, route.clone(), message, charge);
-        self.hops[index].asked.insert(id, Wish::Answer(number));
+        self.hops[index].asked.insert(id, number);
         Some(number)
     }
 
@@ -238,18 +237,13 @@ impl Core {
         unsaid
     }
 
-    /// Takes back what a proxy asked for, all of it or what a version of its asked for. Returns the requests among that.
-    pub fn take_asked(&mut self, index: HopIndex, of: Option<Version>) -> Vec<ExchangeId> {
-        let is_of = |id: &MessageId| of.is_none_or(|version| version_of(*id) == version);
-        let asked = self.hops[index].asked.extract_if(|id, _| is_of(id));
-        let requests = asked.filter_map(|(id, wish)| match wish {
-            Wish::Answer(number) => Some(number),
-            Wish::Wake(at) => {
-                self.timers.clear(at, Timer::Wake(index, id));
-                None
-            }
-        });
-        requests.collect()
+    /// The pauses of a proxy end with its instance.
+    pub fn end_pauses(&mut self, index: HopIndex) {
+        let hop = &mut self.hops[index];
+        hop.woken = None;
+        for (id, at) in hop.pauses.drain() {
+            self.timers.clear(at, Timer::Wake(index, id));
+        }
     }
 
     /// Takes a held message from its proxy.

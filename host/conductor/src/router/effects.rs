@@ -6,7 +6,6 @@ use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
 use super::{failure, pauses, reads, setup, verdict, withdraw};
-use crate::hop::Wish;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -41,13 +40,12 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &m
                 failure::fail(core, index, routed, &reason, steps);
             }
         }
-        Effect::Cancel { id } => match core.hops[index].asked.get(&id).copied() {
-            Some(Wish::Answer(number)) => {
+        Effect::Cancel { id } => {
+            pauses::cut_short(core, index, id);
+            if let Some(&number) = core.hops[index].asked.get(&id) {
                 withdraw::withdraw(core, mcp, number, new_cancel(), steps);
             }
-            Some(Wish::Wake(at)) => pauses::cut_short(core, index, id, at),
-            None => {}
-        },
+        }
         Effect::Wake { id, after } => pauses::ask(core, index, id, after),
     }
     steps.push(Step::Effects(did));

@@ -104,8 +104,9 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     // That includes what older versions had.
     hop.versions.retired.clear();
     let had = hop.give_up();
-    let asked = core.take_asked(index, None).into_iter();
-    steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
+    let asked = hop.asked.drain();
+    steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));
+    core.end_pauses(index);
     let why: Arc<str> = failure.to_string().into();
     if core.hops[index].native().is_some() {
         let first = native::cut(core, index, steps);

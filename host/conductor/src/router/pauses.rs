@@ -1,14 +1,14 @@
 //! Pauses: a proxy asks to be called again after a while.
 //!
 //! A proxy that computes long in such a call rests for a multiple of that time, so that none keeps a processor busy
-//! while nothing happens.
+//! while nothing happens. A pause ends with the instance that asked for it, and keeps none.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::core::Core;
-use crate::hop::{Item, Wish};
+use crate::hop::Item;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use acp_chain_channel::limits::REST;
@@ -20,7 +20,7 @@ const METHOD: &str = "wake-after";
 /// A proxy asks to be called again.
 pub(super) fn ask(core: &mut Core, index: HopIndex, id: MessageId, after: Duration) {
     let at = core.now + after;
-    core.hops[index].asked.insert(id, Wish::Wake(at));
+    core.hops[index].pauses.insert(id, at);
     core.timers.set(at, Timer::Wake(index, id));
 }
 
@@ -29,22 +29,25 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, id: MessageId) {
     core.enqueue(index, Item::Wake(id));
 }
 
-/// A proxy does not want to wait longer.
-pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId, at: Instant) {
-    core.timers.clear(at, Timer::Wake(index, id));
-    ask(core, index, id, Duration::ZERO);
+/// A proxy cancels a pause.
+pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
+    let at = core.hops[index].pauses.get(&id).copied();
+    // Otherwise its end waits for the proxy already.
+    if let Some(at) = at.filter(|at| *at > core.now) {
+        core.timers.clear(at, Timer::Wake(index, id));
+        ask(core, index, id, Duration::ZERO);
+    }
 }
 
-/// What a proxy is called with at the end of a pause, unless it no longer asks for that, or has to rest.
+/// What a proxy is called with at the end of a pause; if it has to rest, the pause lasts longer.
 pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Delivery> {
     let hop = &mut core.hops[index];
-    hop.asked.remove(&id)?;
+    hop.pauses.remove(&id)?;
     if hop.rests_until > core.now {
         let rest = hop.rests_until - core.now;
         ask(core, index, id, rest);
         return None;
     }
-    hop.woken = Some(Instant::now());
     Some(Delivery {
         id,
         sender: Peer::Client,
@@ -56,7 +59,7 @@ pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Del
     })
 }
 
-/// The call at the end of a pause is over.
+/// The call at the end of a pause is over, and so are its effects.
 pub(super) fn rest(core: &mut Core, index: HopIndex) {
     let hop = &mut core.hops[index];
     if let Some(woken) = hop.woken.take() {

@@ -192,6 +192,7 @@ pub(super) fn part(core: &mut Core) {
     for index in core.joined.take_free(|index| hops[index].is_at_rest()) {
         core.trace_tally(index);
         core.trace_state(index, State::Ended, None);
+        core.end_pauses(index);
         let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
         core.losses.forget(Place::Hop(index));
         core.sessions.begun[index] = <_>::default();

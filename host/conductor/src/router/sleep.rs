@@ -65,6 +65,7 @@ pub(super) fn on_timer(core: &mut Core, mcp: &Mcp, index: HopIndex) {
 
 fn fall_asleep(core: &mut Core, index: HopIndex) {
     core.trace_tally(index);
+    core.end_pauses(index);
     let hop = &mut core.hops[index];
     if let Life::Idle(mut part) = std::mem::replace(&mut hop.life, Life::Asleep) {
         hop.next_number = part.allot();

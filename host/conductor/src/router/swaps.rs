@@ -14,7 +14,7 @@ use crate::life::Life;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
-use crate::version::{Version, first_of};
+use crate::version::{Version, first_of, version_of};
 use crate::versions::Starting;
 use crate::{Swap, Terms};
 use acp_chain_channel::limits::OLD_VERSIONS;
@@ -188,12 +188,9 @@ pub(super) fn end(
         cut_short(why);
     }
     hop.versions.retired.retain(|one| one.version != version);
-    let asked = core.take_asked(index, Some(version)).into_iter();
-    steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
-    let held = core.hops[index]
-        .held
-        .iter()
-        .filter(|(_, held)| held.version == version);
+    let asked = hop.asked.extract_if(|id, _| version_of(*id) == version);
+    steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));
+    let held = hop.held.iter().filter(|(_, held)| held.version == version);
     let mut held: Vec<_> = held.map(|(id, held)| (held.routed.arrival, *id)).collect();
     held.sort_unstable();
     for (_, id) in held {

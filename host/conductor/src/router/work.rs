@@ -3,6 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use tokio::time::Instant;
+
 use super::busy::{Busy, Done, Work};
 use super::core::Core;
 use super::mcp::Mcp;
@@ -116,9 +118,14 @@ pub(super) fn call_again(
     id: MessageId,
     steps: &mut Steps,
 ) {
-    if let Some(delivery) = pauses::end(core, index, id) {
-        let event = Event::Answer(delivery);
-        call(core, mcp, index, version_of(id), event, steps);
+    let Some(delivery) = pauses::end(core, index, id) else {
+        return;
+    };
+    let hop = &mut core.hops[index];
+    if let Some(part) = hop.take_part(version_of(id)) {
+        hop.woken = Some(Instant::now());
+        let work = Work::Call(part.call(Event::Answer(delivery)));
+        begin(core, mcp, index, work, steps);
     }
 }
 
@@ -228,7 +235,6 @@ fn finish(
     steps: &mut Steps,
 ) {
     core.trace_untold(index, &mut *part);
-    pauses::rest(core, index);
     let hop = &mut core.hops[index];
     let version = hop.put_back(part);
     let is_at_work = version == hop.versions.current;
@@ -265,6 +271,7 @@ pub(super) fn conclude(
     outcome: Outcome,
     steps: &mut Steps,
 ) {
+    pauses::rest(core, index);
     if let Outcome::Broke(failure) = outcome {
         return steps.push(Step::Break(index, failure.into()));
     }

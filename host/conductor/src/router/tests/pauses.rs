@@ -7,7 +7,7 @@ use tokio::time::Instant;
 use super::{PROMPT, Says, client, heard, scripted, under};
 use crate::router::Router;
 use crate::{Proxy, Terms};
-use acp_chain_channel::limits::REST;
+use acp_chain_channel::limits::{PAUSES, REST};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer};
 
 /// Holds each prompt for a second, or until it hears `hurry`.
@@ -116,13 +116,14 @@ fn a_proxy_that_computes_long_rests_for_longer() {
 }
 
 #[test]
-fn a_pause_has_its_bounds_and_counts_among_the_open_requests() {
+fn pauses_have_their_bounds() {
     let proxy = scripted("asks", "*", |event, ledger| {
         if let Event::Message(_) = event {
             let too_long = ledger.wake_after(u32::MAX).unwrap_err().to_string();
             assert_eq!(too_long, "a pause takes 1h at most");
-            while ledger.wake_after(3_600_000).is_ok() {}
-            let full = ledger.request(Peer::Agent, "own", "{}").unwrap_err();
+            let pauses = std::iter::from_fn(|| ledger.wake_after(3_600_000).ok());
+            assert_eq!(pauses.count(), PAUSES);
+            let full = ledger.wake_after(10).unwrap_err();
             assert_eq!(full.to_string(), "too much is outstanding");
         }
         Says::Decided(Decision::Forward)
@@ -130,4 +131,24 @@ fn a_pause_has_its_bounds_and_counts_among_the_open_requests() {
     let (mut router, _) = router(proxy);
     client(&mut router, PROMPT);
     assert_eq!(prompts(&mut router), 1);
+}
+
+#[test]
+fn a_pause_does_not_keep_a_proxy_awake() {
+    let terms = Terms {
+        grant: Grant::unlimited().into(),
+        sleep_after: Some(Duration::from_mins(1)),
+        ..Terms::default()
+    };
+    let (proxy, starts) = under(terms, "waits", "ping", |_, ledger| {
+        ledger.wake_after(3_600_000).unwrap();
+        Says::Decided(Decision::Forward)
+    });
+    let (mut router, start) = router(proxy);
+    let ping = r#"{"jsonrpc":"2.0","method":"ping"}"#;
+    client(&mut router, ping);
+    pass(&mut router, start + Duration::from_mins(2));
+    assert_eq!(router.next_timer(), None);
+    client(&mut router, ping);
+    assert_eq!(starts.lock().unwrap().len(), 1);
 }
