@@ -26,6 +26,8 @@ pub enum Timer {
     Introduction(HopIndex),
     /// The client should have given the files that proxies read, up to the request of this number.
     Reads(ExchangeId),
+    /// A server should have taken the connection that this request makes.
+    Connect(ExchangeId),
     /// A request no longer waits for its project.
     Lookup(ExchangeId),
 }

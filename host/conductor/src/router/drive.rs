@@ -139,6 +139,7 @@ impl Router {
                 Timer::Retire(index, version) => swaps::on_timer(core, index, version, steps),
                 Timer::Introduction(index) => native::on_introduction_timer(core, index, steps),
                 Timer::Reads(last) => reads::late(core, mcp, last, steps),
+                Timer::Connect(number) => mcp.connects_late(core, number, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
                     // In turn, as the proxy may be about to settle it, and in the order of those that ran out before.

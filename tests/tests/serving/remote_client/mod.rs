@@ -1,6 +1,7 @@
 //! A remote agent, by HTTP and WebSocket: with the npm SDK's server, and with a server that does what it should not.
 
 mod broken;
+mod nginx;
 mod npm;
 mod refused;
 mod server;

@@ -10,7 +10,7 @@ use super::server::Server;
 use super::{INITIALIZE, program, start};
 
 /// What is said of a connection that fails with its first message.
-async fn told(command: Command) -> String {
+pub(super) async fn told(command: Command) -> String {
     let mut client = start(command);
     client.wire.ask("initialize", INITIALIZE);
     let exit = client.finish().await.unwrap();

@@ -371,7 +371,7 @@ fn offers_of(core: &Core, provider: Provider) -> Offers {
     }
 }
 
-fn whose(core: &Core, provider: Provider) -> String {
+pub(super) fn whose(core: &Core, provider: Provider) -> String {
     match provider {
         Provider::Client => "the client".to_owned(),
         Provider::Proxy(_) | Provider::Component(_) => {

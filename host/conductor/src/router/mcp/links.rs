@@ -6,8 +6,10 @@
 //! call.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use super::Mcp;
+use super::declare::whose;
 use super::servers::{Link, LinkState};
 use super::to_links::lose_link;
 use super::{CONNECT, DISCONNECT, MESSAGE};
@@ -17,7 +19,8 @@ use crate::route::{Place, Target, Via};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
 use crate::router::core::Core;
-use crate::router::steps::{Step, Steps, Task};
+use crate::router::steps::{Answer, Step, Steps, Task};
+use crate::timers::Timer;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::LONGEST_ID;
 use acp_chain_mcp::ConnectionId;
@@ -33,6 +36,9 @@ const OPEN: usize = 1024;
 
 /// The most that may wait for a client's connection.
 const WAITING: usize = 256;
+
+/// How long a server may take for a connection: it may have to be fetched first.
+const CONNECTION: Duration = Duration::from_mins(1);
 
 impl Mcp {
     /// Takes in an arrival from the bridge.
@@ -220,11 +226,39 @@ impl Mcp {
                 );
                 let connects = Origin::Connecting(link);
                 let number = self.ask_from(core, link, connects, false, &params, steps)?;
+                core.timers
+                    .set(core.now + CONNECTION, Timer::Connect(number));
                 let entry = self.servers.links.get_mut(&link)?;
                 entry.state = LinkState::Connecting(number, vec![(message, charge)]);
             }
         }
         None
+    }
+
+    /// If a server has not taken a connection yet, the MCP client gets an error, and the user is told once.
+    pub(in crate::router) fn connects_late(
+        &mut self,
+        core: &mut Core,
+        number: ExchangeId,
+        steps: &mut Steps,
+    ) {
+        let Some(exchange) = core.exchanges.get(number) else {
+            return;
+        };
+        let Origin::Connecting(link) = exchange.origin else {
+            return;
+        };
+        let link = self.servers.links.get(&link);
+        let Some(server) = link.and_then(|link| self.servers.all.get(&link.server)) else {
+            return;
+        };
+        let whose = whose(core, server.provider);
+        let seconds = CONNECTION.as_secs();
+        let text = format!("an MCP server of {whose} took no connection within {seconds} s");
+        let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {text}"));
+        let answer = Answer::new(number, server.at, Message::error(&error));
+        core.tell_once(&text, &format!("{text}; the agent goes on without it."));
+        steps.extend([Step::Withdraw(number, new_cancel()), Step::Answer(answer)]);
     }
 
     fn says_too_much(&mut self, core: &mut Core, link: LinkId) {

@@ -64,6 +64,27 @@ async fn what_waits_for_connections_to_servers_has_a_bound() {
 }
 
 #[tokio::test]
+async fn a_server_that_takes_no_connection_is_given_up() {
+    let mut router = visited(7);
+    says(&mut router, 7, "m", 1);
+    let asked = heard(&mut router, Peer::Client).concat();
+    assert!(asked.contains("mcp/connect"), "{asked}");
+    router.advance(Instant::now() + Duration::from_secs(61));
+    router.pump(1000);
+    client(&mut router, PROMPT);
+    let told = heard(&mut router, Peer::Client).concat();
+    assert!(told.contains("$/cancel_request"), "{told}");
+    let why =
+        "an MCP server of the client took no connection within 60 s; the agent goes on without it";
+    assert!(told.contains(why), "{told}");
+    assert_eq!(router.mcp.servers.connecting.kept(), 0);
+    // The next message asks anew.
+    says(&mut router, 7, "m", 1);
+    let again = heard(&mut router, Peer::Client).concat();
+    assert!(again.contains("mcp/connect"), "{again}");
+}
+
+#[tokio::test]
 async fn a_seat_is_given_nothing_while_all_of_them_keep_as_much_as_they_may() {
     let mut router = visited(7);
     says(&mut router, 7, "m", 1);
