@@ -38,8 +38,8 @@ def start(config, saved):
         fail(config["fail"])
 
 
-@proxy.on_request("test/sleep")
-async def on_sleep(message):
+@proxy.on_request("test/pause")
+async def on_pause(message):
     await sleep(0.5)
     return respond("late")
 
