@@ -63,6 +63,15 @@ pub fn program() -> PathBuf {
     built(profile.join("acp-chain"))
 }
 
+/// The program of the checkout's own commands, as [`program`] is found.
+///
+/// # Panics
+/// If it was not built.
+#[must_use]
+pub fn xtask() -> PathBuf {
+    built(program().with_file_name("xtask"))
+}
+
 /// The program that carries the extensions. It stays as long as this process, and its folder for ever.
 static INSTALLED: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = target().join("tmp/installed");

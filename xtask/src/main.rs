@@ -79,7 +79,11 @@ enum InCheckout {
     /// Run real coding agents, each by itself and behind the chain, and compare what a client sees.
     Agents(agents::Options),
     /// Show one turn through the real host: what each proxy makes of each message.
-    Demo,
+    Demo {
+        /// A program that carries the extensions, in place of one that is built.
+        #[arg(long)]
+        program: Option<PathBuf>,
+    },
     /// Drive a chain with a proxy that crashes now and then, and see that nothing grows or is lost.
     Soak {
         /// For how long.
@@ -147,7 +151,7 @@ fn run(command: InCheckout) -> Result<ExitCode> {
         InCheckout::Dist { options } => make(workspace, "dist", &options)?,
         InCheckout::Peers => peers::fetch(workspace)?,
         InCheckout::Agents(options) => return agents::run(workspace, &options),
-        InCheckout::Demo => return demo::run(workspace),
+        InCheckout::Demo { program } => return demo::run(workspace, program),
         InCheckout::Soak { minutes } => return soak::run(workspace, minutes),
         InCheckout::Portable => portable::check(workspace)?,
         InCheckout::Newest => newest::check(workspace)?,

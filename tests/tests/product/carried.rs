@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::Output;
 
 use acp_chain_tests::envelope::Message;
-use acp_chain_tests::host::{EXTENSIONS, component, installed, peer, recorded, script};
+use acp_chain_tests::host::{EXTENSIONS, component, installed, peer, recorded, script, xtask};
 use acp_chain_tests::process::Process;
 use acp_chain_tests::transcript::Transcript;
 use acp_chain_tests::wire::watched;
@@ -358,4 +358,18 @@ async fn whoever_makes_a_component_makes_an_extension_of_it_by_one_command() {
     .unwrap();
     let (made, printed) = user.output(["package", "bare.wasm"]).await;
     assert!(!made && printed.contains("extension.toml: in the package: `limits`: unknown key `x`"));
+}
+
+#[tokio::test]
+async fn the_demo_shows_what_it_promises() {
+    let mut demo = Command::new(xtask());
+    demo.args(["demo", "--program"]).arg(installed());
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = demo.kill_on_drop(true).output().await.unwrap();
+    let printed = String::from_utf8([stdout, stderr].concat()).unwrap();
+    assert!(status.success(), "{printed}");
+    assert_eq!(printed.matches("✓ ").count(), 5, "{printed}");
 }
