@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +24,19 @@ pub fn text(path: &Path) -> Result<String> {
     Ok(text.to_owned())
 }
 
+/// The lines of an output, read in a thread of their own, so that waiting for one can be given up.
+pub fn lines(output: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    lines
+}
+
 impl Host {
     /// Starts a command that serves on its standard input and output.
     pub fn launch(command: &[String]) -> Result<Self> {
@@ -40,16 +53,7 @@ impl Host {
             .spawn()
             .with_context(|| format!("{program} cannot be started"))?;
         let input = child.stdin.take().context("no input")?;
-        let output = BufReader::new(child.stdout.take().context("no output")?);
-        let (sender, lines) = channel();
-        // In a thread of its own, so that waiting for a line can be given up.
-        thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
+        let lines = lines(child.stdout.take().context("no output")?);
         Ok(Self {
             child,
             input,

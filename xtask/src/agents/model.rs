@@ -1,16 +1,15 @@
 //! The scripted model of one trial.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::thread;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
 use super::install::Installed;
+use crate::host::lines;
 
 /// A running model; it ends with this.
 pub struct Model {
@@ -29,15 +28,7 @@ impl Model {
             .stderr(File::create(logs.join("model.log"))?)
             .spawn()
             .context("the scripted model does not start")?;
-        let output = BufReader::new(child.stdout.take().context("no output")?);
-        let (sender, lines) = channel();
-        thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    break;
-                }
-            }
-        });
+        let lines = lines(child.stdout.take().context("no output")?);
         let port = lines
             .recv_timeout(Duration::from_secs(30))
             .context("the scripted model prints no port")?;
