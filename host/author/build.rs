@@ -8,15 +8,17 @@ use std::{env, fs};
 use toml::{Table, Value};
 
 /// The crates in a project, with their folders here.
-const CRATES: [(&str, &str); 2] = [
+const CRATES: [(&str, &str); 3] = [
+    ("acp-chain-acp", "../acp"),
     ("acp-chain-powers", "../powers"),
     ("acp-chain-proxy", "../../guests/acp-chain-proxy"),
 ];
 
 /// Embedded folders: added files are embedded too.
-const EMBEDDED: [&str; 4] = [
+const EMBEDDED: [&str; 5] = [
     "templates",
     "sdk",
+    "../acp/src",
     "../powers/src",
     "../../guests/acp-chain-proxy/src",
 ];

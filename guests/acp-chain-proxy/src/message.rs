@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use acp_chain_acp::{Life, UPDATE};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -82,6 +83,26 @@ impl Head {
     #[must_use]
     pub fn read<T: DeserializeOwned>(&self, pointer: &str) -> Option<T> {
         crate::channel::read(self.id, pointer).ok()??.parse().ok()
+    }
+
+    /// Whether it is an update by which the agent ends its work in a session, as from version 2 on (v2, Prompt
+    /// Lifecycle). Reads the body.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let is = |pointer: &str, text| self.read::<String>(pointer).as_deref() == Some(text);
+        self.method == UPDATE
+            && is("/update/sessionUpdate", "state_update")
+            && is("/update/state", "idle")
+    }
+}
+
+impl Response {
+    /// Whether it ends the turn of a prompt: with an error, or, in version 1, with the reason. From version 2 on it only
+    /// says that the agent has the prompt, and an [update](Head::is_idle) ends the turn. Reads the body.
+    #[must_use]
+    pub fn ends_turn(&self) -> bool {
+        Life::of(&self.head.method) == Life::Prompts
+            && (self.outcome.is_err() || self.head.read::<Json>("/stopReason").is_some())
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 
+use acp_chain_acp::{Life, METHODS};
 use serde::{Deserialize, Serialize};
 
 use crate::{MessageId, Peer, Request, Response, Subscription};
@@ -27,7 +28,7 @@ pub struct Session {
 
 /// The sessions of a connection, learnt from the messages that open them.
 ///
-/// Give [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS) to the host, and every request and response to
+/// Give [`subscriptions`](Self::subscriptions) to the host, and every request and response to
 /// [`on_request`](Self::on_request) and [`on_response`](Self::on_response). If these return `true`, something changed
 /// that should be [saved](crate::save): the messages that open a session are never repeated.
 ///
@@ -45,45 +46,27 @@ const MOST: usize = 1024;
 
 impl Sessions {
     /// The messages that open sessions.
-    pub const SUBSCRIPTIONS: &'static [Subscription] = &[
-        Subscription::requests("session/new")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::requests("session/load")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::requests("session/resume")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::requests("session/fork")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::responses("session/new")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/load")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/resume")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/fork")
-            .from(Peer::Agent)
-            .without_body(),
-    ];
+    pub fn subscriptions() -> impl Iterator<Item = Subscription> {
+        let setups = METHODS.iter().filter(|method| method.life.sets_up());
+        setups.flat_map(|method| {
+            let request = Subscription::requests(method.name).from(Peer::Client);
+            let response = Subscription::responses(method.name).from(Peer::Agent);
+            [request.without_body(), response.without_body()]
+        })
+    }
 
-    /// A proxy's own subscriptions, followed by [`SUBSCRIPTIONS`](Self::SUBSCRIPTIONS).
+    /// A proxy's own subscriptions, followed by [those of sessions](Self::subscriptions).
     #[must_use]
     pub fn beside(own: &[Subscription]) -> Vec<Subscription> {
-        own.iter().chain(Self::SUBSCRIPTIONS).cloned().collect()
+        own.iter().cloned().chain(Self::subscriptions()).collect()
     }
 
     /// Looks at a request; ignores one that opens no session. Returns `true` if something changed.
     pub fn on_request(&self, request: &Request) -> bool {
         let head = &request.head;
-        let origin = match head.method.as_str() {
-            "session/new" => Origin::New,
-            "session/load" | "session/resume" | "session/fork" => Origin::Continued,
+        let origin = match Life::of(&head.method) {
+            Life::Begins => Origin::New,
+            Life::Loads | Life::Forks => Origin::Continued,
             _ => return false,
         };
         let Some(cwd) = head.read("/cwd") else {
@@ -101,7 +84,7 @@ impl Sessions {
     /// Looks at a response; ignores one that opens or ends no session. Returns `true` if something changed.
     pub fn on_response(&self, response: &Response) -> bool {
         let head = &response.head;
-        if matches!(head.method.as_str(), "session/close" | "session/archive") {
+        if Life::of(&head.method) == Life::Ends {
             let ended = head.session.as_ref().filter(|_| response.outcome.is_ok());
             return ended.is_some_and(|id| self.forget(id));
         }

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use acp_chain_proxy::{Head, Json, Response, read};
+use acp_chain_proxy::{Head, Response, read};
 
 use crate::call::Call;
 use crate::object::Reader;
@@ -83,8 +83,7 @@ impl Turns {
             }
             "tool_call_update" => self.hear(session, head, Call::hear),
             "tool_call_content_chunk" => self.hear(session, head, Call::hear_chunk),
-            // The end of a turn in version 2.
-            "state_update" if head.read::<String>("/update/state").as_deref() == Some("idle") => {
+            "state_update" if head.is_idle() => {
                 self.0.borrow_mut().end(session);
                 return Turn::Ended;
             }
@@ -93,13 +92,10 @@ impl Turns {
         Turn::Open
     }
 
-    /// The end of a turn in version 1, whose answer has the stop reason, or a failed turn. In version 2 the answer
-    /// only acknowledges the prompt.
     pub(crate) fn on_answer(&self, response: &Response) -> Turn {
-        let ended =
-            response.outcome.is_err() || response.head.read::<Json>("/stopReason").is_some();
-        if let (true, Some(session)) = (ended, &response.head.session)
+        if let Some(session) = &response.head.session
             && session.len() <= LONGEST_NAME
+            && response.ends_turn()
         {
             self.0.borrow_mut().end(session);
             return Turn::Ended;

@@ -210,8 +210,10 @@ impl Proxy for Redact {
     }
 
     async fn on_response(&self, response: Response) -> Result {
+        // Otherwise the agent only says that it has the prompt, and may be in the middle of a text.
+        let ends = response.head.method != PROMPT || response.ends_turn();
         let Response { head, outcome } = response;
-        if head.sender == Peer::Agent && !is_receipt(&head, &outcome) {
+        if head.sender == Peer::Agent && ends {
             self.flush(session(&head))?;
             self.over.end(session(&head));
             // A session that begins; the history of a fork is in it.
@@ -230,13 +232,6 @@ impl Proxy for Redact {
             Ok(_) | Err(_) => Ok(Action::Forward),
         }
     }
-}
-
-/// Whether a response only confirms that a prompt has arrived, as in version 2. Then the agent may be in the middle of
-/// a text.
-fn is_receipt(head: &Head, outcome: &std::result::Result<Json, Error>) -> bool {
-    let has = |place: &str| head.read::<Json>(place).is_some();
-    head.method == PROMPT && outcome.is_ok() && has("/messageId") && !has("/stopReason")
 }
 
 /// Updates without a session, if there are any, make one text.

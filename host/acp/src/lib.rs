@@ -1,10 +1,16 @@
 //! What the Agent Client Protocol says of its methods: who sends them, and what they do to a connection, a session or a
-//! turn. Whoever has to know takes it from here.
+//! turn; and when a turn begins and ends. Whoever has to know takes it from here.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 
 #![no_std]
 #![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod turns;
+
+pub use turns::{ACKNOWLEDGED, Answered, Turns};
 
 /// What a message of a method does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,10 +80,6 @@ impl Scope {
         row.map_or(Self::Connection, |row| row.scope)
     }
 }
-
-/// The first version in which the answer to a prompt does not end its turn: the agent has the prompt then, and an update
-/// of the session's state says when the turn is over (v2, Prompt Lifecycle).
-pub const ACKNOWLEDGED: u64 = 2;
 
 /// The first request of a connection.
 pub const INITIALIZE: &str = "initialize";
@@ -172,6 +174,12 @@ impl Life {
     #[must_use]
     pub const fn sets_up(self) -> bool {
         matches!(self, Self::Begins | Self::Loads | Self::Forks)
+    }
+
+    /// Whether it begins or ends a connection or a session.
+    #[must_use]
+    pub const fn is_boundary(self) -> bool {
+        self.sets_up() || matches!(self, Self::Connects | Self::Ends)
     }
 
     /// Whether there is a history, which the agent may tell before it answers.

@@ -13,32 +13,6 @@ use acp_chain_rpc::{Id, Message};
 /// The number of an open request, and its id on the wire wherever it leaves the chain.
 pub type ExchangeId = u64;
 
-/// What a request begins or ends, by its method. Looked up once, when the message comes in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Boundary {
-    /// Nothing: it belongs to something that has begun.
-    #[default]
-    Inner,
-    /// It begins the connection.
-    Connection,
-    /// It sets up a session.
-    Session,
-    /// It ends a session.
-    End,
-}
-
-impl Boundary {
-    #[inline]
-    pub fn of(method: &str) -> Self {
-        match Life::of(method) {
-            Life::Connects => Self::Connection,
-            Life::Begins | Life::Loads | Life::Forks => Self::Session,
-            Life::Ends => Self::End,
-            _ => Self::Inner,
-        }
-    }
-}
-
 /// Who waits for the answer.
 #[derive(Debug)]
 pub enum Origin {
@@ -89,7 +63,8 @@ pub struct Exchange {
     pub toward: Peer,
     pub route: Route,
     pub method: Arc<str>,
-    pub boundary: Boundary,
+    /// What it does, by its method.
+    pub life: Life,
     pub session: Option<Arc<str>>,
     /// Where a proxy gave the request another session, by position, and which.
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
@@ -108,6 +83,15 @@ pub struct Exchange {
     pub charges: Vec<Charge>,
     /// Whether it is an MCP request of the stateless dialect (see [`mcp::seat`](acp_chain_mcp::seat)).
     pub stands_alone: bool,
+}
+
+/// A turn of the client that goes on after its prompt is answered.
+#[derive(Debug)]
+pub struct Turn {
+    /// Whether the client has stopped it.
+    pub is_given_up: bool,
+    /// The account on which it is kept.
+    pub _charge: Charge,
 }
 
 impl Exchange {

@@ -9,9 +9,9 @@ use tokio::time::Instant;
 
 use super::breaker::Breaker;
 use super::exchange::ExchangeId;
-use super::life::Life;
 use super::member::{Member, Terms};
 use super::native_peer::NativePeer;
+use super::phase::Phase;
 use super::queues::{OrderKey, Parked, Queues};
 use super::route::HopIndex;
 use super::routed::Routed;
@@ -73,7 +73,7 @@ pub struct Hop {
     pub has_begun: bool,
     pub terms: Terms,
     pub runtime: Runtime,
-    pub life: Life,
+    pub phase: Phase,
     pub versions: Versions,
     /// When the last message for it arrived, if it may be put to sleep.
     pub called: Option<Instant>,
@@ -133,7 +133,7 @@ impl Hop {
                     proxy.name,
                     proxy.terms,
                     Runtime::Component(proxy.source),
-                    Life::Idle(part),
+                    Phase::Idle(part),
                     kept,
                 );
                 hop.registration = registration;
@@ -141,7 +141,7 @@ impl Hop {
             }
             Member::Asleep(sleeper) => {
                 let runtime = Runtime::Component(sleeper.source);
-                let mut hop = Self::of(sleeper.name, sleeper.terms, runtime, Life::Asleep, kept);
+                let mut hop = Self::of(sleeper.name, sleeper.terms, runtime, Phase::Asleep, kept);
                 hop.registration = sleeper.registration;
                 hop
             }
@@ -157,7 +157,7 @@ impl Hop {
                     sleep_after: None,
                 };
                 let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
-                let mut hop = Self::of(native.name, terms, runtime, Life::Runs, kept);
+                let mut hop = Self::of(native.name, terms, runtime, Phase::Runs, kept);
                 hop.registration.subscriptions = everything();
                 hop
             }
@@ -170,18 +170,18 @@ impl Hop {
         hop.project = Some(project);
         if hop.native().is_some() {
             hop.has_begun = false;
-            hop.life = Life::Busy;
+            hop.phase = Phase::Busy;
         }
         hop
     }
 
     /// The place of a proxy that has left.
     pub fn gone(kept: &Account) -> Self {
-        let life = Life::Ended("it has left".to_owned());
-        Self::of(String::new(), Terms::default(), Runtime::Gone, life, kept)
+        let phase = Phase::Ended("it has left".to_owned());
+        Self::of(String::new(), Terms::default(), Runtime::Gone, phase, kept)
     }
 
-    fn of(name: String, terms: Terms, runtime: Runtime, life: Life, kept: &Account) -> Self {
+    fn of(name: String, terms: Terms, runtime: Runtime, phase: Phase, kept: &Account) -> Self {
         Self {
             name,
             project: None,
@@ -192,7 +192,7 @@ impl Hop {
             parked: Parked::new(kept.part(terms.limits.behind)),
             terms,
             runtime,
-            life,
+            phase,
             versions: Versions::default(),
             called: None,
             ending: None,
@@ -303,7 +303,7 @@ impl Hop {
     pub fn is_server(&self) -> bool {
         !self.offers().is_empty()
             && self.terms.grant.has("tools")
-            && !matches!(self.life, Life::Ended(_))
+            && !matches!(self.phase, Phase::Ended(_))
     }
 
     pub fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
@@ -328,10 +328,10 @@ impl Hop {
             return false;
         }
         let policy = self.terms.on_failure;
-        let given_up = matches!(self.life, Life::Ended(_));
+        let given_up = matches!(self.phase, Phase::Ended(_));
         policy == FailurePolicy::Bypass
             || given_up && policy.ends_open()
-            || routed.sealed && !self.is_guard()
+            || routed.labels.is_sealed && !self.is_guard()
             || !self
                 .terms
                 .grant
@@ -341,8 +341,8 @@ impl Hop {
     /// Whether the messages that wait for it can still be handled.
     pub fn takes_messages(&self) -> bool {
         matches!(
-            self.life,
-            Life::Idle(_) | Life::Runs | Life::Asleep | Life::Ended(_)
+            self.phase,
+            Phase::Idle(_) | Phase::Runs | Phase::Asleep | Phase::Ended(_)
         )
     }
 
@@ -471,10 +471,10 @@ fn everything() -> Vec<Subscription> {
 
 /// By how many bytes of a message the client and the agent are slowed down.
 fn slowing(routed: &Routed) -> usize {
-    match routed.internal {
-        true => 0,
-        false => routed.cost(),
+    if routed.labels.is_internal {
+        return 0;
     }
+    routed.cost()
 }
 
 /// The messages that wait for native proxies, by their places.

@@ -3,7 +3,7 @@
 //! Invariant: at most one version of a proxy is called at a time.
 
 use super::hop::Hop;
-use super::life::Life;
+use super::phase::Phase;
 use super::routed::Routed;
 use super::version::{Version, version_of};
 use super::versions::Retired;
@@ -16,10 +16,10 @@ impl Hop {
         if version != self.versions.current {
             return self.take_retired(version);
         }
-        match std::mem::replace(&mut self.life, Life::Busy) {
-            Life::Idle(part) => Some(part),
+        match std::mem::replace(&mut self.phase, Phase::Busy) {
+            Phase::Idle(part) => Some(part),
             other => {
-                self.life = other;
+                self.phase = other;
                 None
             }
         }
@@ -34,7 +34,7 @@ impl Hop {
                 Some(retired)
             }
             None => {
-                self.life = Life::Idle(at_work);
+                self.phase = Phase::Idle(at_work);
                 None
             }
         }
@@ -46,7 +46,7 @@ impl Hop {
         match self.versions.called.is_some() {
             true => self.put_back_retired(part),
             false => {
-                self.life = Life::Idle(part);
+                self.phase = Phase::Idle(part);
                 self.versions.current
             }
         }
@@ -57,7 +57,7 @@ impl Hop {
         let Some((version, at_work)) = self.versions.called.take() else {
             return self.versions.current;
         };
-        self.life = Life::Idle(at_work);
+        self.phase = Phase::Idle(at_work);
         if let Some(retired) = self.retired_mut(version) {
             retired.part = Some(part);
         }
@@ -70,8 +70,8 @@ impl Hop {
         if version != self.versions.current {
             return self.retired_mut(version)?.part.as_mut();
         }
-        match &mut self.life {
-            Life::Idle(part) => Some(part),
+        match &mut self.phase {
+            Phase::Idle(part) => Some(part),
             _ => None,
         }
     }
@@ -84,11 +84,11 @@ impl Hop {
 
     /// Replaces the current version by a new one.
     pub fn replace(&mut self, new: Box<dyn Part>, registration: Registration) {
-        let before = std::mem::replace(&mut self.life, Life::Idle(new));
+        let before = std::mem::replace(&mut self.phase, Phase::Idle(new));
         let registration = self.register(registration);
         let version = self.versions.current;
         self.versions.current += 1;
-        if let Life::Idle(part) = before {
+        if let Phase::Idle(part) = before {
             self.versions.retired.push(Retired {
                 version,
                 part: Some(part),

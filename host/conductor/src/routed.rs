@@ -1,10 +1,12 @@
 //! A message on its way through a chain.
 
+use std::num::NonZeroU64;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::exchange::{Boundary, ExchangeId};
+use super::exchange::ExchangeId;
+use super::labels::Labels;
 use super::route::{HopIndex, Route, Target, Via};
 use super::version::Version;
 use acp_chain_acp::Life;
@@ -44,24 +46,20 @@ pub struct Content {
     pub exchange: Option<ExchangeId>,
     /// The method; of a response, the request's.
     pub method: Arc<str>,
-    /// What it begins or ends; for a response, what the request does.
-    pub boundary: Boundary,
+    /// What it does, by its method; for a response, what the request does. Looked up once.
+    pub life: Life,
     /// The proxy that this is the answer for.
     pub home: Option<HopIndex>,
-    /// The proxy that sent it, or changed it last.
-    pub maker: Option<HopIndex>,
-    /// Whether a guard has decided about it, so that only guards may still alter it.
-    pub sealed: bool,
-    /// Whether it is known that all readers agree about it.
-    pub canonical: bool,
-    /// Whether it is between proxies: no client or agent sent it, or waits for it.
-    pub internal: bool,
+    /// What the chain knows of it.
+    pub labels: Labels,
     /// The account on which it waits, if any.
     pub charge: Option<Charge>,
     /// Its order of arrival at the proxy where it is.
     pub arrival: u64,
     /// What it has been doing at its place.
     pub since: Option<Since>,
+    /// Its number in the trace, if there is one.
+    pub number: Option<NonZeroU64>,
     /// The last replaced version of the current proxy that has seen it, if any.
     pub seen: Option<Version>,
     /// The session of the request that this answers.
@@ -89,7 +87,7 @@ impl Routed {
     pub fn new(message: Message, route: Route, at: usize, toward: Peer) -> Self {
         Self(Box::new(Content {
             method: message.method().clone(),
-            boundary: Boundary::of(message.method()),
+            life: Life::of(message.method()),
             toward,
             route,
             target: Target::End,
@@ -98,13 +96,11 @@ impl Routed {
             from: at,
             exchange: None,
             home: None,
-            maker: None,
-            sealed: false,
-            canonical: false,
-            internal: false,
+            labels: Labels::default(),
             charge: None,
             arrival: 0,
             since: None,
+            number: None,
             seen: None,
             request_session: None,
             renamed: Vec::new(),
@@ -121,8 +117,7 @@ impl Routed {
 
     /// The session that a request to set one up names as its own: the one that a fork names is another.
     pub fn named_session(&self) -> Option<&Arc<str>> {
-        self.session()
-            .filter(|_| Life::of(&self.method) != Life::Forks)
+        self.session().filter(|_| self.life != Life::Forks)
     }
 
     /// Arrives at the next position; an answer gets the session that its request had on this leg.
@@ -177,6 +172,6 @@ impl Routed {
 
     /// Whether it begins the connection, or answers what does.
     pub fn is_beginning(&self) -> bool {
-        self.boundary == Boundary::Connection
+        self.life == Life::Connects
     }
 }

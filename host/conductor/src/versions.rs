@@ -1,7 +1,7 @@
 //! The versions of a proxy: the one at work, and those that it replaced, as long as they hold messages or have open
 //! requests.
 
-use super::life::Life;
+use super::phase::Phase;
 use super::swap::{CutShort, Swap};
 use super::version::Version;
 use acp_chain_channel::{Part, Registration};
@@ -18,7 +18,7 @@ pub struct Retired {
 pub struct Starting {
     pub swap: Swap,
     /// The proxy's state before, restored if that fails.
-    pub before: Life,
+    pub before: Phase,
 }
 
 /// The versions of one proxy.

@@ -18,7 +18,7 @@ export const OVER = 8;
 export const KINDS = ['request', 'notification', 'response', 'decision', 'calls', 'begin', 'missing', 'state', 'end'];
 
 export const DECISIONS = ['?', 'forward', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire'];
-const [FORWARD, CHANGE, REFUSE, ANSWER, DISCARD, HOLD, FAIL, EXPIRE] = [1, 2, 3, 4, 5, 6, 7, 8];
+const [FORWARD, REFUSE, ANSWER, HOLD, FAIL, EXPIRE] = [1, 3, 4, 6, 7, 8];
 
 /** What a row is marked with; each is a word behind `status:`. */
 export const MARKS = {
@@ -42,9 +42,6 @@ const WINDOW = 200_000;
 /** So many lanes are drawn; what more parts there are share the last. */
 const LANES = 24;
 
-/** Who passes nothing on. */
-const ENDS = new Set(['client', 'agent', 'acp-chain']);
-
 const COLUMNS = [
   ['line', Float64Array],
   ['time', Float64Array],
@@ -54,6 +51,7 @@ const COLUMNS = [
   ['to', Int32Array],
   ['method', Int32Array],
   ['session', Int32Array],
+  ['message', Float64Array],
   ['request', Float64Array],
   ['took', Float64Array],
   ['held', Float64Array],
@@ -85,13 +83,11 @@ export class Model {
   /** The first row whose marks have changed since somebody looked. */
   remarked = Infinity;
   #room = 0;
-  #waiting = new Map();
-  #passing = new Map();
+  /** The last row of each message. */
+  #last = new Map();
   #open = new Map();
   #lastTurn = new Map();
   #restarts = new Map();
-  /** Components: they pass on only what they decided about. */
-  #deciding = new Set();
   #lanes = null;
 
   constructor() {
@@ -154,13 +150,7 @@ export class Model {
     this.first += count;
     this.count -= count;
     this.turns = this.turns.filter((turn) => turn.end === Infinity || turn.end > this.first);
-    for (const waiting of [this.#waiting, this.#passing]) {
-      for (const [key, rows] of waiting) {
-        const left = rows.filter((row) => row >= this.first);
-        if (left.length) waiting.set(key, left);
-        else waiting.delete(key);
-      }
-    }
+    for (const [key, row] of this.#last) if (row < this.first) this.#last.delete(key);
     for (const [key, row] of this.#open) if (row < this.first) this.#open.delete(key);
   }
 
@@ -173,15 +163,10 @@ export class Model {
     const what = this.what[at];
     const row = this.first + at;
     if (what <= RESPONSE) this.#hop(at, row, what);
-    else if (what === DECISION) this.#decided(at, row);
+    else if (what === DECISION) this.#decided(at);
     else if (what === COUNTS) this.#mark(at, MARKS.denied);
-    else if (what === DROPPED) {
-      this.#mark(at, MARKS.missing);
-      this.#forget(this.connection[at]);
-    }
+    else if (what === DROPPED) this.#mark(at, MARKS.missing);
     else if (what === STATE) {
-      // Only of those is the memory told.
-      if (this.size[at] >= 0) this.#deciding.add(this.#part(at));
       const restarted = this.#restarted(at);
       if (this.flags[at] & 16) this.#mark(at, MARKS.failed);
       else if (restarted) this.#mark(at, MARKS.restarted);
@@ -202,15 +187,6 @@ export class Model {
     return before !== undefined && this.held[at] > before;
   }
 
-  /** Lines of a connection are missing, or of any: what comes next does not belong to what was under way. */
-  #forget(connection) {
-    for (const map of [this.#waiting, this.#passing]) {
-      for (const key of [...map.keys()]) {
-        if (connection < 0 || key.startsWith(`${connection} `)) map.delete(key);
-      }
-    }
-  }
-
   #mark(at, mark) {
     if (at < 0 || at >= this.count || (this.marks[at] & mark) === mark) return;
     this.marks[at] |= mark;
@@ -221,37 +197,39 @@ export class Model {
     this.remarked = Math.min(this.remarked, this.first + at);
   }
 
-  /** What a proxy has of the same message: a request by its number, a notification by what it is. */
-  #key(at, part) {
-    const request = this.request[at];
-    const of = request >= 0 ? request : `n${this.session[at]}`;
-    return `${this.connection[at]} ${part} ${this.method[at]} ${of}`;
+  /** The row in which the message of this one came to its part. */
+  #before(at) {
+    const row = this.#last.get(this.#key(at));
+    const before = this.at(row);
+    // Where the host replaces a message, it leaves its sender once more.
+    return before >= 0 && this.to[before] === this.from[at] ? row : -1;
+  }
+
+  #key(at) {
+    return this.message[at] >= 0 ? `${this.connection[at]} ${this.message[at]}` : undefined;
   }
 
   #hop(at, row, what) {
-    const from = this.#key(at, this.from[at]);
-    let came = this.#take(this.#passing, from, what);
-    if (came === undefined && !this.#deciding.has(this.#part(at))) came = this.#take(this.#waiting, from, what);
-    if (came !== undefined) {
-      this.came[at] = came;
+    const came = this.#before(at);
+    if (came >= 0) {
       const before = came - this.first;
-      if (before >= 0) {
-        this.next[before] = row;
-        if (this.sum[before] !== this.sum[at]) this.#mark(at, MARKS.changed);
-      }
+      this.came[at] = came;
+      this.next[before] = row;
+      if (this.sum[before] !== this.sum[at]) this.#mark(at, MARKS.changed);
     }
-    if (!ENDS.has(this.name(this.to[at]))) put(this.#waiting, this.#key(at, this.to[at]), row);
+    const key = this.#key(at);
+    if (key) this.#last.set(key, row);
     if (this.flags[at] & 1) this.#mark(at, MARKS.error);
     const request = this.request[at];
     if (request < 0) return;
-    const key = `${this.connection[at]} ${request}`;
-    const asked = this.#open.get(key);
+    const open = `${this.connection[at]} ${request}`;
+    const asked = this.#open.get(open);
     if (what === REQUEST && asked === undefined) {
-      this.#open.set(key, row);
+      this.#open.set(open, row);
       this.#mark(at, MARKS.unanswered);
     } else if (asked !== undefined) {
       this.asked[at] = asked;
-      if (what === RESPONSE && this.from[asked - this.first] === this.to[at]) this.#answered(key, asked);
+      if (what === RESPONSE && this.from[asked - this.first] === this.to[at]) this.#answered(open, asked);
     }
   }
 
@@ -264,28 +242,17 @@ export class Model {
     this.#open.delete(key);
   }
 
-  #decided(at, row) {
+  #decided(at) {
     const decision = this.to[at];
-    const key = this.#key(at, this.from[at]);
-    const rows = this.#waiting.get(key);
-    const place = rows ? this.#placeOf(at, rows) : -1;
-    const about = rows?.[place];
-    this.#deciding.add(this.#part(at));
-    if (about !== undefined) {
+    const about = this.#before(at);
+    if (about >= 0) {
       this.came[at] = about;
-      if (about >= this.first) this.decided[about - this.first] = decision;
-      if (decision !== HOLD) {
-        rows.splice(place, 1);
-        if (!rows.length) this.#waiting.delete(key);
-      }
-      if (decision === FORWARD || decision === CHANGE || decision === FAIL || decision === EXPIRE) {
-        insert(this.#passing, key, about);
-      }
+      this.decided[about - this.first] = decision;
     }
     const mark = { [FAIL]: MARKS.failed, [EXPIRE]: MARKS.failed | MARKS.held, [HOLD]: MARKS.held, [REFUSE]: MARKS.refused }[decision];
     if (mark) {
       this.#mark(at, mark);
-      if (about !== undefined) this.#mark(about - this.first, mark);
+      this.#mark(about - this.first, mark);
     }
     const request = this.request[at];
     if (request >= 0 && (decision === ANSWER || decision === REFUSE)) {
@@ -294,23 +261,6 @@ export class Model {
       // A proxy's answer is a hop as well, if somebody else asked.
       if (asked !== undefined) this.#answered(open, asked);
     }
-  }
-
-  /** Which of the rows that wait for a proxy its decision is about: it is called with the newest, and holds others. What
-   * was never handed to it has neither time. */
-  #placeOf(at, rows) {
-    if (this.held[at] >= 0) return rows.findIndex((row) => this.decided[row - this.first] === HOLD);
-    return this.took[at] >= 0 ? rows.length - 1 : -1;
-  }
-
-  #take(map, key, what) {
-    const rows = map.get(key);
-    if (!rows) return undefined;
-    const at = rows.findIndex((row) => row >= this.first && this.what[row - this.first] === what);
-    if (at < 0) return undefined;
-    const [row] = rows.splice(at, 1);
-    if (!rows.length) map.delete(key);
-    return row;
   }
 
   #turn(row, title) {
@@ -422,19 +372,4 @@ export class Model {
     const words = [flags & 2 && 'denied', flags & 4 && 'invalid', flags & 8 && 'past a limit'];
     return words.filter(Boolean).join(', ') || 'odd';
   }
-}
-
-function put(map, key, row) {
-  const rows = map.get(key);
-  if (rows) rows.push(row);
-  else map.set(key, [row]);
-}
-
-/** The same in the order of the rows: messages leave in the order in which they came. */
-function insert(map, key, row) {
-  const rows = map.get(key) ?? [];
-  let at = rows.length;
-  while (at > 0 && rows[at - 1] > row) at -= 1;
-  rows.splice(at, 0, row);
-  if (rows.length === 1) map.set(key, rows);
 }

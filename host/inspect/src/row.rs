@@ -8,7 +8,7 @@ use acp_chain_trace::{Decision, Kind, Line, State};
 use serde::Deserialize;
 
 /// The number of columns, in the order of `model.js`.
-pub const COLUMNS: usize = 14;
+pub const COLUMNS: usize = 15;
 
 /// The maximum length of a turn's title, taken from its prompt, in characters.
 const TITLE: usize = 100;
@@ -90,6 +90,7 @@ pub fn row(number: usize, line: &Line, names: &Numbers) -> [i64; COLUMNS] {
         to,
         i64::from(names.method),
         i64::from(names.session),
+        count(line.message),
         count(line.request),
         count(line.waited.or(line.worked)),
         count(line.held.or(line.restarts)),

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
-use acp_chain_acp::ACKNOWLEDGED;
+use acp_chain_acp::{Answered, Turns};
 use acp_chain_trace::{Decision, Ids, Kind, Line, Role, State};
 use opentelemetry::KeyValue;
 use opentelemetry::trace::{Event, SpanContext, Status};
@@ -47,8 +47,8 @@ struct Connection {
     is_inner: bool,
     span: SpanData,
     agent: Agent,
-    /// Whether the answer to a prompt does not end its turn, as from version 2 on.
-    acknowledges: bool,
+    /// The turns that go on after their prompts are answered.
+    running: Turns<String, ()>,
     /// By their numbers, so that the first is the oldest.
     requests: BTreeMap<u64, Request>,
     /// The request of each session's turn.
@@ -200,7 +200,7 @@ impl Connection {
             is_inner,
             span,
             agent: Agent::default(),
-            acknowledges: false,
+            running: Turns::new(),
             requests: BTreeMap::new(),
             turns: HashMap::new(),
             tools: HashMap::new(),
@@ -311,7 +311,7 @@ impl Connection {
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
             let said: said::Initialized = read(line.result.as_deref());
-            self.acknowledges = said.version >= Some(ACKNOWLEDGED);
+            self.running.agree(said.version.unwrap_or(1));
             self.agent = Agent {
                 name: identifier(&said.agent.name).map(str::to_owned),
                 version: identifier(&said.agent.version).map(str::to_owned),
@@ -325,9 +325,15 @@ impl Connection {
         };
         let usage = request.answer(line, from);
         usages.extend(usage.map(|usage| (usage, self.agent.clone())));
-        let goes_on =
-            self.acknowledges && matches!(request.about, About::Turn) && line.error.is_none();
-        if to != request.asker || goes_on {
+        if to != request.asker {
+            return Vec::new();
+        }
+        if let (About::Turn, Some(session)) = (&request.about, &request.session)
+            && self.running.len() < MOST
+            && let Answered::Runs | Answered::Joins(()) =
+                self.running
+                    .answer(session.clone(), (), line.error.is_some())
+        {
             return Vec::new();
         }
         self.close(number)
@@ -355,6 +361,7 @@ impl Connection {
 
     /// The agent says that no turn of a session runs any more.
     fn stop(&mut self, session: &str, reason: &str) -> Vec<SpanData> {
+        self.running.end(session);
         let is_turn = |request: &Request| {
             matches!(request.about, About::Turn) && request.session.as_deref() == Some(session)
         };
@@ -385,7 +392,9 @@ impl Connection {
     /// The agent says something in a session.
     fn update(&mut self, line: &Line, most: usize) -> Vec<SpanData> {
         match (line.session.as_deref(), said::stop(line)) {
-            (Some(session), Some(reason)) if self.acknowledges => self.stop(session, &reason),
+            (Some(session), Some(reason)) if self.running.acknowledges() => {
+                self.stop(session, &reason)
+            }
             _ => self.update_tool(line, most).into_iter().collect(),
         }
     }

@@ -87,8 +87,8 @@ fn is_beginning(line: &Line) -> bool {
         && is(&line.method, "initialize")
 }
 
-/// Messages that an end sent or received, by the number of the request; answers have no method.
-pub type Seen = HashSet<(Peer, bool, u64, Option<String>)>;
+/// Messages that an end sent or received, by number.
+pub type Seen = HashSet<(Peer, u64)>;
 
 /// The ends that send or receive a message, with whether they send it. A message is sent once, even if the trace has it
 /// twice because the host replaced it.
@@ -102,13 +102,9 @@ pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     let both = both
         .into_iter()
         .filter_map(|(end, says)| Some((end?, says)));
-    let new = both.filter(|(end, says)| match line.request {
-        Some(number) => {
-            let is_answer = line.kind == Some(LineKind::Response);
-            let method = line.method.clone().filter(|_| !is_answer);
-            seen.insert((*end, *says, number, method))
-        }
-        None => true,
+    let new = both.filter(|(end, _)| {
+        line.message
+            .is_none_or(|number| seen.insert((*end, number)))
     });
     new.collect()
 }
@@ -179,11 +175,11 @@ mod tests {
     #[test]
     fn what_the_ends_said_and_got_is_in_the_order_of_the_trace() {
         let trace = r#"
-{"from":"client","to":"acp-chain","kind":"request","request":1,"method":"session/new","params":{"mcpServers":[1]}}
-{"from":"client","to":"one","kind":"request","request":1,"method":"session/new","params":{"mcpServers":[2]}}
-{"proxy":"one","decision":"forward","request":1,"method":"session/new"}
-{"from":"one","to":"agent","kind":"request","request":1,"method":"session/new","params":{"mcpServers":[2]}}
-{"from":"agent","to":"client","kind":"response","request":1,"method":"session/new","result":{"sessionId":"s"}}
+{"from":"client","to":"acp-chain","kind":"request","message":1,"request":1,"method":"session/new","params":{"mcpServers":[1]}}
+{"from":"client","to":"one","kind":"request","message":1,"request":1,"method":"session/new","params":{"mcpServers":[2]}}
+{"proxy":"one","decision":"forward","message":1,"request":1,"method":"session/new"}
+{"from":"one","to":"agent","kind":"request","message":1,"request":1,"method":"session/new","params":{"mcpServers":[2]}}
+{"from":"agent","to":"client","kind":"response","message":2,"request":1,"method":"session/new","result":{"sessionId":"s"}}
 {"from":"client","to":"agent","kind":"request","request":2,"method":"session/load","params":{"mcpServers":[{"serverId":"acp-chain-1"},{"serverId":"x"}]}}
 {"from":"client","to":"agent","kind":"notification","request":2,"method":"$/cancel_request","params":{"requestId":7}}
 {"from":"one","to":"two","kind":"notification","method":"between"}

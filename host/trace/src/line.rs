@@ -81,6 +81,9 @@ pub struct Line {
     /// Its decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
+    /// The number of the message within its connection, the same on all hops, however proxies change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<u64>,
     /// The requester's id of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Box<RawValue>>,

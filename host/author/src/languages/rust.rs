@@ -43,13 +43,16 @@ const CARGO: Tool = Tool {
 const TARGET: &str = "wasm32-unknown-unknown";
 
 static PROXY: Dir = include_dir!("$CARGO_MANIFEST_DIR/../../guests/acp-chain-proxy/src");
+static ACP: Dir = include_dir!("$CARGO_MANIFEST_DIR/../acp/src");
 static POWERS: Dir = include_dir!("$CARGO_MANIFEST_DIR/../powers/src");
 
 fn sdk(files: &mut Files) {
     let proxy = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-proxy.toml"));
+    let acp = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-acp.toml"));
     let powers = include_str!(concat!(env!("OUT_DIR"), "/acp-chain-powers.toml"));
     for (name, manifest, source) in [
         ("acp-chain-proxy", proxy, &PROXY),
+        ("acp-chain-acp", acp, &ACP),
         ("acp-chain-powers", powers, &POWERS),
     ] {
         let folder = Path::new("sdk").join(name);

@@ -4,11 +4,12 @@ use super::core::{Core, returning};
 use super::mcp::Mcp;
 use super::steps::{Answer, Back, Step, Steps};
 use super::{native, setup, work};
-use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
 use crate::version::version_of;
+use acp_chain_acp::Life;
 use acp_chain_channel::Event;
 
 /// Starts the answer to an open request. `None` if it has been answered already.
@@ -33,13 +34,14 @@ pub(super) fn set_out(
         }
         Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => None,
     };
-    let begins = exchange.boundary == Boundary::Connection;
+    let begins = exchange.life == Life::Connects;
     let said = begins.then(|| answer.message.clone());
     let mut routed = returning(exchange, &core.hops, answer);
     routed.home = home;
-    routed.internal = home.is_some() && routed.maker.is_some();
+    routed.labels.is_internal = home.is_some() && routed.labels.maker.is_some();
     if let Some(said) = said.filter(|said| said.body() != routed.message.body()) {
         let shown = std::mem::replace(&mut routed.message, said);
+        core.note_start(&mut routed);
         core.trace_said(&routed);
         routed.message = shown;
     }
@@ -55,7 +57,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     let Some(exchange) = core.exchanges.remove(number) else {
         return;
     };
-    if exchange.boundary == Boundary::Session {
+    if exchange.life.sets_up() {
         // What it declared may have to end first.
         setup::end(mcp, number, steps);
         return steps.push(Step::HandOver(Box::new(Back {
@@ -85,6 +87,9 @@ fn hand_over(
 ) {
     match &exchange.origin {
         Origin::Edge(peer, id) => {
+            if exchange.life == Life::Prompts {
+                core.note_answered(exchange, &routed.message);
+            }
             let instead = setup::read_answer(core, *peer, exchange, &routed.message);
             let message = instead.as_ref().unwrap_or(&routed.message);
             let edge = core.edge(*peer);

@@ -18,18 +18,19 @@ use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::PATIENCE;
 use crate::edge::Edge;
-use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Turn};
 use crate::hop::{Held, Hop, Item};
-use crate::life::Life;
+use crate::labels::Labels;
 use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
 use crate::native_peer::{NativePeer, Order};
+use crate::phase::Phase;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
-use acp_chain_acp::CANCEL_REQUEST;
+use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{Failure, MessageId, Peer};
 use acp_chain_rpc::{Error, Id, Message};
@@ -81,11 +82,15 @@ pub(super) struct Core {
     pub losses: Losses,
     /// How many notices there have been.
     pub told: u64,
+    /// The turns of the client that go on after their prompts are answered, by its names of their sessions.
+    pub turns: Turns<Arc<str>, Turn>,
     /// The version of ACP negotiated with the client.
     pub version: u64,
     /// Where the user finds more.
     pub log: Option<PathBuf>,
     pub trace: Option<Recorder>,
+    /// The number of the last message in the trace.
+    pub numbered: u64,
 }
 
 impl Core {
@@ -119,9 +124,11 @@ impl Core {
             silent: None,
             losses: Losses::default(),
             told: 0,
+            turns: Turns::new(),
             version: 1,
             log: None,
             trace,
+            numbered: 0,
         }
     }
 
@@ -174,7 +181,7 @@ impl Core {
     /// Ends a proxy that causes trouble, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
         let hop = &mut self.hops[index];
-        if hop.ending.is_none() && matches!(hop.life, Life::Idle(_) | Life::Busy | Life::Runs) {
+        if hop.ending.is_none() && matches!(hop.phase, Phase::Idle(_) | Phase::Busy | Phase::Runs) {
             hop.ending = Some(Failure::new(reason));
             self.due_to_end.push(index);
         }
@@ -223,7 +230,7 @@ impl Core {
     pub fn take_lookups(&mut self) -> Vec<(ExchangeId, PathBuf)> {
         let begins = |exchange: &Exchange| {
             let is_clients = matches!(exchange.origin, Origin::Edge(Peer::Client, _));
-            is_clients && exchange.boundary == Boundary::Connection
+            is_clients && exchange.life == Life::Connects
         };
         let mut open = self.exchanges.iter();
         if !self.lookups.has_unsaid() || open.any(|(_, exchange)| begins(exchange)) {
@@ -288,7 +295,7 @@ impl Core {
     pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
         while let Some(index) = self.due_to_end.pop() {
             let hop = &mut self.hops[index];
-            if (!matches!(hop.life, Life::Busy) || hop.native().is_some())
+            if (!matches!(hop.phase, Phase::Busy) || hop.native().is_some())
                 && let Some(failure) = hop.ending.take()
             {
                 return Some((index, failure));
@@ -318,15 +325,15 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
         maker,
     } = answer;
     let toward = exchange.toward.opposite();
-    let message = shown(exchange.boundary, toward, hops, message);
+    let message = shown(exchange.life, toward, hops, message);
     let mut routed = Routed::new(message, exchange.route.clone(), at, toward);
     routed.exchange = Some(number);
     routed.method = exchange.method.clone();
-    routed.boundary = exchange.boundary;
+    routed.life = exchange.life;
     routed.request_session = exchange.far_session().cloned();
     routed.renamed.clone_from(&exchange.renamed);
-    routed.maker = maker;
-    // A guard's answer, or the host's in its place.
-    routed.sealed = maker.is_some_and(|maker| hops[maker].is_guard());
+    if let Some(maker) = maker {
+        routed.labels = Labels::answered_by(maker, hops[maker].is_guard());
+    }
     routed
 }

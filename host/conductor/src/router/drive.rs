@@ -14,8 +14,8 @@ use super::{
 };
 use crate::Swap;
 use crate::hop::Item;
-use crate::life::Life;
 use crate::member::Member;
+use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use acp_chain_channel::{Event, Failure, Peer};
@@ -63,7 +63,7 @@ impl Router {
 
     /// Lets a proxy handle its first waiting item.
     fn handle_next(&mut self, index: HopIndex) {
-        if matches!(self.core.hops[index].life, Life::Asleep) {
+        if matches!(self.core.hops[index].phase, Phase::Asleep) {
             return self.with(|core, mcp, steps| work::wake(core, mcp, index, steps));
         }
         let Some(item) = self.core.hops[index].pop() else {
@@ -90,7 +90,7 @@ impl Router {
     /// A proxy that is no longer being called is done with the message in hand; sends on the messages that waited
     /// only for it.
     fn follow_up(&mut self, index: HopIndex) {
-        if matches!(self.core.hops[index].life, Life::Busy) {
+        if matches!(self.core.hops[index].phase, Phase::Busy) {
             return;
         }
         self.core.hops[index].dismiss();
@@ -234,7 +234,7 @@ impl Router {
 
     /// The program of a native proxy has ended.
     pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
-        if matches!(self.core.hops[index].life, Life::Runs | Life::Busy) {
+        if matches!(self.core.hops[index].phase, Phase::Runs | Phase::Busy) {
             self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
         }
         self.end_due();
@@ -304,7 +304,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
         Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
         Step::Broken(index, given_up) => failure::broken(core, index, given_up),
-        Step::ClientAsked(method, session) => core.note_request(&method, &session),
+        Step::ClientAsked(life, session) => core.note_request(life, &session),
         Step::Mcp(task) => mcp.go_on(core, task, steps),
     }
 }

@@ -6,6 +6,7 @@ use super::core::{Core, not_of_session};
 use super::mcp::{Mcp, Provider, is_mcp};
 use super::steps::{Did, Step, Steps};
 use super::{failure, pauses, reads, setup, verdict, withdraw};
+use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::HopIndex;
 use crate::routed::Routed;
@@ -108,9 +109,7 @@ fn refuse(
 }
 
 fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
-    routed.maker = Some(index);
-    routed.sealed = core.hops[index].is_guard();
-    routed.internal = true;
+    routed.labels = Labels::sent_by(index, core.hops[index].is_guard());
 }
 
 /// A proxy speaks for a server that it has declared. It may not call the servers of others.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use foldhash::HashMapExt;
 
 use super::steps::{Answer, Step};
-use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
-use acp_chain_acp::PROMPT;
+use acp_chain_acp::Life;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, KEPT, LONGEST_ID, OPEN, OPEN_KEPT, Quantity};
 use acp_chain_rpc::{Error, Id, Message, code};
@@ -44,7 +44,7 @@ impl Exchanges {
             toward,
             route,
             method: message.method().clone(),
-            boundary: Boundary::of(message.method()),
+            life: Life::of(message.method()),
             session: message.session().cloned(),
             renamed: Vec::new(),
             stage: Stage::Moving,
@@ -94,11 +94,11 @@ impl Exchanges {
     }
 
     /// The client stops the turns of a session.
-    pub fn give_up_turns(&mut self, session: Option<&Arc<str>>) {
+    pub fn give_up_turns(&mut self, session: &Arc<str>) {
         let turns = self.open.values_mut().filter(|exchange| {
             exchange.toward == Peer::Agent
-                && &*exchange.method == PROMPT
-                && exchange.session.as_ref() == session
+                && exchange.life == Life::Prompts
+                && exchange.session.as_ref() == Some(session)
         });
         turns.for_each(|turn| turn.is_given_up = true);
     }

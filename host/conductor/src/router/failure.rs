@@ -7,8 +7,8 @@ use super::core::Core;
 use super::steps::{Step, Steps};
 use super::{native, waiting};
 use crate::exchange::Stage;
-use crate::life::Life;
 use crate::losses::Loss;
+use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -57,8 +57,8 @@ fn end_by_policy(
         }
         return waiting::depart(core, index, routed, steps);
     }
-    let loss = match hop.life {
-        Life::Down | Life::Ended(_) => Loss::Broken,
+    let loss = match hop.phase {
+        Phase::Down | Phase::Ended(_) => Loss::Broken,
         _ => Loss::Undecided,
     };
     let why = format_args!("{text}; it is refused: {}", describe(&routed));
@@ -84,14 +84,14 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     core.trace_tally(index);
     core.trace_state(index, State::Failed, Some(&failure.to_string()));
     let hop = &mut core.hops[index];
-    if let Life::Idle(part) = &mut hop.life {
+    if let Phase::Idle(part) = &mut hop.phase {
         hop.next_number = part.allot();
     }
     let restart = match hop.terms.on_failure.restarts() {
         true => hop.breaker.trip(core.now),
         false => None,
     };
-    hop.life = Life::Down;
+    hop.phase = Phase::Down;
     core.tell_failure(index, &failure.reason, restart.is_some());
     if let Some(at) = restart {
         core.timers.set(at, Timer::Restart(index));
@@ -160,7 +160,7 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
             hop.subscribe(Vec::new());
         }
         core.trace_state(index, State::Ended, Some(&reason));
-        core.hops[index].life = Life::Ended(reason);
+        core.hops[index].phase = Phase::Ended(reason);
     }
     core.make_ready(index);
 }
@@ -174,7 +174,7 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
     };
     let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
     tracing::error!(target: Failure::TARGET, "the proxy `{name}` broke{at}: {reason}{details}");
-    if let Life::Idle(part) = &hop.life {
+    if let Phase::Idle(part) = &hop.phase {
         tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
     }
 }

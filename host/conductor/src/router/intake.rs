@@ -9,11 +9,11 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
 use super::{projects, setup, way, withdraw};
-use crate::exchange::{Boundary, Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{ACKNOWLEDGED, CANCEL_REQUEST, Life, PROMPT};
+use acp_chain_acp::{CANCEL_REQUEST, Life};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
@@ -70,10 +70,13 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     {
         return behind.other(message);
     }
-    if from == Peer::Client && Life::of(message.method()) == Life::Stops {
-        core.exchanges.give_up_turns(message.session());
+    if from == Peer::Client
+        && Life::of(message.method()) == Life::Stops
+        && let Some(session) = message.session()
+    {
+        core.give_up_turns(session);
     }
-    if from == Peer::Agent && core.version >= ACKNOWLEDGED {
+    if from == Peer::Agent && mcp.turns.acknowledges() {
         mcp.note_state(core, &message);
     }
     let toward = from.opposite();
@@ -136,8 +139,11 @@ fn request(
 #[inline]
 pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
     let asked = match routed.session() {
-        Some(session) if routed.toward == Peer::Agent && is_of_turns(&routed) => {
-            Some((routed.method.clone(), session.clone()))
+        Some(session)
+            if routed.toward == Peer::Agent
+                && matches!(routed.life, Life::Prompts | Life::Ends) =>
+        {
+            Some((routed.life, session.clone()))
         }
         _ => None,
     };
@@ -145,7 +151,7 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
         way::carry(core, mcp, routed, steps);
     }
     // After it: a prompt that is answered at once opens no turn.
-    steps.extend(asked.map(|(method, session)| Step::ClientAsked(method, session)));
+    steps.extend(asked.map(|(life, session)| Step::ClientAsked(life, session)));
 }
 
 /// Sends on a message of the client that had to wait in its session.
@@ -172,11 +178,6 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut S
     if let ControlFlow::Continue(routed) = projects::wait(core, routed) {
         set_out(core, mcp, routed, steps);
     }
-}
-
-/// Whether a request may open a turn, or end a session that has turns.
-fn is_of_turns(routed: &Routed) -> bool {
-    routed.boundary == Boundary::End || &*routed.method == PROMPT
 }
 
 /// A request of MCP over ACP goes to the seat of a server: from the client, it is there already, as the seats of its
@@ -230,14 +231,12 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
     {
         return behind.other(message);
     }
-    if mcp.tells_unused
-        && asked == Peer::Agent
-        && core.version < ACKNOWLEDGED
-        && let Some(turn) = core.exchanges.get(number)
-        && &*turn.method == PROMPT
-        && let Some(session) = turn.session.clone()
+    if asked == Peer::Agent
+        && let Some(prompt) = core.exchanges.get(number)
+        && prompt.life == Life::Prompts
+        && let Some(session) = prompt.far_session().cloned()
     {
-        mcp.tell_unused(core, &session);
+        mcp.note_answered(core, session, message.kind() == Kind::Error);
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),

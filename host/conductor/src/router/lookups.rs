@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
-use crate::exchange::{Boundary, ExchangeId};
+use crate::exchange::ExchangeId;
 use crate::routed::Routed;
 use acp_chain_channel::limits::{Account, Charge, KEPT};
 use acp_chain_rpc::{Message, member};
@@ -65,7 +65,7 @@ impl Lookups {
 
     /// The folder whose project must be known before a request may go on.
     pub fn wanted(&self, routed: &Routed) -> Option<String> {
-        let wants = self.are_on && routed.boundary == Boundary::Session;
+        let wants = self.are_on && routed.life.sets_up();
         wants.then(|| cwd(&routed.message)).flatten()
     }
 

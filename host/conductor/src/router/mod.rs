@@ -94,10 +94,10 @@ use self::mcp::Mcp;
 use self::steps::Steps;
 use super::exchange::Stage;
 use super::hop::{ForNatives, Hop};
-use super::life::Life;
 use super::losses::Loss;
 use super::member::Member;
 use super::native_peer::Order;
+use super::phase::Phase;
 use super::route::{HopIndex, Place};
 use crate::native::Dialect;
 use crate::native::Supervisor;
@@ -122,8 +122,8 @@ impl Router {
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let mut core = Core::new(proxies, trace);
         for index in 0..core.hops.len() {
-            let state = match core.hops[index].life {
-                Life::Asleep => State::Asleep,
+            let state = match core.hops[index].phase {
+                Phase::Asleep => State::Asleep,
                 _ => State::Running,
             };
             core.trace_state(index, state, None);
@@ -319,37 +319,37 @@ impl Router {
     /// Logs the calls that proxies were denied.
     pub fn log_tallies(&mut self) {
         for hop in &self.core.hops {
-            if let Life::Idle(part) = &hop.life {
+            if let Phase::Idle(part) = &hop.phase {
                 let (tally, refused) = (part.tally(), hop.refused);
                 tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
             }
         }
         for index in 0..self.core.hops.len() {
             self.core.trace_tally(index);
-            if !matches!(self.core.hops[index].life, Life::Ended(_)) {
+            if !matches!(self.core.hops[index].phase, Phase::Ended(_)) {
                 self.core.trace_state(index, State::Ended, None);
             }
         }
     }
 
-    /// Whether a request of this end is still unanswered.
+    /// Whether a request of this end is still unanswered, or a turn of the client runs.
     #[must_use]
     pub fn is_owed(&self, peer: Peer) -> bool {
-        let edge = match peer {
-            Peer::Client => &self.core.client,
-            Peer::Agent => &self.core.agent,
-        };
-        !edge.open.is_empty()
+        match peer {
+            Peer::Client => !self.core.client.open.is_empty() || !self.core.turns.is_empty(),
+            Peer::Agent => !self.core.agent.open.is_empty(),
+        }
     }
 
-    /// Whether the client waits for an answer to a request that it has not withdrawn, nor stopped its turn.
+    /// Whether the client waits for an answer to a request that it has not withdrawn, or for the end of a turn that it
+    /// has not stopped.
     #[must_use]
     pub fn is_awaited(&self) -> bool {
         let mut open = self.core.client.open.values();
         open.any(|number| {
             let exchange = self.core.exchanges.get(*number);
             exchange.is_some_and(|exchange| exchange.cancel.is_none() && !exchange.is_given_up)
-        })
+        }) || self.core.turns.iter().any(|turn| !turn.is_given_up)
     }
 }
 

@@ -39,6 +39,9 @@ pub(super) fn leave(
         Peer::Client => scoped(&core.exchanges, &routed, Place::Edge(peer)),
     };
     let Some(number) = routed.exchange else {
+        if peer == Peer::Client {
+            core.note_told(&routed.message);
+        }
         let message = translated.as_ref().ok().and_then(Option::as_ref);
         return core.send(peer, message.unwrap_or(&routed.message), None);
     };

@@ -9,9 +9,9 @@ use super::steps::{Step, Steps};
 use crate::PATIENCE;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
-use crate::life::Life;
 use crate::member::Member;
 use crate::native_peer::Order;
+use crate::phase::Phase;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -200,7 +200,7 @@ pub(super) fn part(core: &mut Core) {
             core.natives.retain(|native| *native != index);
             core.orders.push(Order::Remove(index));
         }
-        if let Life::Idle(part) = &hop.life {
+        if let Phase::Idle(part) = &hop.phase {
             tracing::info!(
                 "{}: failed on {}; {:?}",
                 hop.title(),

@@ -10,12 +10,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::setups::{Name, Setups};
-use crate::exchange::{Boundary, ExchangeId};
+use crate::exchange::ExchangeId;
 use crate::hop::Hop;
 use crate::route::Route;
 use crate::routed::Routed;
 use crate::sign_in::with_variable;
-use acp_chain_acp::UPDATE;
+use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::{Account, Charge, OPEN_KEPT};
 use acp_chain_mcp::capabilities::with_acp;
@@ -230,8 +230,8 @@ fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
 
 /// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,
 /// whether those support it or not; and if there are proxies, a terminal for signing in is known for one.
-pub(super) fn shown(of: Boundary, toward: Peer, hops: &[Hop], message: Message) -> Message {
-    if of != Boundary::Connection || toward != Peer::Client || message.kind() != Kind::Result {
+pub(super) fn shown(of: Life, toward: Peer, hops: &[Hop], message: Message) -> Message {
+    if of != Life::Connects || toward != Peer::Client || message.kind() != Kind::Result {
         return message;
     }
     let message = match with_acp(message.body()) {

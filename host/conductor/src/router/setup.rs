@@ -7,7 +7,7 @@ use super::core::Core;
 use super::lookups::cwd;
 use super::mcp::{Mcp, Provider};
 use super::steps::Steps;
-use crate::exchange::{Boundary, Exchange, ExchangeId, Stage};
+use crate::exchange::{Exchange, ExchangeId, Stage};
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use acp_chain_acp::{ACKNOWLEDGED, Life};
@@ -25,7 +25,7 @@ pub(super) fn sets_out(
     provider: Provider,
     steps: &mut Steps,
 ) -> Option<Routed> {
-    if routed.boundary != Boundary::Session {
+    if !routed.life.sets_up() {
         return Some(routed);
     }
     if core.sessions.are_apart() {
@@ -96,38 +96,36 @@ pub(super) fn changed(
     routed: &mut Routed,
     provider: Provider,
 ) -> Result<(), DeclarationError> {
-    match routed.boundary {
-        Boundary::Session => mcp.adopt(core, routed, provider),
-        _ => Ok(()),
+    if routed.life.sets_up() {
+        return mcp.adopt(core, routed, provider);
     }
+    Ok(())
 }
 
 /// A message leaves a proxy: declares what the proxy offers the agent.
 #[inline]
 pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
-    if routed.boundary != Boundary::Inner {
+    if routed.life.is_boundary() {
         begins_or_ends(core, mcp, routed);
     }
 }
 
 #[cold]
 fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
-    match routed.boundary {
-        Boundary::Session => mcp.add_component(core, routed),
-        Boundary::Connection if core.sessions.are_apart() => {
-            core.sessions.note_beginning(routed, core.joined.front);
-        }
-        _ => {}
+    if routed.life.sets_up() {
+        mcp.add_component(core, routed);
+    } else if routed.is_beginning() && core.sessions.are_apart() {
+        core.sessions.note_beginning(routed, core.joined.front);
     }
 }
 
 /// The message that the agent gets instead, if it must be another.
 #[inline]
 pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
-    match routed.boundary {
-        Boundary::Session => declared(core, mcp, routed),
-        _ => None,
+    if routed.life.sets_up() {
+        return declared(core, mcp, routed);
     }
+    None
 }
 
 #[cold]
@@ -157,11 +155,11 @@ pub(super) fn answered(
     let Some(exchange) = exchanges.get(number) else {
         return message;
     };
-    if exchange.boundary == Boundary::Inner {
+    if !exchange.life.is_boundary() {
         return message;
     }
-    if !is_done(exchange.boundary, *version, &message) {
-        if exchange.boundary == Boundary::Session {
+    if !is_done(exchange.life, *version, &message) {
+        if exchange.life.sets_up() {
             sessions.setups.fail(number, Peer::Agent);
             if let Some(session) = exchange.far_session() {
                 sessions.fail(session);
@@ -172,15 +170,18 @@ pub(super) fn answered(
     }
     // As the agent knows it.
     let session = exchange.far_session().cloned();
-    match exchange.boundary {
-        Boundary::Connection => mcp.agent = Capabilities::read(message.body()),
-        Boundary::End => {
+    match exchange.life {
+        Life::Connects => {
+            mcp.agent = Capabilities::read(message.body());
+            mcp.turns.agree(version_of(&message));
+        }
+        Life::Ends => {
             if let Some(session) = session {
                 mcp.close_session(&session, steps);
                 sessions.end(Peer::Agent, &session);
             }
         }
-        Boundary::Session => {
+        _ => {
             let session = session_of(exchange, session, &message);
             if let Some(session) = &session
                 && !sessions.begin(Peer::Agent, session, &exchange.route)
@@ -193,15 +194,20 @@ pub(super) fn answered(
             }
             mcp.begin_session(number, session.as_ref(), steps);
         }
-        Boundary::Inner => {}
     }
     message
 }
 
+/// The version that an answer to `initialize` names.
+fn version_of(answer: &Message) -> u64 {
+    let version = member(answer.body(), "protocolVersion");
+    version.and_then(|text| text.parse().ok()).unwrap_or(1)
+}
+
 /// Whether an answer says that what was requested is so. A session that the agent does not know has ended, in version 2
 /// (`CloseSessionRequest`).
-fn is_done(of: Boundary, version: u64, answer: &Message) -> bool {
-    let may_be_gone = of == Boundary::End && version >= ACKNOWLEDGED;
+fn is_done(of: Life, version: u64, answer: &Message) -> bool {
+    let may_be_gone = of == Life::Ends && version >= ACKNOWLEDGED;
     answer.kind() == Kind::Result || may_be_gone && answer.is_error(code::RESOURCE_NOT_FOUND)
 }
 
@@ -225,12 +231,12 @@ pub(super) fn read_answer(
     exchange: &Exchange,
     answer: &Message,
 ) -> Option<Message> {
-    if exchange.boundary == Boundary::Inner || !is_done(exchange.boundary, core.version, answer) {
+    if !exchange.life.is_boundary() || !is_done(exchange.life, core.version, answer) {
         return None;
     }
-    if exchange.boundary == Boundary::Connection {
-        let version = member(answer.body(), "protocolVersion");
-        core.version = version.and_then(|text| text.parse().ok()).unwrap_or(1);
+    if exchange.life == Life::Connects {
+        core.version = version_of(answer);
+        core.turns.agree(core.version);
         return None;
     }
     // As the requester knows it.
@@ -239,7 +245,8 @@ pub(super) fn read_answer(
         None => exchange.session.clone(),
     };
     let session = session_of(exchange, asked, answer)?;
-    if exchange.boundary == Boundary::End {
+    if exchange.life == Life::Ends {
+        core.turns.end(&session);
         core.sessions.end(peer, &session);
         return None;
     }
@@ -249,12 +256,12 @@ pub(super) fn read_answer(
 
 /// The session that a request begins or ends with this answer; this is its name in the request.
 fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) -> Option<Arc<str>> {
-    if exchange.boundary == Boundary::End {
+    if exchange.life == Life::Ends {
         return asked;
     }
     let named = member(answer.body(), "sessionId");
     let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
-    match (named, Life::of(&exchange.method)) {
+    match (named, exchange.life) {
         (Some(named), _) => Some(Arc::from(named)),
         // It names the session that is forked.
         (None, Life::Forks) => None,

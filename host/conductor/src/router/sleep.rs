@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::core::Core;
 use super::mcp::Mcp;
 use crate::hop::{Hop, Runtime};
-use crate::life::Life;
+use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
@@ -49,7 +49,7 @@ pub(super) fn on_timer(core: &mut Core, mcp: &Mcp, index: HopIndex) {
     let (Some(called), Some(after)) = (hop.called.take(), hop.terms.sleep_after) else {
         return;
     };
-    if !matches!(hop.life, Life::Idle(_) | Life::Busy) {
+    if !matches!(hop.phase, Phase::Idle(_) | Phase::Busy) {
         // Noted again when it starts.
         return;
     }
@@ -67,7 +67,7 @@ fn fall_asleep(core: &mut Core, index: HopIndex) {
     core.trace_tally(index);
     core.end_pauses(index);
     let hop = &mut core.hops[index];
-    if let Life::Idle(mut part) = std::mem::replace(&mut hop.life, Life::Asleep) {
+    if let Phase::Idle(mut part) = std::mem::replace(&mut hop.phase, Phase::Asleep) {
         hop.next_number = part.allot();
         tracing::debug!("the proxy `{}` sleeps; {:?}", hop.name, part.tally());
     }

@@ -12,6 +12,7 @@ use crate::exchange::{Exchange, ExchangeId};
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::version::Version;
+use acp_chain_acp::Life;
 use acp_chain_channel::{Change, Effect, Failure, MessageId, Outcome};
 use acp_chain_mcp::component::channel::Ask;
 use acp_chain_mcp::{Asked, ConnectionId, Question};
@@ -53,7 +54,7 @@ pub(super) enum Step {
     /// Everything that a proxy had when it broke is settled; it is given up if there is a reason.
     Broken(HopIndex, Option<String>),
     /// The client has sent a request of this method in a session.
-    ClientAsked(Arc<str>, Arc<str>),
+    ClientAsked(Life, Arc<str>),
     /// MCP continues.
     Mcp(Task),
 }
@@ -166,7 +167,7 @@ impl Steps {
                 number,
                 at: routed.at,
                 message,
-                maker: routed.maker,
+                maker: routed.labels.maker,
             }));
         }
     }

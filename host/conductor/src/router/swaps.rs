@@ -10,7 +10,7 @@ use super::mcp::Mcp;
 use super::steps::{Step, Steps};
 use crate::breaker::Breaker;
 use crate::hop::{Hop, Runtime};
-use crate::life::Life;
+use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
@@ -33,7 +33,7 @@ impl Core {
     #[cold]
     fn take_due_to_swap(&mut self) -> Option<HopIndex> {
         let hops = &self.hops;
-        let is_free = |index: &HopIndex| !matches!(hops[*index].life, Life::Busy);
+        let is_free = |index: &HopIndex| !matches!(hops[*index].phase, Phase::Busy);
         let at = self.due_to_swap.iter().position(is_free)?;
         Some(self.due_to_swap.swap_remove(at))
     }
@@ -61,7 +61,7 @@ pub(super) fn begin(core: &mut Core, index: HopIndex) -> Option<channel::Startin
     let swap = hop.versions.wish.take()?;
     let first = first_of(hop.versions.current + 1);
     let starting = swap.source.start(first, hop.saved.clone());
-    let before = std::mem::replace(&mut hop.life, Life::Busy);
+    let before = std::mem::replace(&mut hop.phase, Phase::Busy);
     hop.versions.starting = Some(Starting { swap, before });
     Some(starting)
 }
@@ -75,8 +75,8 @@ pub(super) fn started(
     steps: &mut Steps,
 ) {
     let Starting { swap, before } = starting;
-    let was_down = matches!(before, Life::Down);
-    core.hops[index].life = before;
+    let was_down = matches!(before, Phase::Down);
+    core.hops[index].phase = before;
     let checked = started.and_then(|started| {
         check_guard(core, index, &started.registration)?;
         Ok(started)
@@ -84,7 +84,7 @@ pub(super) fn started(
     match checked {
         Ok(started) => put_in(core, index, swap, started, steps),
         Err(failure) => {
-            if !matches!(core.hops[index].life, Life::Idle(_)) {
+            if !matches!(core.hops[index].phase, Phase::Idle(_)) {
                 // It has ended already.
                 core.hops[index].ending = None;
             }

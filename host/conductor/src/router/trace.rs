@@ -1,15 +1,16 @@
 //! Records for the trace, if there is one.
 
+use std::num::NonZeroU64;
 use std::time::Instant;
 
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Runtime;
-use crate::life::Life;
+use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};
-use acp_chain_acp::PROMPT;
+use acp_chain_acp::Life;
 use acp_chain_channel::{Action, Part, Tally};
 use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 
@@ -21,6 +22,19 @@ impl Core {
     #[inline]
     fn is_heard(&self) -> bool {
         self.trace.as_ref().is_some_and(Recorder::is_heard)
+    }
+
+    /// A message sets out: it has one number wherever it is seen.
+    #[inline]
+    pub(super) fn note_start(&mut self, routed: &mut Routed) {
+        if routed.number.is_none() && self.is_heard() {
+            routed.number = self.next_number();
+        }
+    }
+
+    fn next_number(&mut self) -> Option<NonZeroU64> {
+        self.numbered += 1;
+        NonZeroU64::new(self.numbered)
     }
 
     /// A message begins to wait for a proxy.
@@ -49,7 +63,7 @@ impl Core {
 
     /// A prompt for the agent, with the span of its turn, if the agent is to be told and the prompt names none.
     pub(super) fn propagated(&self, routed: &Routed) -> Option<Message> {
-        let number = routed.exchange.filter(|_| &*routed.method == PROMPT)?;
+        let number = routed.exchange.filter(|_| routed.life == Life::Prompts)?;
         let span = self.trace.as_ref()?.traceparent(number)?;
         let body = routed.message.body();
         let has_one = matches!(resolve(body, TRACEPARENT), Ok(Some(said)) if said != "null");
@@ -91,6 +105,7 @@ impl Core {
         if !self.is_heard() {
             return;
         }
+        let message = self.next_number();
         let Some(exchange) = self.exchanges.get(number) else {
             return;
         };
@@ -112,6 +127,7 @@ impl Core {
             to: to.to_owned(),
             id: own_id(&exchange.origin).cloned(),
             about: About {
+                message,
                 request: Some(number),
                 method: cancel.method().clone(),
                 session: exchange.session.clone(),
@@ -194,7 +210,7 @@ impl Core {
         if !self.is_heard() {
             return;
         }
-        if let Life::Idle(part) = &mut self.hops[index].life {
+        if let Phase::Idle(part) = &mut self.hops[index].phase {
             let tally = part.untold();
             self.trace_refused(index, tally);
         }
@@ -260,6 +276,7 @@ impl Core {
 
 fn about(routed: &Routed) -> About {
     About {
+        message: routed.number,
         request: routed.exchange,
         method: routed.method.clone(),
         session: routed.session().cloned(),

@@ -5,13 +5,13 @@
 use std::sync::Arc;
 
 use super::core::Core;
-use crate::exchange::Stage;
+use crate::exchange::{Exchange, Stage, Turn};
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
-use acp_chain_acp::{ACKNOWLEDGED, Life, PERMISSION, PROMPT};
+use acp_chain_acp::{Answered, Life, PERMISSION};
 use acp_chain_channel::Peer;
-use acp_chain_rpc::{Error, Message, code};
+use acp_chain_rpc::{Error, Kind, Message, code};
 
 impl Core {
     /// A message leaves its place. If it stops a turn, the prompts and permission requests of its session that are held
@@ -21,11 +21,14 @@ impl Core {
             return;
         };
         let hop = &self.hops[index];
-        if hop.held.is_empty() || routed.toward != Peer::Agent || !stops(&routed.method) {
+        if hop.held.is_empty()
+            || routed.toward != Peer::Agent
+            || !matches!(routed.life, Life::Stops | Life::Ends)
+        {
             return;
         }
         // A proxy that stops a turn itself knows what it holds.
-        if routed.is_response() || routed.maker == Some(index) {
+        if routed.is_response() || routed.labels.maker == Some(index) {
             return;
         }
         let held = hop.held.iter().filter(|(_, held)| {
@@ -46,13 +49,53 @@ impl Core {
         }
     }
 
+    /// The client stops the turns of a session: it waits for none of them.
+    pub(super) fn give_up_turns(&mut self, session: &Arc<str>) {
+        self.exchanges.give_up_turns(session);
+        if let Some(turn) = self.turns.get_mut(session) {
+            turn.is_given_up = true;
+        }
+    }
+
+    /// The client gets the answer to a prompt.
+    pub(super) fn note_answered(&mut self, prompt: &Exchange, answer: &Message) {
+        let Some(session) = prompt.session.as_ref() else {
+            return;
+        };
+        let cost = session.len() + size_of::<Turn>();
+        let Some(charge) = self.client.kept.charge(cost) else {
+            return;
+        };
+        let turn = Turn {
+            is_given_up: prompt.is_given_up,
+            _charge: charge,
+        };
+        let is_error = answer.kind() == Kind::Error;
+        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, is_error)
+            && let Some(running) = self.turns.get_mut(session)
+        {
+            running.is_given_up = prompt.is_given_up;
+        }
+    }
+
+    /// The client gets a notification, which may end a turn.
+    #[inline]
+    pub(super) fn note_told(&mut self, message: &Message) {
+        if !self.turns.is_empty()
+            && message.is_idle()
+            && let Some(session) = message.session()
+        {
+            self.turns.end(session);
+        }
+    }
+
     /// Whether the agent has a prompt in this session, by its own name for it.
     pub(super) fn has_turn(&self, session: &Arc<str>) -> bool {
         let mut open = self.exchanges.iter();
         open.any(|(_, asked)| {
             asked.toward == Peer::Agent
                 && asked.stage == Stage::Out
-                && &*asked.method == PROMPT
+                && asked.life == Life::Prompts
                 && asked.far_session() == Some(session)
         })
     }
@@ -84,21 +127,16 @@ impl Core {
             false if &*routed.method == PERMISSION => {
                 Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
             }
-            false if self.version >= ACKNOWLEDGED => Message::error(&Error::cancelled()),
+            false if self.turns.acknowledges() => Message::error(&Error::cancelled()),
             false => Message::result(r#"{"stopReason":"cancelled"}"#),
         }
     }
 }
 
-/// Whether a message toward the agent stops the turns of its session.
-fn stops(method: &str) -> bool {
-    matches!(Life::of(method), Life::Stops | Life::Ends)
-}
-
 fn can_be_stopped(routed: &Routed) -> bool {
-    let method = match routed.toward {
-        Peer::Agent => PROMPT,
-        Peer::Client => PERMISSION,
+    let belongs_to_turn = match routed.toward {
+        Peer::Agent => routed.life == Life::Prompts,
+        Peer::Client => &*routed.method == PERMISSION,
     };
-    !routed.is_response() && &*routed.method == method
+    belongs_to_turn && !routed.is_response()
 }

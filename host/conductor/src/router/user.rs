@@ -15,7 +15,7 @@ use crate::exchange::{Exchange, Origin};
 use crate::losses::{Frequency, Loss};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
-use acp_chain_acp::{ACKNOWLEDGED, Life, PROMPT, UPDATE};
+use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
 use acp_chain_rpc::{Kind, Message};
@@ -108,8 +108,8 @@ impl Core {
     }
 
     /// The client has sent a request in a session: it may prompt or end it.
-    pub(super) fn note_request(&mut self, method: &str, session: &Arc<str>) {
-        match Life::of(method) {
+    pub(super) fn note_request(&mut self, life: Life, session: &Arc<str>) {
+        match life {
             Life::Prompts => {
                 let charge = self.notices.account.charge(session.len());
                 self.notices.session = charge.map(|charge| (session.clone(), charge));
@@ -128,32 +128,30 @@ impl Core {
         if self.notices.is_empty() {
             return;
         }
-        let session = match self.version {
-            ..ACKNOWLEDGED => self.turn(),
-            _ => self
-                .notices
-                .session
-                .as_ref()
-                .map(|(session, _)| session.clone()),
+        let are_notices = self.turns.acknowledges();
+        let session = if are_notices {
+            let last = self.notices.session.as_ref();
+            last.map(|(session, _)| session.clone())
+        } else {
+            self.turn()
         };
         let Some(session) = session else {
             return;
         };
         for text in self.notices.take() {
-            let update = match self.version {
-                ..ACKNOWLEDGED => {
-                    self.told += 1;
-                    json!({
-                        "sessionUpdate": "agent_message_chunk",
-                        "messageId": format!("acp-chain-{}", self.told),
-                        "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
-                    })
-                }
-                _ => json!({
+            let update = if are_notices {
+                json!({
                     "sessionUpdate": "notice",
                     "severity": "warning",
                     "title": format!("acp-chain: {text}"),
-                }),
+                })
+            } else {
+                self.told += 1;
+                json!({
+                    "sessionUpdate": "agent_message_chunk",
+                    "messageId": format!("acp-chain-{}", self.told),
+                    "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
+                })
             };
             let params = json!({ "sessionId": &*session, "update": update });
             let message = Message::notification(UPDATE, &params.to_string());
@@ -172,6 +170,6 @@ impl Core {
 
 fn is_turn(exchange: &Exchange) -> bool {
     matches!(exchange.origin, Origin::Edge(Peer::Client, _))
-        && &*exchange.method == PROMPT
+        && exchange.life == Life::Prompts
         && exchange.session.is_some()
 }

@@ -39,7 +39,7 @@ pub(super) fn act(
             Err(reason) => failure::fail(core, index, routed, &reason, steps),
         },
         Action::Answer(message) => {
-            routed.maker = Some(index);
+            routed.labels.maker = Some(index);
             let answer = core.in_words_of_turns(&routed, message);
             steps.answer_here(&routed, answer);
         }
@@ -64,12 +64,11 @@ fn replace(
         );
     }
     routed.message = match routed.is_response() {
-        true => shown(routed.boundary, routed.toward, &core.hops, message),
+        true => shown(routed.life, routed.toward, &core.hops, message),
         false => message,
     };
-    routed.maker = Some(index);
-    routed.sealed |= core.hops[index].is_guard();
-    routed.canonical = false;
+    let is_guard = core.hops[index].is_guard();
+    routed.labels.changed_by(index, is_guard);
     setup::changed(core, mcp, routed, Provider::Proxy(index))
         .map_err(|error| error.to_string().into())
 }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::core::Core;
 use super::steps::{Step, Steps};
-use crate::life::Life;
 use crate::losses::Loss;
+use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use acp_chain_mcp::protocol::code;
@@ -46,7 +46,7 @@ pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps
         return refuse_bound(core, index, &routed, steps);
     }
     if routed.seen.is_some() {
-        if let Life::Idle(_) = core.hops[index].life {
+        if let Phase::Idle(_) = core.hops[index].phase {
             return steps.push(Step::Deliver(index, routed));
         }
         routed.seen = None;
@@ -75,7 +75,9 @@ pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
 
 /// A message starts to wait for a proxy: charges its maker.
 pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
-    let Some(maker) = routed.maker else { return };
+    let Some(maker) = routed.labels.maker else {
+        return;
+    };
     let account = &core.hops[maker].in_flight;
     // One message may always wait, whatever its size.
     let too_much = account.kept() > 0 && account.is_full();

@@ -27,9 +27,10 @@ use crate::routed::Routed;
 pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &mut Steps) {
     // Wherever it waited.
     routed.charge = None;
+    core.note_start(&mut routed);
     if core.is_stopped(&routed) {
         let end = core.end_of_stopped(&routed);
-        routed.maker = None;
+        routed.labels.maker = None;
         return steps.answer_here(&routed, end);
     }
     loop {

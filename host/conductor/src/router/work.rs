@@ -11,8 +11,8 @@ use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
 use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
 use crate::hop::Runtime;
-use crate::life::Life;
 use crate::native_peer::Order;
+use crate::phase::Phase;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
 use crate::trace::State;
@@ -41,7 +41,7 @@ pub(super) fn deliver(
     let Some(with_body) = wanted else {
         return waiting::depart(core, index, routed, steps);
     };
-    if let Life::Ended(reason) = &hop.life {
+    if let Phase::Ended(reason) = &hop.phase {
         let reason = format!("it broke before: {reason}");
         return failure::fail(core, index, routed, &reason, steps);
     }
@@ -88,7 +88,7 @@ pub(super) fn deliver(
         Target::List(offer) => Event::List(offer, routed.session().cloned()),
         Target::Call => Event::Call(delivery(&routed, id, with_body)),
         _ => Event::Message(Delivery {
-            sealed: routed.sealed && !guard,
+            sealed: routed.labels.is_sealed && !guard,
             ..delivery(&routed, id, with_body)
         }),
     };
@@ -157,8 +157,8 @@ pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, 
 /// Restarts a proxy that broke.
 pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
-    if matches!(hop.life, Life::Down) {
-        hop.life = Life::Busy;
+    if matches!(hop.phase, Phase::Down) {
+        hop.phase = Phase::Busy;
         hop.restarts += 1;
         tracing::info!("the proxy `{}` is started again", hop.name);
         match &hop.runtime {
@@ -178,7 +178,7 @@ pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut 
     if let Runtime::Component(source) = &hop.runtime {
         tracing::debug!("the proxy `{}` wakes up", hop.name);
         let starting = source.start(hop.next_number, hop.saved.clone());
-        hop.life = Life::Busy;
+        hop.phase = Phase::Busy;
         begin(core, mcp, index, Work::Wake(starting), steps);
     }
 }
@@ -210,7 +210,7 @@ fn awake(
     match started {
         Ok(Started { part, registration }) => {
             let hop = &mut core.hops[index];
-            hop.life = Life::Idle(part);
+            hop.phase = Phase::Idle(part);
             // What was to end the instance before has nothing to do with this one.
             hop.ending = None;
             hop.subscribe(registration.subscriptions);

@@ -1,5 +1,6 @@
 //! Events as they are handed over, in a form that is cheap to keep. The writer makes lines of them.
 
+use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
@@ -17,6 +18,8 @@ const ENTRY: usize = 256;
 /// What a line is about.
 #[derive(Debug)]
 pub struct About {
+    /// The number of the message.
+    pub message: Option<NonZeroU64>,
     /// The number of the request within the chain, if it is about one, or its answer.
     pub request: Option<u64>,
     /// The method; of a response, that of the request.
@@ -181,6 +184,7 @@ impl About {
 
     fn line(self) -> Line {
         Line {
+            message: self.message.map(NonZeroU64::get),
             request: self.request,
             method: Some(self.method.as_ref().to_owned()),
             session: self.session.map(|session| session.as_ref().to_owned()),

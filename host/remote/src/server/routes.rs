@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use acp_chain_acp::{ACKNOWLEDGED, CANCEL_REQUEST, Life, PERMISSION};
+use acp_chain_acp::{Answered, CANCEL_REQUEST, Life, PERMISSION, Turns};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 use bytes::Bytes;
 use tokio::sync::oneshot;
@@ -122,11 +122,8 @@ pub struct Routes {
     connection: Mailbox,
     sessions: HashMap<Arc<str>, Session>,
     questions: HashMap<Id, Question>,
-    /// Whether the agent says when a turn runs, as in version 2 of the protocol, where the answer to a prompt does not
-    /// end it.
-    has_states: bool,
-    /// Those that run, by session, if it does.
-    turns: HashMap<Arc<str>, Turn>,
+    /// The turns that go on after their prompts are answered.
+    turns: Turns<Arc<str>, Turn>,
     /// The open sessions.
     open: HashMap<Arc<str>, Seat>,
     account: Arc<Account>,
@@ -156,8 +153,7 @@ impl Routes {
             connection: Mailbox::new(!is_one, &totals),
             sessions: HashMap::new(),
             questions: HashMap::new(),
-            has_states: false,
-            turns: HashMap::new(),
+            turns: Turns::new(),
             open: HashMap::new(),
             asked: HashMap::new(),
             permissions: Permissions::new(&whose),
@@ -237,8 +233,8 @@ impl Routes {
             }
         }
         if let Some(id) = id {
-            let is_turn = **message.method() == *"session/prompt";
-            let turn = is_turn.then(|| self.turn(session.clone()));
+            let is_prompt = Life::of(message.method()) == Life::Prompts;
+            let turn = is_prompt.then(|| self.turn(session.clone()));
             let question = Question {
                 session,
                 effect,
@@ -299,7 +295,7 @@ impl Routes {
                 turn.asked += 1;
             }
         }
-        if self.has_states {
+        if self.turns.acknowledges() {
             self.note_state(&message);
         }
         match self.session_of(&message).filter(|_| !self.is_one) {
@@ -319,12 +315,15 @@ impl Routes {
             return;
         };
         if message.is_idle() {
-            if let Some(turn) = self.turns.remove(session) {
+            if let Some(turn) = self.turns.end(session) {
                 turn.stop(update);
             }
-        } else if !self.turns.contains_key(session) && self.turns.len() < SESSIONS {
-            let turn = self.turn(Some(session.clone()));
-            self.turns.insert(session.clone(), turn);
+        } else if self.turns.len() < SESSIONS {
+            let (figures, whose) = (&self.figures, &self.whose);
+            self.turns.work(session.clone(), || {
+                let session = Some(session.clone());
+                Some(Turn::new(session, figures.clone(), whose.clone()))
+            });
         }
     }
 
@@ -419,15 +418,15 @@ impl Routes {
     /// A request for a turn or a session is answered.
     fn settle(&mut self, question: &mut Question, answer: &Message) {
         let is_error = answer.kind() == Kind::Error;
-        match (question.turn.take(), &question.session) {
-            // The agent has the prompt, and says when the turn is over.
-            (Some(turn), Some(session)) if self.has_states && !is_error => {
-                match self.turns.contains_key(session) || self.turns.len() >= SESSIONS {
-                    true => turn.forget(),
-                    false => drop(self.turns.insert(session.clone(), turn)),
-                }
-            }
-            (Some(turn), _) => turn.end(answer),
+        let has_room = |session: &Arc<str>| self.turns.has(session) || self.turns.len() < SESSIONS;
+        let session = question.session.clone().filter(has_room);
+        match (question.turn.take(), session) {
+            (Some(turn), Some(session)) => match self.turns.answer(session, turn, is_error) {
+                Answered::Over(turn) => turn.end(answer),
+                Answered::Joins(turn) => turn.forget(),
+                Answered::Runs => {}
+            },
+            (Some(turn), None) => turn.end(answer),
             (None, _) => {}
         }
         // One that the agent does not know is over.
@@ -440,7 +439,7 @@ impl Routes {
             Effect::Begins => {
                 let version = member(answer.body(), "protocolVersion");
                 let version = version.and_then(|version| version.parse().ok());
-                self.has_states = version >= Some(ACKNOWLEDGED);
+                self.turns.agree(version.unwrap_or(1));
                 None
             }
             Effect::None => None,
@@ -452,7 +451,7 @@ impl Routes {
             Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
             None if question.effect == Effect::Closes => {
                 self.open.remove(&name);
-                self.turns.remove(&name);
+                self.turns.end(&name);
             }
             _ => {}
         }

@@ -1,11 +1,10 @@
 //! Chrome's trace format: a process per connection, with a track per part of the chain.
 //!
-//! Overlapping spans of one part are on several tracks of that part, since the format requires nesting. A message is
-//! joined over its hops by its number, or, if it has none, by proxies' decisions about the messages that they received:
-//! the newest, or one that they hold.
+//! Overlapping spans of one part are on several tracks of that part, since the format requires nesting. A flow joins the
+//! hops of a message.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use indexmap::{IndexMap, IndexSet};
@@ -61,17 +60,10 @@ struct Connection {
     open: HashMap<u64, Vec<(String, usize)>>,
     /// When a proxy answered such a request: if it came from within the host, no answer crosses.
     settled: HashMap<u64, u64>,
-    /// Flows of requests and their answers.
-    flows: HashMap<(u64, bool), usize>,
-    /// Flows of notifications that a part has received, of those that it holds, and of those that it has passed on.
-    arrived: HashMap<Text, Vec<usize>>,
-    holding: HashMap<Text, VecDeque<usize>>,
-    leaving: HashMap<Text, VecDeque<usize>>,
+    /// The flow of each message, by its number.
+    flows: HashMap<u64, usize>,
     last: u64,
 }
-
-/// A part, with the method and the session of a notification.
-type Text = (String, Option<String>, Option<String>);
 
 pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -> io::Result<()> {
     let mut clock = Clock::default();
@@ -165,23 +157,12 @@ impl Connection {
     ) {
         let sender = self.part(from);
         let part = self.part(to);
-        let new = || {
-            *flows += 1;
-            *flows
-        };
-        let is_answer = kind == Kind::Response;
-        let flow = match line.request.filter(|_| kind != Kind::Notification) {
-            Some(number) => *self.flows.entry((number, is_answer)).or_insert_with(new),
-            None => {
-                let text =
-                    |part: &str| (part.to_owned(), line.method.clone(), line.session.clone());
-                let leaving = self.leaving.get_mut(&text(from));
-                let flow = leaving.and_then(VecDeque::pop_front).unwrap_or_else(new);
-                let arrived = self.arrived.entry(text(to)).or_default();
-                arrived.push(flow);
-                flow
-            }
-        };
+        let flow = line.message.map(|number| {
+            *self.flows.entry(number).or_insert_with(|| {
+                *flows += 1;
+                *flows
+            })
+        });
         let args = args(line);
         let method = line.method.clone().unwrap_or_default();
         if let (Some(number), Kind::Request) = (line.request, kind)
@@ -211,7 +192,7 @@ impl Connection {
             from: now.saturating_sub(line.waited.unwrap_or_default()),
             // A flow needs a span of nonzero length.
             to: now.saturating_add(u64::from(line.waited.unwrap_or_default() == 0)),
-            flow: Some(flow),
+            flow,
             args,
         });
     }
@@ -264,35 +245,11 @@ impl Connection {
                 args: args.clone(),
             });
         }
-        match line.request {
-            Some(number) if matches!(decision, Decision::Answer | Decision::Refuse) => {
-                if self.open.contains_key(&number) {
-                    self.settled.insert(number, now);
-                }
-            }
-            Some(_) => {}
-            None => self.decided_about_text(line, proxy, decision),
-        }
-    }
-
-    fn decided_about_text(&mut self, line: &Line, proxy: &str, decision: Decision) {
-        let text = (proxy.to_owned(), line.method.clone(), line.session.clone());
-        // A proxy is called with the newest. What was never handed to it has neither time.
-        let flow = match (line.held, line.worked) {
-            (Some(_), _) => self.holding.get_mut(&text).and_then(VecDeque::pop_front),
-            (None, Some(_)) => self.arrived.get_mut(&text).and_then(Vec::pop),
-            (None, None) => None,
-        };
-        let Some(flow) = flow else { return };
-        match decision {
-            Decision::Hold => self.holding.entry(text).or_default().push_back(flow),
-            Decision::Forward | Decision::Change => {
-                // They leave in the order in which they came.
-                let leaving = self.leaving.entry(text).or_default();
-                let place = leaving.partition_point(|other| *other < flow);
-                leaving.insert(place, flow);
-            }
-            _ => {}
+        if let Some(number) = line.request
+            && matches!(decision, Decision::Answer | Decision::Refuse)
+            && self.open.contains_key(&number)
+        {
+            self.settled.insert(number, now);
         }
     }
 

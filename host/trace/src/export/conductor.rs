@@ -178,16 +178,22 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
 
 /// Converts events into lines.
 ///
-/// Each hop of a request has its own id there. A request that leaves a proxy is matched with the first of the same
-/// method and session that came to the proxy and has not left it yet.
+/// Each hop of a request has its own id there. A message that leaves a proxy is matched with the first of the same
+/// kind, method and session that came to the proxy and has not left it yet. A request has its message's number.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
-    requests: u64,
+    /// The number of the last message.
+    numbered: u64,
     /// By requester and id.
     asked: HashMap<(String, String), Asked>,
-    /// The requests that have not left a proxy yet, by proxy, method and session.
-    arrived: HashMap<(String, String, Option<String>), VecDeque<u64>>,
+    /// The numbers of the answers, by request.
+    answers: HashMap<u64, u64>,
+    /// The messages that have not left a proxy yet, each with its number.
+    arrived: HashMap<Arrived, VecDeque<u64>>,
 }
+
+/// A proxy, and the kind, the method and the session of a message that came to it.
+type Arrived = (String, Kind, String, Option<String>);
 
 #[derive(Debug)]
 struct Asked {
@@ -222,11 +228,19 @@ impl Incoming {
                 let missing = || serde_json::Error::missing_field("method");
                 let method = event.method.ok_or_else(missing)?;
                 let session = event.session.or_else(|| session(event.params.as_deref()));
+                let key = |place: &str| {
+                    (
+                        place.to_owned(),
+                        event.r#type,
+                        method.clone(),
+                        session.clone(),
+                    )
+                };
+                let number = self.number(&key(&event.from));
+                let waiting = self.arrived.entry(key(&event.to)).or_default();
+                waiting.push_back(number);
+                line.message = Some(number);
                 if event.r#type == Kind::Request {
-                    let key = |place: &str| (place.to_owned(), method.clone(), session.clone());
-                    let number = self.number(&key(&event.from));
-                    let waiting = self.arrived.entry(key(&event.to)).or_default();
-                    waiting.push_back(number);
                     let asked = Asked {
                         number,
                         method: method.clone(),
@@ -242,6 +256,9 @@ impl Incoming {
             }
             Kind::Response => {
                 if let Some(asked) = self.asked.remove(&(event.to, id)) {
+                    let numbered = &mut self.numbered;
+                    let answer = self.answers.entry(asked.number);
+                    line.message = Some(*answer.or_insert_with(|| next(numbered)));
                     line.request = Some(asked.number);
                     line.method = Some(asked.method);
                     line.session = asked.session;
@@ -256,14 +273,18 @@ impl Incoming {
         Ok(line)
     }
 
-    fn number(&mut self, from: &(String, String, Option<String>)) -> u64 {
+    fn number(&mut self, from: &Arrived) -> u64 {
         let arrived = self.arrived.get_mut(from);
         if let Some(number) = arrived.and_then(VecDeque::pop_front) {
             return number;
         }
-        self.requests += 1;
-        self.requests
+        next(&mut self.numbered)
     }
+}
+
+fn next(numbered: &mut u64) -> u64 {
+    *numbered += 1;
+    *numbered
 }
 
 /// Our name of a part of the chain.

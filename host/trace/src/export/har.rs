@@ -24,8 +24,8 @@ struct Connection {
     begun: u64,
     last: u64,
     frames: Vec<Frame>,
-    /// The requests and answers seen so far: the trace has some twice, since the host replaced them.
-    seen: HashSet<(bool, Kind, u64, Option<String>)>,
+    /// The messages seen so far: the trace has some twice, since the host replaced them.
+    seen: HashSet<u64>,
 }
 
 /// A message of the client.
@@ -88,11 +88,8 @@ impl Connection {
             Some((_, "client", kind)) => (false, kind),
             _ => return,
         };
-        if let Some(request) = line.request {
-            let method = line.method.clone().filter(|_| kind != Kind::Response);
-            if !self.seen.insert((is_sent, kind, request, method)) {
-                return;
-            }
+        if line.message.is_some_and(|number| !self.seen.insert(number)) {
+            return;
         }
         // The reference conductor's trace has the id of each hop.
         let is_renamed =

@@ -31,19 +31,19 @@ fn an_empty_trace_is_an_empty_document() {
 
 /// A connection with everything that converters must tell apart.
 const TRACE: &str = r#"{"time":"2026-01-02T03:04:05.000000Z","connection":"abc","version":1,"program":"acp-chain 0.1.0","role":"agent","proxies":["one","two"],"masked":true}
-{"time":"2026-01-02T03:04:05.001000Z","connection":"abc","from":"client","to":"acp-chain","kind":"request","id":"a","request":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]},"size":90}
-{"time":"2026-01-02T03:04:05.002000Z","connection":"abc","from":"client","to":"one","kind":"request","id":"a","request":1,"method":"session/new","params":{"cwd":"/"},"size":80,"waited":500}
-{"time":"2026-01-02T03:04:05.003000Z","connection":"abc","proxy":"one","decision":"forward","request":1,"method":"session/new","worked":700}
-{"time":"2026-01-02T03:04:05.003100Z","connection":"abc","from":"one","to":"agent","kind":"request","id":"a","request":1,"method":"session/new","params":{"cwd":"/"},"size":80}
-{"time":"2026-01-02T03:04:05.004000Z","connection":"abc","from":"agent","to":"client","kind":"response","id":"a","request":1,"method":"session/new","result":{"sessionId":"s"},"size":50}
-{"time":"2026-01-02T03:04:05.005000Z","connection":"abc","from":"agent","to":"two","kind":"notification","method":"session/update","session":"s","params":{"sessionId":"s"},"size":60,"waited":10}
-{"time":"2026-01-02T03:04:05.006000Z","connection":"abc","proxy":"two","decision":"hold","method":"session/update","session":"s","worked":20}
-{"time":"2026-01-02T03:04:05.007000Z","connection":"abc","proxy":"two","decision":"change","method":"session/update","session":"s","worked":30,"held":1000}
-{"time":"2026-01-02T03:04:05.007100Z","connection":"abc","from":"two","to":"client","kind":"notification","method":"session/update","session":"s","params":{"sessionId":"s","x":1},"size":60}
-{"time":"2026-01-02T03:04:05.008000Z","connection":"abc","from":"agent","to":"two","kind":"request","id":7,"request":2,"method":"mcp/message","params":{"connectionId":"c","method":"tools/call","params":{"name":"t"}},"size":70}
+{"time":"2026-01-02T03:04:05.001000Z","connection":"abc","from":"client","to":"acp-chain","kind":"request","id":"a","message":1,"request":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]},"size":90}
+{"time":"2026-01-02T03:04:05.002000Z","connection":"abc","from":"client","to":"one","kind":"request","id":"a","message":1,"request":1,"method":"session/new","params":{"cwd":"/"},"size":80,"waited":500}
+{"time":"2026-01-02T03:04:05.003000Z","connection":"abc","proxy":"one","decision":"forward","message":1,"request":1,"method":"session/new","worked":700}
+{"time":"2026-01-02T03:04:05.003100Z","connection":"abc","from":"one","to":"agent","kind":"request","id":"a","message":1,"request":1,"method":"session/new","params":{"cwd":"/"},"size":80}
+{"time":"2026-01-02T03:04:05.004000Z","connection":"abc","from":"agent","to":"client","kind":"response","id":"a","message":2,"request":1,"method":"session/new","result":{"sessionId":"s"},"size":50}
+{"time":"2026-01-02T03:04:05.005000Z","connection":"abc","from":"agent","to":"two","kind":"notification","message":3,"method":"session/update","session":"s","params":{"sessionId":"s"},"size":60,"waited":10}
+{"time":"2026-01-02T03:04:05.006000Z","connection":"abc","proxy":"two","decision":"hold","message":3,"method":"session/update","session":"s","worked":20}
+{"time":"2026-01-02T03:04:05.007000Z","connection":"abc","proxy":"two","decision":"change","message":3,"method":"session/update","session":"s","worked":30,"held":1000}
+{"time":"2026-01-02T03:04:05.007100Z","connection":"abc","from":"two","to":"client","kind":"notification","message":3,"method":"session/update","session":"s","params":{"sessionId":"s","x":1},"size":60}
+{"time":"2026-01-02T03:04:05.008000Z","connection":"abc","from":"agent","to":"two","kind":"request","id":7,"message":4,"request":2,"method":"mcp/message","params":{"connectionId":"c","method":"tools/call","params":{"name":"t"}},"size":70}
 {"time":"2026-01-02T03:04:05.009000Z","connection":"abc","proxy":"two","denied":1,"invalid":0,"full":0}
-{"time":"2026-01-02T03:04:05.010000Z","connection":"abc","from":"two","to":"agent","kind":"response","id":7,"request":2,"method":"mcp/message","error":{"code":-32603,"message":"it broke"},"size":70}
-{"time":"2026-01-02T03:04:05.011000Z","connection":"abc","from":"client","to":"agent","kind":"request","id":"b","request":3,"method":"session/prompt","session":"s","params":{"sessionId":"s"},"size":70}
+{"time":"2026-01-02T03:04:05.010000Z","connection":"abc","from":"two","to":"agent","kind":"response","id":7,"message":5,"request":2,"method":"mcp/message","error":{"code":-32603,"message":"it broke"},"size":70}
+{"time":"2026-01-02T03:04:05.011000Z","connection":"abc","from":"client","to":"agent","kind":"request","id":"b","message":6,"request":3,"method":"session/prompt","session":"s","params":{"sessionId":"s"},"size":70}
 "#;
 
 #[test]
@@ -108,13 +108,13 @@ fn a_request_that_a_proxy_answers_is_answered_though_no_answer_crosses() {
 
 #[test]
 fn a_notification_is_joined_with_what_became_of_it_whatever_its_proxy_holds() {
-    let trace = r#"{"time":"2026-01-01T00:00:01Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
-{"time":"2026-01-01T00:00:02Z","connection":"a","proxy":"p","decision":"hold","method":"n","worked":5}
-{"time":"2026-01-01T00:00:03Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
-{"time":"2026-01-01T00:00:04Z","connection":"a","proxy":"p","decision":"forward","method":"n","worked":5}
-{"time":"2026-01-01T00:00:05Z","connection":"a","from":"p","to":"client","kind":"notification","method":"n"}
-{"time":"2026-01-01T00:00:06Z","connection":"a","proxy":"p","decision":"forward","method":"n","held":5}
-{"time":"2026-01-01T00:00:07Z","connection":"a","from":"p","to":"client","kind":"notification","method":"n"}
+    let trace = r#"{"time":"2026-01-01T00:00:01Z","connection":"a","from":"agent","to":"p","kind":"notification","message":1,"method":"n"}
+{"time":"2026-01-01T00:00:02Z","connection":"a","proxy":"p","decision":"hold","message":1,"method":"n","worked":5}
+{"time":"2026-01-01T00:00:03Z","connection":"a","from":"agent","to":"p","kind":"notification","message":2,"method":"n"}
+{"time":"2026-01-01T00:00:04Z","connection":"a","proxy":"p","decision":"forward","message":2,"method":"n","worked":5}
+{"time":"2026-01-01T00:00:05Z","connection":"a","from":"p","to":"client","kind":"notification","message":2,"method":"n"}
+{"time":"2026-01-01T00:00:06Z","connection":"a","proxy":"p","decision":"forward","message":1,"method":"n","held":5}
+{"time":"2026-01-01T00:00:07Z","connection":"a","from":"p","to":"client","kind":"notification","message":1,"method":"n"}
 "#;
     let events = events(trace);
     let begun = events.iter().filter(|event| event["cat"] == "message");

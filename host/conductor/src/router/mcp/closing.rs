@@ -57,7 +57,7 @@ impl Mcp {
 
     /// Closes the servers of a session, except those that others have, or that a request declares to set it up again.
     pub(in crate::router) fn close_session(&mut self, session: &str, steps: &mut Steps) {
-        self.running.remove(session);
+        self.turns.end(session);
         self.release(steps, |holder| holder.is_session(session));
     }
 

@@ -170,7 +170,7 @@ impl Mcp {
         dialect: Option<Dialect>,
         own_id: &str,
     ) -> Option<ServerId> {
-        let is_again = Life::of(&routed.method) == Life::Loads;
+        let is_again = routed.life == Life::Loads;
         let again = routed.session().filter(|_| is_again);
         let shares = self.shares();
         let mut all = self.servers.all.iter_mut();

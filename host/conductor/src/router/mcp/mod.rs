@@ -25,7 +25,8 @@ use std::sync::Arc;
 use self::servers::{Server, Servers};
 use super::core::Core;
 use super::steps::{Steps, Task};
-use acp_chain_channel::limits::Account;
+use acp_chain_acp::{Answered, Turns};
+use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
 use acp_chain_mcp::capabilities::Capabilities;
@@ -34,6 +35,9 @@ use acp_chain_mcp::reach::Reach;
 use acp_chain_mcp::seat::{Input, Output};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Message};
+
+/// The cost of keeping a turn, besides the name of its session.
+const TURN: usize = 128;
 
 pub(super) struct Mcp {
     /// The MCP servers of the sessions.
@@ -44,9 +48,8 @@ pub(super) struct Mcp {
     pub reach: Reach,
     /// The capabilities of the agent.
     pub agent: Capabilities,
-    /// The sessions with a turn, where the agent says which (version 2) and keeps one connection to a server for all of
-    /// its sessions.
-    pub running: BTreeSet<Arc<str>>,
+    /// The turns that go on after the agent has answered their prompts, by its names of their sessions.
+    pub turns: Turns<Arc<str>, Charge>,
     /// Whether the user is told of proxies with tools to which the agent does not connect.
     pub tells_unused: bool,
     /// The outputs of seats, in order.
@@ -63,7 +66,7 @@ impl Mcp {
             bridge: Bridge::new(PathBuf::new(), kept),
             reach: Reach::default(),
             agent: Capabilities::default(),
-            running: BTreeSet::new(),
+            turns: Turns::new(),
             tells_unused: false,
             wanted: VecDeque::new(),
             is_due: false,
@@ -88,25 +91,30 @@ impl Mcp {
         let Some(session) = message.session() else {
             return;
         };
-        let is_idle = message.is_idle();
-        if is_idle {
-            self.running.remove(session);
-        } else if self.shares()
-            && self
-                .servers
-                .all
-                .values()
-                .any(|server| server.is_of(session))
-        {
-            self.running.insert(session.clone());
-        }
-        if is_idle && self.tells_unused {
+        if message.is_idle() {
+            self.turns.end(session);
             self.tell_unused(core, session);
+        } else {
+            let charge = || core.agent.kept.charge(session.len() + TURN);
+            self.turns.work(session.clone(), charge);
+        }
+    }
+
+    /// The agent answers a prompt of a session.
+    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, is_error: bool) {
+        let Some(charge) = core.agent.kept.charge(session.len() + TURN) else {
+            return;
+        };
+        if let Answered::Over(_) = self.turns.answer(session.clone(), charge, is_error) {
+            self.tell_unused(core, &session);
         }
     }
 
     /// A turn ends. The user is told, once, of proxies whose tools the agent has never asked for.
-    pub fn tell_unused(&mut self, core: &mut Core, session: &str) {
+    fn tell_unused(&mut self, core: &mut Core, session: &str) {
+        if !self.tells_unused {
+            return;
+        }
         let own = |server: &&Server| server.is_of(session);
         let unused = self
             .servers

@@ -158,8 +158,8 @@ impl Mcp {
             None => Message::notification(MESSAGE, &params),
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
-        routed.maker = server.proxy();
-        routed.internal = routed.maker.is_some();
+        routed.labels.maker = server.proxy();
+        routed.labels.is_internal = routed.labels.maker.is_some();
         match (via, question) {
             (Some(via), _) => routed.via = via,
             (None, Some(question)) => {
@@ -182,8 +182,7 @@ impl Mcp {
     /// otherwise it cannot be told.
     fn session_of_call(&self, core: &Core, server: &Server) -> Option<Arc<str>> {
         let session = |holder: &Holder| holder.session.clone();
-        let has_turn =
-            |session: &Arc<str>| self.running.contains(session) || core.has_turn(session);
+        let has_turn = |session: &Arc<str>| self.turns.has(session) || core.has_turn(session);
         let all: BTreeSet<_> = server.holders.iter().map(session).collect();
         match all.len() {
             1 => all.into_iter().next().flatten(),
@@ -225,6 +224,7 @@ impl Mcp {
         routed.target = target;
         routed.request_session = self.session_of_call(core, server);
         routed.arrival = core.hops[index].next_arrival();
+        core.note_start(&mut routed);
         core.note_queued(&mut routed);
         self.ask(core, id, question, &mut routed);
         core.enqueue(index, Item::Message(routed));

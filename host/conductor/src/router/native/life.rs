@@ -5,9 +5,9 @@
 
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Hop;
-use crate::life::Life;
 use crate::native::Dialect;
 use crate::native_peer::{Introduction, Order, START_UP};
+use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
@@ -165,7 +165,7 @@ pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Opti
     if let Some(native) = core.hops[index].native_mut() {
         native.process = process;
     }
-    if process.is_some() && matches!(core.hops[index].life, Life::Runs) {
+    if process.is_some() && matches!(core.hops[index].phase, Phase::Runs) {
         core.trace_state(index, State::Running, None);
     }
 }
@@ -173,7 +173,7 @@ pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Opti
 /// Messages for it are written to it from now on.
 fn runs(core: &mut Core, index: HopIndex) {
     let hop = &mut core.hops[index];
-    (hop.life, hop.has_begun) = (Life::Runs, true);
+    (hop.phase, hop.has_begun) = (Phase::Runs, true);
     core.trace_state(index, State::Running, None);
     core.make_ready(index);
 }
@@ -208,7 +208,7 @@ pub(in crate::router) fn is_awaited_to_begin(
     routed: &Routed,
 ) -> bool {
     routed.home == Some(index)
-        && matches!(core.hops[index].life, Life::Busy)
+        && matches!(core.hops[index].phase, Phase::Busy)
         && core.hops[index].native().is_some()
         && routed.route.place(routed.at) == Place::Hop(index)
 }

@@ -12,12 +12,12 @@ use super::scope::{scope_of_native, scoped};
 use super::sides::of_a_proxy;
 use super::steps::{Step, Steps};
 use super::{setup, withdraw};
-use crate::exchange::{Boundary, ExchangeId, Origin, Stage};
-use crate::life::Life;
+use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
+use crate::phase::Phase;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
-use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE};
+use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE, Life};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
@@ -81,7 +81,7 @@ pub(super) fn receive(
     message: Message,
     steps: &mut Steps,
 ) {
-    if !matches!(core.hops[index].life, Life::Runs | Life::Busy) {
+    if !matches!(core.hops[index].phase, Phase::Runs | Phase::Busy) {
         return core.lose_of_proxy(Loss::Broken, index, &"a message, after it broke");
     }
     match message.kind() {
@@ -114,7 +114,7 @@ fn stand(
     if is_mcp(message.method()) {
         return Some(mcp.way_of_native(core, index, message));
     }
-    if to == Peer::Agent && Boundary::of(message.method()) == Boundary::Session {
+    if to == Peer::Agent && Life::of(message.method()).sets_up() {
         let asked = setup::stands_for(core, index, message);
         if let Some(asked) = asked.and_then(|number| core.exchanges.get(number)) {
             let at = asked.route.position(index)?;

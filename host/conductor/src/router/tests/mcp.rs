@@ -355,30 +355,28 @@ fn an_agent_without_mcp_is_sent_no_list_of_servers_in_version_2() {
 }
 
 #[test]
-fn in_version_2_the_agent_says_in_which_session_with_servers_a_turn_runs() {
+fn in_version_2_the_agent_says_in_which_session_a_turn_runs() {
     let mut router = with_tools(
         r#"{"protocolVersion":2,"info":{"name":"kilo"},"capabilities":{"session":{"mcp":{"acp":{}}}}}"#,
     );
-    router.core.version = 2;
+    router.mcp.turns.agree(2);
     sets_up(&mut router, 1, "s");
     let state = |session: &str, state: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
         )
     };
-    for line in [state("other", "running"), state("s", "running")] {
-        agent(&mut router, &line);
-    }
-    assert_eq!(Vec::from_iter(&router.mcp.running), [&"s".into()]);
+    agent(&mut router, &state("s", "running"));
+    assert!(router.mcp.turns.has("s"));
     agent(&mut router, &state("s", "idle"));
-    assert!(router.mcp.running.is_empty());
+    assert!(router.mcp.turns.is_empty());
     agent(&mut router, &state("s", "running"));
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}"#,
     );
     agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    assert!(router.mcp.running.is_empty() && router.mcp.servers.all.is_empty());
+    assert!(router.mcp.turns.is_empty() && router.mcp.servers.all.is_empty());
 }
 
 #[test]

@@ -173,7 +173,7 @@ fn no_proxy_sleeps_while_anything_is_open() {
     router.advance(hour + 2 * IDLE);
     let held = &router.core.hops[1];
     assert_eq!(held.held.len(), 1, "it holds what it was given");
-    assert!(matches!(held.life, crate::life::Life::Idle(_)));
+    assert!(matches!(held.phase, crate::phase::Phase::Idle(_)));
 }
 
 #[test]

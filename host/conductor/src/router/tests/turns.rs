@@ -268,3 +268,50 @@ fn a_turn_that_was_stopped_or_withdrawn_is_awaited_no_more() {
     client(&mut router, &other);
     assert!(router.is_awaited());
 }
+
+#[test]
+fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle() {
+    let state = |state: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
+        )
+    };
+    let begin = || {
+        let mut router = Router::new(vec![forwards("*")], None);
+        client(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+        );
+        agent(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
+        );
+        client(&mut router, PROMPT);
+        agent(
+            &mut router,
+            r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
+        );
+        agent(&mut router, &state("running"));
+        assert!(router.is_awaited() && router.is_owed(Peer::Client));
+        router
+    };
+    let mut router = begin();
+    agent(&mut router, &state("idle"));
+    assert!(!router.is_awaited() && !router.is_owed(Peer::Client));
+    let mut router = begin();
+    client(&mut router, STOP);
+    assert!(!router.is_awaited() && router.is_owed(Peer::Client));
+    // A later prompt joins the turn, and is waited for.
+    client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":3,"result":{"messageId":"m"}}"#,
+    );
+    assert!(router.is_awaited());
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":3,"error":{"code":1,"message":"no"}}"#,
+    );
+    agent(&mut router, &state("idle"));
+    assert!(!router.is_owed(Peer::Client));
+}

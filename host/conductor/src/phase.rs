@@ -3,7 +3,7 @@
 use acp_chain_channel::Part;
 
 /// Whether a proxy can be called.
-pub enum Life {
+pub enum Phase {
     /// It waits for something to do.
     Idle(Box<dyn Part>),
     /// It is being called or started, and will return.

@@ -1,0 +1,153 @@
+//! The turns of a connection, by what its messages say.
+//!
+//! In version 1, the answer to a prompt ends its turn (v1, Prompt Turn). From version 2 on, it only says that the agent
+//! has the prompt; the agent then says whether it works in a session, also unasked, and its turn is over when it is idle
+//! (v2, Prompt Lifecycle). An error ends a turn in either version.
+
+use alloc::collections::BTreeMap;
+use core::borrow::Borrow;
+
+/// The first version in which the answer to a prompt does not end its turn.
+pub const ACKNOWLEDGED: u64 = 2;
+
+/// The turns that go on after their prompts are answered: at most one in each session, with what a reader keeps of it.
+#[derive(Clone, Debug)]
+pub struct Turns<S, T> {
+    acknowledges: bool,
+    running: BTreeMap<S, T>,
+}
+
+/// What the answer to a prompt says of its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answered<T> {
+    /// It is over.
+    Over(T),
+    /// It goes on.
+    Runs,
+    /// It is a part of the one that runs in its session.
+    Joins(T),
+}
+
+impl<S: Ord, T> Turns<S, T> {
+    /// No turns, under the rules of version 1.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            acknowledges: false,
+            running: BTreeMap::new(),
+        }
+    }
+
+    /// Client and agent agree on a version.
+    pub const fn agree(&mut self, version: u64) {
+        self.acknowledges = version >= ACKNOWLEDGED;
+    }
+
+    /// Whether turns go on after their prompts are answered.
+    #[must_use]
+    pub const fn acknowledges(&self) -> bool {
+        self.acknowledges
+    }
+
+    /// A prompt is answered.
+    pub fn answer(&mut self, session: S, turn: T, is_error: bool) -> Answered<T> {
+        if is_error || !self.acknowledges {
+            return Answered::Over(turn);
+        }
+        if self.running.contains_key(&session) {
+            return Answered::Joins(turn);
+        }
+        self.running.insert(session, turn);
+        Answered::Runs
+    }
+
+    /// The agent says that it works in a session. Of a turn that begins with that, this is kept, if anything.
+    pub fn work(&mut self, session: S, begin: impl FnOnce() -> Option<T>) {
+        if self.acknowledges && !self.running.contains_key(&session) {
+            let begun = begin();
+            self.running.extend(begun.map(|turn| (session, turn)));
+        }
+    }
+
+    /// The agent says that it is idle in a session, or the session ends. Returns the turn that is over.
+    pub fn end<Q: Ord + ?Sized>(&mut self, session: &Q) -> Option<T>
+    where
+        S: Borrow<Q>,
+    {
+        self.running.remove(session)
+    }
+
+    /// The connection ends, and with it all turns.
+    pub fn clear(&mut self) {
+        self.running.clear();
+    }
+
+    /// The turn that runs in a session.
+    pub fn get_mut<Q: Ord + ?Sized>(&mut self, session: &Q) -> Option<&mut T>
+    where
+        S: Borrow<Q>,
+    {
+        self.running.get_mut(session)
+    }
+
+    /// Whether a turn runs in a session.
+    #[must_use]
+    pub fn has<Q: Ord + ?Sized>(&self, session: &Q) -> bool
+    where
+        S: Borrow<Q>,
+    {
+        self.running.contains_key(session)
+    }
+
+    /// All turns that run.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        self.running.values()
+    }
+
+    /// How many turns run.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.running.len()
+    }
+
+    /// Whether none runs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.running.is_empty()
+    }
+}
+
+impl<S: Ord, T> Default for Turns<S, T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_version_1_the_answer_ends_the_turn_whatever_the_agent_says_of_itself() {
+        let mut turns = Turns::new();
+        turns.work("s", || Some(1));
+        assert_eq!(turns.answer("s", 2, false), Answered::Over(2));
+        assert!(turns.is_empty());
+    }
+
+    #[test]
+    fn from_version_2_on_the_agent_ends_the_turn() {
+        let mut turns = Turns::new();
+        turns.agree(2);
+        assert_eq!(turns.answer("s", 1, true), Answered::Over(1));
+        assert_eq!(turns.answer("s", 1, false), Answered::Runs);
+        turns.work("s", || Some(2));
+        assert_eq!(turns.answer("s", 3, false), Answered::Joins(3));
+        assert_eq!(turns.end("other"), None);
+        assert_eq!(turns.end("s"), Some(1));
+        turns.work("s", || None);
+        assert!(!turns.has("s"));
+        turns.work("s", || Some(4));
+        assert_eq!((turns.len(), turns.end("s")), (1, Some(4)));
+    }
+}
