@@ -58,7 +58,7 @@ fn main() -> Result<()> {
         fs::remove_dir_all(&scratch)?;
     }
     fs::create_dir_all(&scratch)?;
-    // The agent and the relay are next to this program.
+    // The agent and the floors are next to this program.
     let us = env::current_exe()?;
     let program = installed(&cli.program, &scratch)?;
     let places = Places {
@@ -67,6 +67,7 @@ fn main() -> Result<()> {
         components: cli.components,
         agent: us.with_file_name("bench-agent"),
         relay: us.with_file_name("bench-relay"),
+        bare: us.with_file_name("bench-bare"),
         conductor: cli.conductor,
         native: cli.native,
         collector: Collector::start()?,

@@ -166,6 +166,9 @@ pub struct Outcome {
     pub exported: Vec<Exported>,
 }
 
+/// The numbers of components that are called bare.
+pub const BARE: [usize; 5] = [0, COUNTS[0], COUNTS[1], COUNTS[2], COUNTS[3]];
+
 /// The numbers of proxies of traced chains.
 const TRACED: [usize; 2] = [0, 3];
 
@@ -228,8 +231,9 @@ fn all() -> Vec<Subject> {
     let mut all = vec![
         Subject::new(Family::Agent, 0),
         Subject::new(Family::Relay, 0),
-        Subject::new(Family::Empty, 0),
     ];
+    all.extend(family(Family::Bare, &BARE));
+    all.push(Subject::new(Family::Empty, 0));
     all.extend(family(Family::Forwarding, &COUNTS));
     all.extend(family(Family::Traced, &TRACED));
     all.extend(family(Family::WithoutBody, &many));

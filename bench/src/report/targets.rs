@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Report;
 use crate::measures::stats::{mib, number, slope};
-use crate::measures::{Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
+use crate::measures::{BARE, Figures, LARGE_ROUND_TRIPS, ROUND_TRIPS, Share, UPDATES};
 use crate::subjects::{Behaviour, COUNTS, Family, MANY, PROJECTS};
 
 /// A target.
@@ -38,6 +38,9 @@ pub enum Verdict {
     NotMeasured,
 }
 
+/// How far a crossing may be from the floor.
+const FLOOR: f64 = 2.0;
+
 /// The throughput that an unresponsive collector leaves.
 const LEAST: f64 = 0.99;
 
@@ -49,7 +52,7 @@ pub fn all(report: &Report) -> Vec<Target> {
         report,
         all: Vec::new(),
     };
-    all.beside_the_reference();
+    all.beside_the_floor();
     all.a_message();
     all.ours();
     all.collectors();
@@ -65,26 +68,30 @@ struct Targets<'r> {
 }
 
 impl Targets<'_> {
-    fn beside_the_reference(&mut self) {
+    /// What three proxies cost beside as many calls with nothing around them.
+    fn beside_the_floor(&mut self) {
         let of = |family| self.report.of(family, 3);
-        let (ours, theirs) = (of(Family::Forwarding), of(Family::Reference));
-        let trips = ratio(theirs.and_then(trip), ours.and_then(trip));
-        let updates = ratio(ours.and_then(small), theirs.and_then(small));
-        let memory = ratio(theirs.and_then(rest), ours.and_then(rest));
-        let what = |what| format!("3 forwarding, beside the reference with 3 native: {what}");
-        self.least(
-            what("round trips faster by"),
-            (trips, Some(ROUND_TRIPS)),
-            40.0,
-            "×",
-        );
-        self.least(
-            what("updates of 100 B, more by"),
-            (updates, Some(UPDATES[0])),
-            50.0,
-            "×",
-        );
-        self.least(what("memory at rest, less by"), (memory, None), 5.0, "×");
+        let (ours, bare) = (of(Family::Forwarding), of(Family::Bare));
+        let trips = ratio(ours.and_then(trip), bare.and_then(trip));
+        let updates = ratio(bare.and_then(small), ours.and_then(small));
+        let memory = ratio(ours.and_then(rest), bare.and_then(rest));
+        let what = |what| format!("3 forwarding, beside 3 bare calls: {what}");
+        for (name, figure, measured) in [
+            ("a round trip", trips, Some(ROUND_TRIPS)),
+            ("an update of 100 B", updates, Some(UPDATES[0])),
+            ("memory at rest", memory, None),
+        ] {
+            self.most(what(name), (figure, measured), FLOOR, "×");
+        }
+        let bare = self.each_bare(trip);
+        for (family, name) in [
+            (Family::Forwarding, "that forwards"),
+            (Family::WithoutBody, "that forwards without body"),
+        ] {
+            let each = ratio(self.each(family, &COUNTS, trip), bare);
+            let what = format!("each further proxy {name}, beside each further bare call");
+            self.most(what, (each, Some(ROUND_TRIPS)), FLOOR, "×");
+        }
     }
 
     fn a_message(&mut self) {
@@ -100,22 +107,6 @@ impl Targets<'_> {
                 &COUNTS_MANY[..],
                 0.3,
                 "that did not subscribe",
-            ),
-            (
-                Family::Forwarding,
-                trip,
-                ROUND_TRIPS,
-                &COUNTS,
-                3.0,
-                "that forwards",
-            ),
-            (
-                Family::WithoutBody,
-                trip,
-                ROUND_TRIPS,
-                &COUNTS_MANY,
-                3.0,
-                "that forwards without body",
             ),
             (
                 Family::WithoutBody,
@@ -298,12 +289,27 @@ impl Targets<'_> {
     /// How much each proxy adds to the cost of none.
     fn each(&self, family: Family, counts: &[usize], of: Of) -> Option<f64> {
         let none = self.report.of(Family::Empty, 0).and_then(of)?;
-        let points = counts.iter().map(|count| {
-            let figure = self.report.of(family, *count).and_then(of)?;
-            Some((number(*count), figure))
-        });
+        let points = self.points(family, counts, of);
         let points: Option<Vec<_>> = std::iter::once(Some((0.0, none))).chain(points).collect();
         slope(&points?)
+    }
+
+    /// How much each component adds that is called bare.
+    fn each_bare(&self, of: Of) -> Option<f64> {
+        let points: Option<Vec<_>> = self.points(Family::Bare, &BARE, of).collect();
+        slope(&points?)
+    }
+
+    fn points(
+        &self,
+        family: Family,
+        counts: &[usize],
+        of: Of,
+    ) -> impl Iterator<Item = Option<(f64, f64)>> {
+        counts.iter().map(move |count| {
+            let figure = self.report.of(family, *count).and_then(of)?;
+            Some((number(*count), figure))
+        })
     }
 
     fn least(&mut self, what: String, found: Found, limit: f64, unit: &'static str) {

@@ -1,4 +1,4 @@
-//! The subjects: the agent alone, a relay, chains of acp-chain, and the reference conductor.
+//! The subjects: the agent alone, a relay, one that calls components, chains of acp-chain, and the reference conductor.
 
 mod chain;
 mod collector;
@@ -48,6 +48,8 @@ pub enum Family {
     Agent,
     /// Bytes copied both ways.
     Relay,
+    /// A relay that calls forwarding components for each line, with nothing around the calls.
+    Bare,
     /// acp-chain without proxies.
     Empty,
     /// Proxies that see everything, with its body, and forward it.
@@ -91,6 +93,8 @@ pub struct Places {
     pub agent: PathBuf,
     /// The relay.
     pub relay: PathBuf,
+    /// The relay that calls components.
+    pub bare: PathBuf,
     /// The reference conductor.
     pub conductor: PathBuf,
     /// A native proxy over the reference's crate.
@@ -171,6 +175,12 @@ impl Subject {
                 command.arg(&places.agent);
                 command
             }
+            Family::Bare => {
+                let mut command = process::command(&places.bare);
+                command.arg(places.components.join("pass.wasm"));
+                command.arg(self.proxies.to_string()).arg(&places.agent);
+                command
+            }
             Family::Reference => {
                 let mut command = process::command(&places.conductor);
                 command.arg("agent");
@@ -191,6 +201,7 @@ impl fmt::Display for Subject {
         match self.family {
             Family::Agent => f.write_str("the agent alone"),
             Family::Relay => f.write_str("relay"),
+            Family::Bare => write!(f, "relay, {proxies} bare calls"),
             Family::Empty => f.write_str("acp-chain, no proxies"),
             Family::Forwarding => write!(f, "acp-chain, {proxies} forwarding"),
             Family::Traced if proxies == 0 => f.write_str("acp-chain, no proxies, traced"),

@@ -158,6 +158,7 @@ pub mod testing;
 mod tools;
 mod version;
 
+pub use acp_chain_acp as acp;
 #[cfg(feature = "typed")]
 pub use agent_client_protocol_schema as schema;
 pub use call::{Call, ProtocolError};

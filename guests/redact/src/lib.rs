@@ -16,6 +16,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
+use acp_chain_proxy::acp::{Change, Life, METHODS};
 use acp_chain_proxy::{
     Action, Configure, Edit, Error, FailurePolicy, Head, Json, Level, MessageId, Notification,
     Peer, Proxy, Request, Response, Result, Step, Strings, Subscription, Version, export, log,
@@ -79,16 +80,6 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// The methods whose errors are examined.
 const COVERED: &[&str] = &[PROMPT, READ, OUTPUT];
 
-/// Updates that add nothing to the conversation, and so may come between two chunks of a text.
-const ASIDE: &[&str] = &[
-    "available_commands_update",
-    "config_option_update",
-    "current_mode_update",
-    "cursor_update",
-    "session_info_update",
-    "usage_update",
-];
-
 impl Proxy for Redact {
     const SUBSCRIPTIONS: &[Subscription] = &[
         // However long it is, see `whole`.
@@ -96,30 +87,11 @@ impl Proxy for Redact {
             .from(Peer::Client)
             .without_body(),
         Subscription::notifications(UPDATE).from(Peer::Agent),
-        // They bring a history, as a turn does.
-        Subscription::requests("session/load")
-            .from(Peer::Client)
-            .without_body(),
-        Subscription::requests("session/resume")
-            .from(Peer::Client)
-            .without_body(),
         Subscription::requests(PERMISSION).from(Peer::Agent),
         Subscription::requests(QUESTION).from(Peer::Agent),
         Subscription::requests(WRITE).from(Peer::Agent),
         // The rest of a text is sent before these.
         Subscription::responses(PROMPT)
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/new")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/load")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/resume")
-            .from(Peer::Agent)
-            .without_body(),
-        Subscription::responses("session/fork")
             .from(Peer::Agent)
             .without_body(),
     ];
@@ -139,7 +111,21 @@ impl Proxy for Redact {
             Subscription::responses(OUTPUT).from(Peer::Client),
         ];
         let reads = reads.into_iter().filter(|_| self.reads);
-        Self::SUBSCRIPTIONS.iter().cloned().chain(reads).collect()
+        // They bring a history, as a turn does, and the rest of a text is sent before their responses.
+        let setups = METHODS.iter().filter(|method| method.life.sets_up());
+        let setups = setups.flat_map(|method| {
+            let loads = method.life == Life::Loads;
+            let request = loads.then(|| Subscription::requests(method.name).from(Peer::Client));
+            let response = Subscription::responses(method.name).from(Peer::Agent);
+            request.into_iter().chain([response])
+        });
+        let setups = setups.map(Subscription::without_body);
+        Self::SUBSCRIPTIONS
+            .iter()
+            .cloned()
+            .chain(setups)
+            .chain(reads)
+            .collect()
     }
 
     fn restore(&mut self, saved: Json) -> Result<()> {
@@ -161,7 +147,7 @@ impl Proxy for Redact {
             }
             method => {
                 self.flush(session(&request.head))?;
-                if matches!(method, "session/load" | "session/resume") {
+                if Life::of(method) == Life::Loads {
                     self.over.begin(session(&request.head));
                 }
                 match method {
@@ -331,7 +317,7 @@ impl Redact {
 
     /// Before an update that is not a chunk of text, the rest of the running text is sent.
     fn before(&self, update: &Update, session: &str) -> Result<()> {
-        if ASIDE.contains(&&*update.kind) {
+        if Change::of(&update.kind) == Change::Aside {
             return Ok(());
         }
         self.flush(session)?;

@@ -256,15 +256,18 @@ fn what_is_kept_back_goes_out_before_anything_else_is_shown() {
 
 #[test]
 fn in_version_2_a_prompt_that_arrives_in_a_turn_does_not_cut_a_secret_in_two() {
-    let mut host = host();
-    chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
-    let id = prompt(&mut host);
-    host.answer(id, json!({ "messageId": "2" }));
-    chunk(&mut host, "agent_message_chunk", "1", "56789");
-    let idle =
-        json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" });
-    update(&mut host, idle);
-    assert_eq!(streamed(&host.sent()), HIDDEN);
+    // Nor does an agent that leaves out the id.
+    for answer in [json!({ "messageId": "2" }), json!({})] {
+        let mut host = host();
+        chunk(&mut host, "agent_message_chunk", "1", "acme-01234");
+        let id = prompt(&mut host);
+        host.answer(id, answer);
+        chunk(&mut host, "agent_message_chunk", "1", "56789");
+        let idle =
+            json!({ "sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn" });
+        update(&mut host, idle);
+        assert_eq!(streamed(&host.sent()), HIDDEN);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use acp_chain_proxy::acp::Change;
 use acp_chain_proxy::{Spelt, Step, Strings};
 use acp_chain_secrets::{Coding, Decoded, Effort, Marking};
 
@@ -107,7 +108,7 @@ impl<'u> Update<'u> {
         }
         if let Some((string, pointer)) = text {
             let decoded = Coding::Text.decoded(string.decoded());
-            if kind.ends_with("_chunk") && chunk.is_none() {
+            if Change::of(&kind) == Change::Appends && chunk.is_none() {
                 chunk = Some(Chunk {
                     identity,
                     pointer,

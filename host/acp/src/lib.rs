@@ -1,5 +1,5 @@
 //! What the Agent Client Protocol says of its methods: who sends them, and what they do to a connection, a session or a
-//! turn; and when a turn begins and ends. Whoever has to know takes it from here.
+//! turn; what updates do to a conversation; and when a turn begins and ends. Whoever has to know takes it from here.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 
@@ -9,8 +9,10 @@
 extern crate alloc;
 
 mod turns;
+mod updates;
 
 pub use turns::{ACKNOWLEDGED, Answered, Turns};
+pub use updates::{Change, UPDATES};
 
 /// What a message of a method does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,6 +176,12 @@ impl Life {
     #[must_use]
     pub const fn sets_up(self) -> bool {
         matches!(self, Self::Begins | Self::Loads | Self::Forks)
+    }
+
+    /// Whether its answer names the session that begins.
+    #[must_use]
+    pub const fn names_session(self) -> bool {
+        matches!(self, Self::Begins | Self::Forks)
     }
 
     /// Whether it begins or ends a connection or a session.

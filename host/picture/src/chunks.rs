@@ -1,5 +1,6 @@
 //! Merges an agent's chunks: on each hop, the chunks up to the agent's next other message.
 
+use acp_chain_acp::Change;
 use serde_json::Value;
 
 use crate::{Kind, Leg};
@@ -48,7 +49,7 @@ impl Leg {
         let update = &self.params["update"];
         let kind = update["sessionUpdate"].as_str()?;
         let text = update["content"]["text"].as_str()?;
-        let is_chunk = self.kind == Kind::Notification && kind.ends_with("_chunk");
+        let is_chunk = self.kind == Kind::Notification && Change::of(kind) == Change::Appends;
         is_chunk.then_some((kind, text))
     }
 

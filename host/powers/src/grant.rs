@@ -3,8 +3,7 @@
 use foldhash::HashMap;
 
 use crate::{
-    Actions, Cover, FIXED, Kind, Kinds, Pattern, Peer, Places, Power, Subject, TABLE, UPDATES,
-    Updates,
+    Actions, Cover, FIXED, Kind, Kinds, Pattern, Peer, Places, Power, Subject, TABLE, Updates,
 };
 
 /// Powers, and methods by name.
@@ -113,7 +112,9 @@ impl Grant {
             update,
         };
         self.all_updates = false;
-        let known = UPDATES.iter().map(|name| update(Some(*name)));
+        let known = acp_chain_acp::UPDATES
+            .iter()
+            .map(|name| update(Some(*name)));
         self.all_updates = known
             .chain([update(None)])
             .all(|subject| matches!(self.sight(&subject), Sight::All));

@@ -27,4 +27,4 @@ pub use pattern::{LONGEST_METHOD, Pattern, PatternError};
 pub use places::{Change, MASK, Mismatch, Places};
 pub use power::{Cover, Danger, Power, Updates};
 pub use protocol::{fold, is_like_one_of_protocol, is_of_protocol};
-pub use table::{FIXED, Fixed, TABLE, UPDATES};
+pub use table::{FIXED, Fixed, TABLE};

@@ -1,6 +1,8 @@
 //! The definition of a power.
 
-use crate::{Actions, Kinds, Peer, Subject, UPDATES};
+use acp_chain_acp::UPDATES;
+
+use crate::{Actions, Kinds, Peer, Subject};
 
 /// Something that a proxy may do, as a user reads it and as the host checks it.
 #[derive(Debug)]

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use acp_chain_acp::METHODS;
-use acp_chain_powers::{
-    Actions, FIXED, Kind, Kinds, Peer, Places, Power, Subject, UPDATES, Updates,
-};
+use acp_chain_acp::{METHODS, UPDATES};
+use acp_chain_powers::{Actions, FIXED, Kind, Kinds, Peer, Places, Power, Subject, Updates};
 use serde_json::Value;
 
 /// How deep places are looked for. What lies deeper belongs to whom its surroundings belong to.

@@ -9,7 +9,8 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use acp_chain_powers::{Kind, UPDATES};
+use acp_chain_acp::UPDATES;
+use acp_chain_powers::Kind;
 use bytes::Bytes;
 use bytestring::ByteString;
 

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
+use acp_chain_acp::Life;
 use tokio::time::{sleep, timeout};
 
 use super::act::{Act, Kind};
@@ -265,15 +266,11 @@ impl<'a> Player<'a> {
         let is = |text: &str| Json::read(text).unwrap_or(Json::Null);
         self.play_request("initialize", "initialize", is(CLIENT), is(AGENT))
             .await?;
-        let own = [
-            "session/new",
-            "session/load",
-            "session/resume",
-            "session/list",
-        ];
+        let needs_none =
+            matches!(Life::of(method), Life::Begins | Life::Loads) || method == "session/list";
         match first {
             Some(Act::Session(..)) => Ok(()),
-            _ if own.contains(&method) => Ok(()),
+            _ if needs_none => Ok(()),
             _ => {
                 self.begin_session(SESSION, &Json::Object(indexmap::IndexMap::new()))
                     .await

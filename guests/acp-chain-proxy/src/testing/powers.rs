@@ -42,7 +42,7 @@ pub(super) fn subject(message: &Message) -> Subject<'_> {
 
 fn subject_of<'a>(sender: Peer, kind: Kind, method: &'a str, body: Option<&Json>) -> Subject<'a> {
     let update = body.and_then(|body| body.at::<String>("/update/sessionUpdate"));
-    let known = acp_chain_powers::UPDATES.iter();
+    let known = acp_chain_acp::UPDATES.iter();
     let known = known
         .copied()
         .find(|known| Some(*known) == update.as_deref());

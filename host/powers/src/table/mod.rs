@@ -19,39 +19,6 @@ pub const TABLE: &[&[Power]] = &[
     account::POWERS,
 ];
 
-/// Every update that a power names.
-pub const UPDATES: &[&str] = &[
-    "user_message_chunk",
-    "agent_message_chunk",
-    "agent_thought_chunk",
-    "user_message",
-    "agent_message",
-    "agent_thought",
-    "notice",
-    "compaction_update",
-    "compaction_summary_chunk",
-    "subagent_update",
-    "session_message",
-    "session_message_chunk",
-    "tool_call",
-    "tool_call_update",
-    "tool_call_content_chunk",
-    "terminal_update",
-    "terminal_output_chunk",
-    "plan",
-    "plan_update",
-    "plan_removed",
-    "available_commands_update",
-    "current_mode_update",
-    "config_option_update",
-    "session_info_update",
-    "cursor_update",
-    "prompt_suggestions_update",
-    "usage_update",
-    "state_update",
-    "replay_complete",
-];
-
 type Texts = &'static [&'static str];
 
 const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> Cover {

@@ -38,32 +38,6 @@ pub const WAITING: usize = 1 << 20;
 /// How many requests of a client may be open, and of how many of the agent the session is remembered.
 const QUESTIONS: usize = 4096;
 
-/// The effect of a request's answer on sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Effect {
-    None,
-    /// The connection begins.
-    Begins,
-    /// A new one begins.
-    Opens,
-    /// The requested one is loaded.
-    Loads,
-    /// It ends.
-    Closes,
-}
-
-impl Effect {
-    fn of(method: &str) -> Self {
-        match Life::of(method) {
-            Life::Connects => Self::Begins,
-            Life::Begins | Life::Forks => Self::Opens,
-            Life::Loads => Self::Loads,
-            Life::Ends => Self::Closes,
-            _ => Self::None,
-        }
-    }
-}
-
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoStream {
@@ -87,7 +61,8 @@ pub enum Noted {
 #[derive(Debug)]
 struct Question {
     session: Option<Arc<str>>,
-    effect: Effect,
+    /// What it does.
+    life: Life,
     /// The seat of the session that it opens.
     seat: Option<Seat>,
     /// The turn, if it asks for one.
@@ -182,7 +157,7 @@ impl Routes {
             self.permissions.answered(message);
             return Noted::Yes;
         }
-        let effect = Effect::of(message.method());
+        let life = Life::of(message.method());
         let session = message.session().cloned();
         let id = message.id();
         if let Some(id) = &id
@@ -202,10 +177,9 @@ impl Routes {
             return Noted::TooMany;
         }
         let is_open = |name: &Arc<str>| self.open.contains_key(name);
-        let opens = match effect {
-            Effect::Opens => true,
-            Effect::Loads => !session.as_ref().is_some_and(is_open),
-            Effect::None | Effect::Begins | Effect::Closes => false,
+        let opens = match life {
+            Life::Loads => !session.as_ref().is_some_and(is_open),
+            _ => life.names_session(),
         };
         let mut seat = None;
         if let Some(id) = &id
@@ -221,7 +195,7 @@ impl Routes {
                 return self.refuse_or_drop(id, &error);
             }
         }
-        if effect == Effect::Loads
+        if life == Life::Loads
             && !self.is_one
             && let Some(name) = &session
         {
@@ -233,11 +207,10 @@ impl Routes {
             }
         }
         if let Some(id) = id {
-            let is_prompt = Life::of(message.method()) == Life::Prompts;
-            let turn = is_prompt.then(|| self.turn(session.clone()));
+            let turn = (life == Life::Prompts).then(|| self.turn(session.clone()));
             let question = Question {
                 session,
-                effect,
+                life,
                 seat,
                 turn,
             };
@@ -353,7 +326,7 @@ impl Routes {
     /// Whether a session is being set up whose name nobody knows yet.
     fn is_opening(&self) -> bool {
         let mut questions = self.questions.values();
-        questions.any(|question| question.effect == Effect::Opens)
+        questions.any(|question| question.life.names_session())
     }
 
     /// Nothing is being set up any more: sessions that no answer has named, and whose streams nobody reads, have none.
@@ -388,16 +361,16 @@ impl Routes {
             let _ = waits.send(message.clone());
             return None;
         }
-        let (session, effect) = match question {
-            Some(question) => (question.session, question.effect),
-            None => (None, Effect::None),
+        let (session, life) = match question {
+            Some(question) => (question.session, question.life),
+            None => (None, Life::Serves),
         };
-        let opened = named(message).filter(|_| effect == Effect::Opens);
-        let session = session.filter(|_| !self.is_one && effect != Effect::Opens);
+        let opened = named(message).filter(|_| life.names_session());
+        let session = session.filter(|_| !self.is_one && !life.names_session());
         match session.filter(|name| self.sessions.contains_key(name)) {
             Some(name) => {
                 self.push_to(&name, line);
-                self.answered(&name, effect);
+                self.answered(&name, life);
             }
             None => {
                 // Before the client can know its name.
@@ -409,7 +382,7 @@ impl Routes {
                 self.connection.push(line);
             }
         }
-        if effect == Effect::Opens && !self.is_opening() {
+        if life.names_session() && !self.is_opening() {
             self.forget_early();
         }
         opened
@@ -430,26 +403,25 @@ impl Routes {
             (None, _) => {}
         }
         // One that the agent does not know is over.
-        let is_gone =
-            question.effect == Effect::Closes && answer.is_error(code::RESOURCE_NOT_FOUND);
+        let is_gone = question.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
         let is_error = is_error && !is_gone;
-        let name = match question.effect {
-            Effect::Opens => named(answer),
-            Effect::Loads | Effect::Closes => question.session.clone(),
-            Effect::Begins => {
+        let name = match question.life {
+            life if life.names_session() => named(answer),
+            Life::Loads | Life::Ends => question.session.clone(),
+            Life::Connects => {
                 let version = member(answer.body(), "protocolVersion");
                 let version = version.and_then(|version| version.parse().ok());
                 self.turns.agree(version.unwrap_or(1));
                 None
             }
-            Effect::None => None,
+            _ => None,
         };
         let Some(name) = name.filter(|_| !is_error) else {
             return;
         };
         match question.seat.take() {
             Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
-            None if question.effect == Effect::Closes => {
+            None if question.life == Life::Ends => {
                 self.open.remove(&name);
                 self.turns.end(&name);
             }
@@ -480,15 +452,15 @@ impl Routes {
         }
     }
 
-    fn answered(&mut self, name: &Arc<str>, effect: Effect) {
+    fn answered(&mut self, name: &Arc<str>, life: Life) {
         let Some(session) = self.sessions.get_mut(name) else {
             return;
         };
-        match effect {
-            Effect::Loads => session.is_elsewhere = false,
+        match life {
+            Life::Loads => session.is_elsewhere = false,
             // Its stream ends with its reader; a later session of that name is a new one.
-            Effect::Closes => session.is_known = false,
-            Effect::None | Effect::Begins | Effect::Opens => {}
+            Life::Ends => session.is_known = false,
+            _ => {}
         }
     }
 

@@ -161,6 +161,34 @@ async fn a_turn_in_which_nothing_comes_for_long_ends_when_the_client_has_closed_
     assert_eq!(answer.line, envelope::error(&id, UNANSWERED));
 }
 
+/// From version 2 on, the answer to a prompt does not end its turn.
+#[tokio::test(start_paused = true)]
+async fn a_turn_of_version_2_is_waited_for_until_the_agent_is_idle() {
+    let version = r#"{"protocolVersion":2,"capabilities":{}}"#;
+    for proxies in [&[][..], &[("pass", "{}")]] {
+        let mut chain = InProcess::initialized_with(proxies, version).await;
+        let id = chain
+            .client
+            .ask("session/prompt", &prompt("s", "take your time"));
+        let asked = chain.agent.receive().await.expect("the prompt");
+        chain.agent.send_all(asked.result(r#"{"messageId":"m"}"#));
+        assert!(chain.client.response(&id).await.result.is_some());
+        chain.client.close();
+        sleep(Duration::from_mins(9)).await;
+        for update in [
+            r#"{"sessionUpdate":"state_update","state":"running"}"#,
+            r#"{"sessionUpdate":"agent_message_chunk","messageId":"n","content":{"type":"text","text":"on"}}"#,
+            r#"{"sessionUpdate":"state_update","state":"idle","stopReason":"end_turn"}"#,
+        ] {
+            let params = format!(r#"{{"sessionId":"s","update":{update}}}"#);
+            chain.agent.notify("session/update", &params);
+            let told = chain.client.receive().await.expect("the update");
+            assert!(told.line.contains(update), "{}", told.line);
+        }
+        assert!(chain.client.receive().await.is_none());
+    }
+}
+
 #[tokio::test]
 async fn a_turn_that_is_open_when_the_program_is_told_to_stop_is_answered() {
     let (mut client, _folder) = host::through(1, [AGENT]).unwrap();

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use acp_chain_acp::Change;
 use acp_chain_secrets::{Coding, Effort};
 
 use super::markers::{Edit, Markers};
@@ -108,7 +109,7 @@ impl Body {
             }
         });
         let is_output = body.kind == "terminal_output_chunk";
-        let is_text = body.kind.ends_with("_chunk") && (!is_output || output.is_none());
+        let is_text = Change::of(&body.kind) == Change::Appends && (!is_output || output.is_none());
         for (place, coding, is_chunk) in [
             (output, Coding::Base64, is_output),
             (text, Coding::Text, is_text),

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use acp_chain_acp::UPDATE;
+use acp_chain_acp::{Change, UPDATE};
 use acp_chain_secrets::Effort;
 use acp_chain_trace::Line;
 use serde_json::value::RawValue;
@@ -13,16 +13,6 @@ use super::texts::{self, Hop, Texts};
 
 /// The cost of keeping a line, besides its body.
 const ENTRY: usize = 512;
-
-/// Updates that add nothing to the conversation, and so may come between two chunks of a text.
-const ASIDE: &[&str] = &[
-    "available_commands_update",
-    "config_option_update",
-    "current_mode_update",
-    "cursor_update",
-    "session_info_update",
-    "usage_update",
-];
 
 /// The lines of a connection.
 #[derive(Default)]
@@ -88,7 +78,7 @@ impl Lines {
         let hop = Hop::of(&line);
         let Body { edits, chunk, kind } = looked;
         if let Some(hop) = &hop
-            && !(is_update && ASIDE.contains(&&*kind))
+            && !(is_update && Change::of(&kind) == Change::Aside)
         {
             let identity = chunk.as_ref().map(|chunk| &*chunk.identity);
             for hop in self.texts.over(hop, identity) {

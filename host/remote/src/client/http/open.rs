@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use acp_chain_acp::Life;
 use acp_chain_rpc::{Id, Kind, Message, code};
 use reqwest::StatusCode;
 use tokio::sync::watch;
@@ -108,9 +109,9 @@ impl Open {
 
     /// Our side sends a request.
     pub fn asks(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
-        let effect = match method {
-            "session/new" | "session/fork" => Some(Effect::Begins),
-            "session/close" | "session/archive" => Some(Effect::Ends),
+        let effect = match Life::of(method) {
+            life if life.names_session() => Some(Effect::Begins),
+            Life::Ends => Some(Effect::Ends),
             _ => None,
         };
         self.asked.insert(id, Asked { session, effect });
