@@ -104,7 +104,7 @@ fn hand_over(
         Origin::Leaving(link) => mcp.drop_connections(*link, steps),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
         Origin::Hop(index, id) => {
-            if core.hops[*index].asked.remove(id).is_none() {
+            if !core.hops[*index].is_answered(*id) {
                 let why = "an earlier instance has asked";
                 return core.lose(Loss::Orphaned, Place::Hop(*index), &why);
             }

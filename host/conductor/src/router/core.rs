@@ -25,7 +25,6 @@ use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
 use crate::native_peer::{NativePeer, Order};
-use crate::phase::Phase;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
@@ -171,18 +170,14 @@ impl Core {
     }
 
     pub fn make_ready(&mut self, index: HopIndex) {
-        let hop = &mut self.hops[index];
-        if hop.is_ready() && !hop.queued {
-            hop.queued = true;
+        if self.hops[index].queues_up() {
             self.ready.push_back(index);
         }
     }
 
     /// Ends a proxy that causes trouble, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
-        let hop = &mut self.hops[index];
-        if hop.ending.is_none() && matches!(hop.phase, Phase::Idle(_) | Phase::Busy | Phase::Runs) {
-            hop.ending = Some(Failure::new(reason));
+        if self.hops[index].end_soon(reason) {
             self.due_to_end.push(index);
         }
     }
@@ -196,7 +191,7 @@ impl Core {
         route: &Route,
         message: &Message,
     ) -> Option<ExchangeId> {
-        let charge = self.hops[index].kept.charge(Exchange::cost(None, message));
+        let charge = self.hops[index].charge(Exchange::cost(None, message));
         if charge.is_none() {
             let reason = "its open requests take more memory than its limit `request-bytes`, or the connection's, \
                           allows";
@@ -206,7 +201,7 @@ impl Core {
         let number =
             self.exchanges
                 .open(Origin::Hop(index, id), to, route.clone(), message, charge);
-        self.hops[index].asked.insert(id, number);
+        self.hops[index].asks(id, number);
         Some(number)
     }
 
@@ -246,9 +241,7 @@ impl Core {
 
     /// The pauses of a proxy end with its instance.
     pub fn end_pauses(&mut self, index: HopIndex) {
-        let hop = &mut self.hops[index];
-        hop.woken = None;
-        for (id, at) in hop.pauses.drain() {
+        for (id, at) in self.hops[index].take_pauses() {
             self.timers.clear(at, Timer::Wake(index, id));
         }
     }
@@ -260,7 +253,7 @@ impl Core {
 
     /// The same, with its entry.
     pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
-        let held = self.hops[index].held.remove(&id)?;
+        let held = self.hops[index].let_go(id)?;
         self.timers.clear(held.until, Timer::Expire(index, id));
         Some(held)
     }
@@ -294,10 +287,7 @@ impl Core {
     /// A proxy that is due to end and can be ended, and why.
     pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
         while let Some(index) = self.due_to_end.pop() {
-            let hop = &mut self.hops[index];
-            if (!matches!(hop.phase, Phase::Busy) || hop.native().is_some())
-                && let Some(failure) = hop.ending.take()
-            {
+            if let Some(failure) = self.hops[index].take_ending_if_free() {
                 return Some((index, failure));
             }
         }

@@ -15,7 +15,6 @@ use super::{
 use crate::Swap;
 use crate::hop::Item;
 use crate::member::Member;
-use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::timers::Timer;
 use acp_chain_channel::{Event, Failure, Peer};
@@ -46,7 +45,7 @@ impl Router {
             && !self.core.is_flooded()
             && let Some(index) = self.core.ready.pop_front()
         {
-            self.core.hops[index].queued = false;
+            self.core.hops[index].has_its_turn();
             // Several in a row, for the sake of the caches: each proxy has its own code and memory.
             let mut run = RUN.min(budget);
             while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
@@ -63,7 +62,7 @@ impl Router {
 
     /// Lets a proxy handle its first waiting item.
     fn handle_next(&mut self, index: HopIndex) {
-        if matches!(self.core.hops[index].phase, Phase::Asleep) {
+        if self.core.hops[index].is_asleep() {
             return self.with(|core, mcp, steps| work::wake(core, mcp, index, steps));
         }
         let Some(item) = self.core.hops[index].pop() else {
@@ -72,8 +71,7 @@ impl Router {
         self.with(|core, mcp, steps| match item {
             Item::Cancel(id) => {
                 // If settled in the meantime, there is nothing to tell.
-                let version = core.hops[index].held.get(&id).map(|held| held.version);
-                if let Some(version) = version {
+                if let Some(version) = core.hops[index].held_as(id).map(|held| held.version) {
                     work::call(core, mcp, index, version, Event::Cancel(id), steps);
                 }
             }
@@ -90,7 +88,7 @@ impl Router {
     /// A proxy that is no longer being called is done with the message in hand; sends on the messages that waited
     /// only for it.
     fn follow_up(&mut self, index: HopIndex) {
-        if matches!(self.core.hops[index].phase, Phase::Busy) {
+        if self.core.hops[index].is_busy() {
             return;
         }
         self.core.hops[index].dismiss();
@@ -142,11 +140,7 @@ impl Router {
                 Timer::Connect(number) => mcp.connects_late(core, number, steps),
                 Timer::Lookup(number) => projects::late(core, number, steps),
                 Timer::Expire(index, id) => {
-                    // In turn, as the proxy may be about to settle it, and in the order of those that ran out before.
-                    let inbox = &mut core.hops[index].inbox;
-                    let expired = |item: &&Item| matches!(item, Item::Expired(_));
-                    let at = inbox.iter().take_while(expired).count();
-                    inbox.insert(at, Item::Expired(id));
+                    core.hops[index].push_expired(id);
                     core.make_ready(index);
                 }
             });
@@ -234,7 +228,7 @@ impl Router {
 
     /// The program of a native proxy has ended.
     pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
-        if matches!(self.core.hops[index].phase, Phase::Runs | Phase::Busy) {
+        if self.core.hops[index].has_program() {
             self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
         }
         self.end_due();

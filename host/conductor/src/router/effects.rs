@@ -43,7 +43,7 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &m
         }
         Effect::Cancel { id } => {
             pauses::cut_short(core, index, id);
-            if let Some(&number) = core.hops[index].asked.get(&id) {
+            if let Some(number) = core.hops[index].asked(id) {
                 withdraw::withdraw(core, mcp, number, new_cancel(), steps);
             }
         }

@@ -8,7 +8,6 @@ use super::steps::{Step, Steps};
 use super::{native, waiting};
 use crate::exchange::Stage;
 use crate::losses::Loss;
-use crate::phase::Phase;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -44,10 +43,9 @@ fn end_by_policy(
     let method = quote(&routed.method, MAX_QUOTE);
     let text = format!("{name} failed on {method}: {reason}");
     let passes = hop.lets_pass(&routed);
-    hop.refused += 1;
+    let count = hop.note_refused();
     if passes {
-        if hop.refused.is_power_of_two() {
-            let count = hop.refused;
+        if count.is_power_of_two() {
             tracing::error!(count, "{text}; it goes on unchanged: {}", describe(&routed));
         }
         if let Some(number) = routed.exchange
@@ -57,9 +55,10 @@ fn end_by_policy(
         }
         return waiting::depart(core, index, routed, steps);
     }
-    let loss = match hop.phase {
-        Phase::Down | Phase::Ended(_) => Loss::Broken,
-        _ => Loss::Undecided,
+    let loss = if hop.is_broken() {
+        Loss::Broken
+    } else {
+        Loss::Undecided
     };
     let why = format_args!("{text}; it is refused: {}", describe(&routed));
     core.lose_on_way(loss, index, &routed, &why);
@@ -83,29 +82,21 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     report(core, index, failure);
     core.trace_tally(index);
     core.trace_state(index, State::Failed, Some(&failure.to_string()));
-    let hop = &mut core.hops[index];
-    if let Phase::Idle(part) = &mut hop.phase {
-        hop.next_number = part.allot();
-    }
-    let restart = match hop.terms.on_failure.restarts() {
-        true => hop.breaker.trip(core.now),
-        false => None,
-    };
-    hop.phase = Phase::Down;
+    let restart = core.hops[index].break_down(core.now);
     core.tell_failure(index, &failure.reason, restart.is_some());
     if let Some(at) = restart {
         core.timers.set(at, Timer::Restart(index));
     }
 
     let hop = &mut core.hops[index];
-    for (id, held) in &hop.held {
-        core.timers.clear(held.until, Timer::Expire(index, *id));
+    for (id, held) in hop.held() {
+        core.timers.clear(held.until, Timer::Expire(index, id));
     }
     // That includes what older versions had.
-    hop.versions.retired.clear();
-    let had = hop.give_up();
-    let asked = hop.asked.drain();
-    steps.extend(asked.map(|(_, number)| Step::Withdraw(number, new_cancel())));
+    hop.drop_retired();
+    let had = hop.take_undecided();
+    let asked = hop.take_requests();
+    steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
     core.end_pauses(index);
     let why: Arc<str> = failure.to_string().into();
     if core.hops[index].native().is_some() {
@@ -149,18 +140,15 @@ pub(super) fn cut_off(
 /// messages are settled as in earlier failures.
 pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>) {
     if let Some(reason) = given_up {
-        let hop = &mut core.hops[index];
-        let fate = match hop.terms.on_failure.ends_open() {
+        let hop = &core.hops[index];
+        let fate = match hop.terms().on_failure.ends_open() {
             true => "everything passes it by",
             false => "all its messages are refused",
         };
-        let name = &hop.name;
+        let name = hop.name();
         tracing::error!(target: Failure::TARGET, "the proxy `{name}` is given up, and {fate}: {reason}");
-        if hop.terms.on_failure.ends_open() && hop.has_begun {
-            hop.subscribe(Vec::new());
-        }
         core.trace_state(index, State::Ended, Some(&reason));
-        core.hops[index].phase = Phase::Ended(reason);
+        core.hops[index].give_up(reason);
     }
     core.make_ready(index);
 }
@@ -168,14 +156,14 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
 /// Logs everything known of a failure.
 fn report(core: &Core, index: HopIndex, failure: &Failure) {
     let hop = &core.hops[index];
-    let at = match &hop.in_hand {
+    let at = match hop.in_hand() {
         Some((_, routed)) => format!(" at {}", describe(routed)),
         None => String::new(),
     };
-    let (name, reason, details) = (&hop.name, &failure.reason, failure.details());
+    let (name, reason, details) = (hop.name(), &failure.reason, failure.details());
     tracing::error!(target: Failure::TARGET, "the proxy `{name}` broke{at}: {reason}{details}");
-    if let Phase::Idle(part) = &hop.phase {
-        tracing::info!("the proxy `{name}` until then: {:?}", part.tally());
+    if let Some(tally) = hop.tally() {
+        tracing::info!("the proxy `{name}` until then: {tally:?}");
     }
 }
 
@@ -185,9 +173,7 @@ pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mu
         return;
     };
     let (mut routed, version) = (held.routed, held.version);
-    if let Some(part) = core.hops[index].part_mut(version) {
-        part.take_away(id);
-    }
+    core.hops[index].take_away(version, id);
     routed.from = routed.at;
     core.trace_expiry(index, &mut routed);
     end_by_policy(core, index, routed, "it held it for too long", steps);

@@ -28,7 +28,7 @@ pub(super) fn admit(
     let Err(why) = aside(length, || judge(core, index, &mut routed)) else {
         return ControlFlow::Continue(routed);
     };
-    let name = &core.hops[index].name;
+    let name = core.hops[index].name();
     let method =
         acp_chain_rpc::untrusted::quote(&routed.method, acp_chain_rpc::untrusted::MAX_QUOTE);
     let text = format!("{method} cannot pass the guard `{name}`: {why}");

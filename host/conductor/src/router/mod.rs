@@ -97,7 +97,6 @@ use super::hop::{ForNatives, Hop};
 use super::losses::Loss;
 use super::member::Member;
 use super::native_peer::Order;
-use super::phase::Phase;
 use super::route::{HopIndex, Place};
 use crate::native::Dialect;
 use crate::native::Supervisor;
@@ -122,9 +121,10 @@ impl Router {
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let mut core = Core::new(proxies, trace);
         for index in 0..core.hops.len() {
-            let state = match core.hops[index].phase {
-                Phase::Asleep => State::Asleep,
-                _ => State::Running,
+            let state = if core.hops[index].is_asleep() {
+                State::Asleep
+            } else {
+                State::Running
             };
             core.trace_state(index, state, None);
         }
@@ -319,14 +319,14 @@ impl Router {
     /// Logs the calls that proxies were denied.
     pub fn log_tallies(&mut self) {
         for hop in &self.core.hops {
-            if let Phase::Idle(part) = &hop.phase {
-                let (tally, refused) = (part.tally(), hop.refused);
-                tracing::info!("the proxy `{}`: failed on {refused}; {tally:?}", hop.name);
+            if let Some(tally) = hop.tally() {
+                let (name, refused) = (hop.name(), hop.refused());
+                tracing::info!("the proxy `{name}`: failed on {refused}; {tally:?}");
             }
         }
         for index in 0..self.core.hops.len() {
             self.core.trace_tally(index);
-            if !matches!(self.core.hops[index].phase, Phase::Ended(_)) {
+            if self.core.hops[index].given_up().is_none() {
                 self.core.trace_state(index, State::Ended, None);
             }
         }
@@ -358,12 +358,7 @@ impl std::fmt::Debug for Router {
         f.debug_struct("Router")
             .field(
                 "hops",
-                &self
-                    .core
-                    .hops
-                    .iter()
-                    .map(|hop| &hop.name)
-                    .collect::<Vec<_>>(),
+                &self.core.hops.iter().map(Hop::name).collect::<Vec<_>>(),
             )
             .field("exchanges", &self.core.exchanges.len())
             .finish_non_exhaustive()

@@ -5,13 +5,10 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
-
 use super::core::Core;
 use crate::hop::Item;
 use crate::route::HopIndex;
 use crate::timers::Timer;
-use acp_chain_channel::limits::REST;
 use acp_chain_channel::{Delivery, MessageId, Peer};
 use acp_chain_rpc::Message;
 
@@ -20,7 +17,7 @@ const METHOD: &str = "wake-after";
 /// A proxy asks to be called again.
 pub(super) fn ask(core: &mut Core, index: HopIndex, id: MessageId, after: Duration) {
     let at = core.now + after;
-    core.hops[index].pauses.insert(id, at);
+    core.hops[index].pause(id, at);
     core.timers.set(at, Timer::Wake(index, id));
 }
 
@@ -31,7 +28,7 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, id: MessageId) {
 
 /// A proxy cancels a pause.
 pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
-    let at = core.hops[index].pauses.get(&id).copied();
+    let at = core.hops[index].pauses_until(id);
     // Otherwise its end waits for the proxy already.
     if let Some(at) = at.filter(|at| *at > core.now) {
         core.timers.clear(at, Timer::Wake(index, id));
@@ -41,10 +38,8 @@ pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
 
 /// What a proxy is called with at the end of a pause; if it has to rest, the pause lasts longer.
 pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Delivery> {
-    let hop = &mut core.hops[index];
-    hop.pauses.remove(&id)?;
-    if hop.rests_until > core.now {
-        let rest = hop.rests_until - core.now;
+    let rest = core.hops[index].end_pause(id, core.now)?;
+    if !rest.is_zero() {
         ask(core, index, id, rest);
         return None;
     }
@@ -57,13 +52,4 @@ pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Del
         with_body: true,
         sealed: false,
     })
-}
-
-/// The call at the end of a pause is over, and so are its effects.
-pub(super) fn rest(core: &mut Core, index: HopIndex) {
-    let hop = &mut core.hops[index];
-    if let Some(woken) = hop.woken.take() {
-        let now = Instant::now();
-        hop.rests_until = now + (now - woken) * REST;
-    }
 }

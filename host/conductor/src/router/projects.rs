@@ -11,7 +11,6 @@ use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
 use crate::member::Member;
 use crate::native_peer::Order;
-use crate::phase::Phase;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -146,7 +145,7 @@ pub(super) fn join(
     let (guards, mut hops): (Vec<_>, Vec<_>) =
         (places.iter().copied()).partition(|index| core.hops[*index].is_guard());
     hops.extend(guards);
-    let names: Vec<_> = hops.iter().map(|index| &*core.hops[*index].name).collect();
+    let names: Vec<_> = hops.iter().map(|index| core.hops[*index].name()).collect();
     tracing::info!(
         "the proxies of the project `{project}` join: {}",
         names.join(", ")
@@ -200,14 +199,10 @@ pub(super) fn part(core: &mut Core) {
             core.natives.retain(|native| *native != index);
             core.orders.push(Order::Remove(index));
         }
-        if let Phase::Idle(part) = &hop.phase {
-            tracing::info!(
-                "{}: failed on {}; {:?}",
-                hop.title(),
-                hop.refused,
-                part.tally()
-            );
+        let title = hop.title();
+        if let Some(tally) = hop.tally() {
+            tracing::info!("{title}: failed on {}; {tally:?}", hop.refused());
         }
-        tracing::info!("{} has left", hop.title());
+        tracing::info!("{title} has left");
     }
 }

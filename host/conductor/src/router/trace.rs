@@ -5,8 +5,6 @@ use std::time::Instant;
 
 use super::core::Core;
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::Runtime;
-use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::{Routed, Since};
 use crate::trace::{About, Decision, Event, HOST, Recorder, State};
@@ -187,7 +185,7 @@ impl Core {
             Some(Since::Queued(_)) | None => {}
         }
         let event = Event::Decided {
-            proxy: self.hops[index].name.clone(),
+            proxy: self.hops[index].name().to_owned(),
             decision,
             about: about(routed),
             worked,
@@ -210,8 +208,7 @@ impl Core {
         if !self.is_heard() {
             return;
         }
-        if let Phase::Idle(part) = &mut self.hops[index].phase {
-            let tally = part.untold();
+        if let Some(tally) = self.hops[index].untold() {
             self.trace_refused(index, tally);
         }
     }
@@ -222,9 +219,9 @@ impl Core {
         }
         let hop = &self.hops[index];
         let event = Event::Refused {
-            proxy: hop.name.clone(),
+            proxy: hop.name().to_owned(),
             tally,
-            about: hop.in_hand.as_ref().map(|(_, routed)| about(routed)),
+            about: hop.in_hand().map(|(_, routed)| about(routed)),
         };
         self.record(event);
     }
@@ -235,17 +232,13 @@ impl Core {
             return;
         }
         let hop = &self.hops[index];
-        let (memory, process) = match &hop.runtime {
-            Runtime::Component(source) => (source.memory(), None),
-            Runtime::Native(native) => (None, native.process.filter(|_| state == State::Running)),
-            Runtime::Gone => (None, None),
-        };
+        let process = hop.native().and_then(|native| native.process);
         let event = Event::Became {
-            proxy: hop.name.clone(),
+            proxy: hop.name().to_owned(),
             state,
-            restarts: hop.restarts,
-            memory,
-            process,
+            restarts: hop.restarts(),
+            memory: hop.memory(),
+            process: process.filter(|_| state == State::Running),
             why: why.map(str::to_owned),
         };
         self.record(event);
@@ -269,7 +262,7 @@ impl Core {
     fn part(&self, place: Place) -> &str {
         match place {
             Place::Edge(peer) => peer.as_str(),
-            Place::Hop(index) => &self.hops[index].name,
+            Place::Hop(index) => self.hops[index].name(),
         }
     }
 }

@@ -21,7 +21,7 @@ impl Core {
             return;
         };
         let hop = &self.hops[index];
-        if hop.held.is_empty()
+        if hop.held().len() == 0
             || routed.toward != Peer::Agent
             || !matches!(routed.life, Life::Stops | Life::Ends)
         {
@@ -31,11 +31,11 @@ impl Core {
         if routed.is_response() || routed.labels.maker == Some(index) {
             return;
         }
-        let held = hop.held.iter().filter(|(_, held)| {
+        let held = hop.held().filter(|(_, held)| {
             let held = &held.routed;
             can_be_stopped(held) && held.session().is_some() && held.session() == routed.session()
         });
-        let held = held.filter_map(|(id, held)| Some((*id, held.routed.exchange?)));
+        let held = held.filter_map(|(id, held)| Some((id, held.routed.exchange?)));
         for (id, number) in held.collect::<Vec<_>>() {
             let exchange = self.exchanges.get_mut(number);
             let first = exchange.is_some_and(|exchange| {

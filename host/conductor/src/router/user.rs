@@ -26,15 +26,13 @@ const LONGEST: usize = 16 * 1024;
 impl Core {
     /// Tells the user that a proxy broke: the first time, and when it is given up.
     pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
-        let told = std::mem::replace(&mut self.hops[index].told, true);
+        let told = self.hops[index].note_told();
         let hop = &self.hops[index];
         let name = hop.title();
         let fate = match restarts {
             true if told => return,
             true => "It is started again.",
-            false if hop.terms.on_failure.ends_open() && hop.has_begun => {
-                "It is given up; everything passes it by from now on."
-            }
+            false if hop.ends_open() => "It is given up; everything passes it by from now on.",
             false => "It is given up; what it was to see is refused from now on.",
         };
         self.tell_user(&format!("{name} broke: {reason}. {fate}"));

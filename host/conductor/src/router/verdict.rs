@@ -87,7 +87,7 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
         return true;
     };
     let length = new.map_or(0, |session| session.len());
-    let Some(charge) = core.hops[index].kept.charge(length) else {
+    let Some(charge) = core.hops[index].charge(length) else {
         return false;
     };
     if exchange.renamed.is_empty() {
@@ -102,27 +102,25 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
 fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, steps: &mut Steps) {
     // Once settled, it leaves the proxy, whichever version held it.
     let seen = routed.seen.take();
-    let version = seen.unwrap_or(core.hops[index].versions.current);
+    let version = seen.unwrap_or(core.hops[index].version());
     // Its own limit was checked when it decided.
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
-        if let Some(part) = core.hops[index].part_mut(version) {
-            part.take_away(id);
-        }
+        core.hops[index].take_away(version, id);
         let limit = Quantity::Size.show(KEPT as u64);
         let reason = format!("it holds it, and {limit} are kept for the connection already");
         return failure::fail(core, index, routed, &reason, steps);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
     let hop = &mut core.hops[index];
-    let until = core.now + hop.terms.limits.hold_time;
+    let until = core.now + hop.terms().limits.hold_time;
     core.timers.set(until, Timer::Expire(index, id));
     let held = Held {
         routed,
         until,
         version,
     };
-    hop.held.insert(id, held);
+    hop.hold(id, held);
     let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
         return;
     };

@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use super::core::Core;
 use super::steps::{Step, Steps};
 use crate::losses::Loss;
-use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use acp_chain_mcp::protocol::code;
@@ -31,8 +30,7 @@ pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlF
     if !hop.must_wait(&routed) {
         return ControlFlow::Continue(routed);
     }
-    hop.parked.insert(routed);
-    if hop.is_jammed() {
+    if hop.park(routed) {
         let reason = "more waits behind a notification that it holds than its limit `behind`, or the connection's, \
                       allows";
         core.end_soon(index, reason);
@@ -46,7 +44,7 @@ pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps
         return refuse_bound(core, index, &routed, steps);
     }
     if routed.seen.is_some() {
-        if let Phase::Idle(_) = core.hops[index].phase {
+        if core.hops[index].is_idle() {
             return steps.push(Step::Deliver(index, routed));
         }
         routed.seen = None;
@@ -58,7 +56,7 @@ pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps
 
 /// A proxy forwards a message for a server that it has declared itself.
 fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
-    let name = &core.hops[index].name;
+    let name = core.hops[index].name();
     let text = format!(
         "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
         routed.method
@@ -78,11 +76,9 @@ pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
     let Some(maker) = routed.labels.maker else {
         return;
     };
-    let account = &core.hops[maker].in_flight;
-    // One message may always wait, whatever its size.
-    let too_much = account.kept() > 0 && account.is_full();
-    routed.charge = Some(account.charge_anyway(routed.cost()));
-    if too_much {
+    let (charge, was_full) = core.hops[maker].charge_in_flight(routed.cost());
+    routed.charge = Some(charge);
+    if was_full {
         let reason = "more of its messages wait for other proxies than its limit `in-flight`, or the connection's, \
                       allows";
         core.end_soon(maker, reason);

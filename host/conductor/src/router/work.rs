@@ -3,16 +3,12 @@
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-use tokio::time::Instant;
-
 use super::busy::{Busy, Done, Work};
 use super::core::Core;
 use super::mcp::Mcp;
 use super::steps::{Did, Step, Steps};
 use super::{failure, native, pauses, sleep, swaps, verdict, waiting};
-use crate::hop::Runtime;
 use crate::native_peer::Order;
-use crate::phase::Phase;
 use crate::route::{HopIndex, Target};
 use crate::routed::Routed;
 use crate::trace::State;
@@ -30,25 +26,25 @@ pub(super) fn deliver(
 ) {
     let hop = &mut core.hops[index];
     let is_called = routed.is_for_component();
-    let version = hop.reader(&routed);
-    routed.seen = Some(version).filter(|version| *version != hop.versions.current);
+    routed.seen = hop.awaiting(&routed);
+    let version = routed.seen.unwrap_or(hop.version());
     let wanted = match is_called {
         true => Some(true),
         false => hop
-            .wanted(hop.registration_of(version), &routed)
+            .subscription_of(version, &routed)
             .map(|wanted| wanted.with_body),
     };
     let Some(with_body) = wanted else {
         return waiting::depart(core, index, routed, steps);
     };
-    if let Phase::Ended(reason) = &hop.phase {
+    if let Some(reason) = hop.given_up() {
         let reason = format!("it broke before: {reason}");
         return failure::fail(core, index, routed, &reason, steps);
     }
     if hop.native().is_some() {
         return native::take(core, index, routed, steps);
     }
-    let (len, longest) = (routed.message.len(), hop.terms.limits.body);
+    let (len, longest) = (routed.message.len(), hop.terms().limits.body);
     if with_body && len > longest {
         // It could break a proxy that has done nothing wrong by filling its memory.
         let reason = format!("its {len} bytes are over the limit `body` of {longest}");
@@ -68,12 +64,8 @@ pub(super) fn deliver(
     let known = exchange
         .as_ref()
         .and_then(|exchange| exchange.number_at(index));
-    let Some(part) = hop.part_mut(version) else {
+    let Some(id) = hop.number(version, known) else {
         return;
-    };
-    let id = match known {
-        Some(id) => id,
-        None => part.allot(),
     };
     if let Some(exchange) = exchange
         && !routed.is_response()
@@ -92,7 +84,7 @@ pub(super) fn deliver(
             ..delivery(&routed, id, with_body)
         }),
     };
-    core.hops[index].in_hand = Some((id, routed));
+    core.hops[index].hand(id, routed);
     call(core, mcp, index, version, event, steps);
 }
 
@@ -123,7 +115,7 @@ pub(super) fn call_again(
     };
     let hop = &mut core.hops[index];
     if let Some(part) = hop.take_part(version_of(id)) {
-        hop.woken = Some(Instant::now());
+        hop.note_woken();
         let work = Work::Call(part.call(Event::Answer(delivery)));
         begin(core, mcp, index, work, steps);
     }
@@ -157,17 +149,11 @@ pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, 
 /// Restarts a proxy that broke.
 pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
-    if matches!(hop.phase, Phase::Down) {
-        hop.phase = Phase::Busy;
-        hop.restarts += 1;
-        tracing::info!("the proxy `{}` is started again", hop.name);
-        match &hop.runtime {
-            Runtime::Component(source) => {
-                let starting = source.start(hop.next_number, hop.saved.clone());
-                begin(core, mcp, index, Work::Start(starting), steps);
-            }
-            Runtime::Native(_) => core.orders.push(Order::Launch(index)),
-            Runtime::Gone => {}
+    if hop.is_down() {
+        tracing::info!("the proxy `{}` is started again", hop.name());
+        match hop.restart() {
+            Some(starting) => begin(core, mcp, index, Work::Start(starting), steps),
+            None => core.orders.push(Order::Launch(index)),
         }
     }
 }
@@ -175,24 +161,22 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
 /// Makes an instance of a sleeping proxy. Messages for it wait until that has started.
 pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
-    if let Runtime::Component(source) = &hop.runtime {
-        tracing::debug!("the proxy `{}` wakes up", hop.name);
-        let starting = source.start(hop.next_number, hop.saved.clone());
-        hop.phase = Phase::Busy;
+    tracing::debug!("the proxy `{}` wakes up", hop.name());
+    if let Some(starting) = hop.start() {
         begin(core, mcp, index, Work::Wake(starting), steps);
     }
 }
 
 /// Starts the newer version that is to replace a proxy.
 pub(super) fn swap(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
-    if let Some(starting) = swaps::begin(core, index) {
+    if let Some(starting) = core.hops[index].start_newer() {
         begin(core, mcp, index, Work::Start(starting), steps);
     }
 }
 
 fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, steps: &mut Steps) {
-    if let Some(starting) = core.hops[index].versions.starting.take() {
-        return swaps::started(core, index, starting, started, steps);
+    if let Some(swap) = core.hops[index].take_newer() {
+        return swaps::started(core, index, swap, started, steps);
     }
     if awake(core, index, started, steps) {
         Mcp::component_restarted(index, steps);
@@ -208,12 +192,8 @@ fn awake(
     steps: &mut Steps,
 ) -> bool {
     match started {
-        Ok(Started { part, registration }) => {
-            let hop = &mut core.hops[index];
-            hop.phase = Phase::Idle(part);
-            // What was to end the instance before has nothing to do with this one.
-            hop.ending = None;
-            hop.subscribe(registration.subscriptions);
+        Ok(started) => {
+            core.hops[index].begin(started);
             sleep::note_called(core, index);
             core.trace_state(index, State::Running, None);
             core.make_ready(index);
@@ -237,18 +217,15 @@ fn finish(
     core.trace_untold(index, &mut *part);
     let hop = &mut core.hops[index];
     let version = hop.put_back(part);
-    let is_at_work = version == hop.versions.current;
-    if let Some(failure) = hop.ending.take() {
+    let is_at_work = version == hop.version();
+    if let Some(failure) = hop.take_ending() {
         return steps.push(Step::Break(index, failure.into()));
     }
     if !is_at_work && let Outcome::Broke(failure) = &reply.outcome {
         return swaps::end(core, index, version, &failure.to_string(), steps);
     }
-    // The state is that of the version at work.
-    if reply.saved.is_some() && is_at_work {
-        hop.saved = reply.saved;
-    }
-    if reply.effects.is_empty() && hop.parked.is_empty() {
+    hop.save(version, reply.saved);
+    if reply.effects.is_empty() && !hop.has_parked() {
         return conclude(core, mcp, index, reply.outcome, steps);
     }
     let did = Did {
@@ -271,16 +248,16 @@ pub(super) fn conclude(
     outcome: Outcome,
     steps: &mut Steps,
 ) {
-    pauses::rest(core, index);
+    let hop = &mut core.hops[index];
+    hop.rest();
     if let Outcome::Broke(failure) = outcome {
         return steps.push(Step::Break(index, failure.into()));
     }
-    let hop = &mut core.hops[index];
     // An effect of the call broke it: then it has not decided about the message.
-    if let Some(failure) = hop.ending.take() {
+    if let Some(failure) = hop.take_ending() {
         return steps.push(Step::Break(index, failure.into()));
     }
-    match (outcome, hop.in_hand.take()) {
+    match (outcome, hop.take_in_hand()) {
         (Outcome::Decided(action), Some((id, routed))) => {
             verdict::act(core, mcp, index, id, routed, action, steps);
         }

@@ -107,7 +107,7 @@ impl Mcp {
         let Some(mut error) = error.filter(|_| !proxies.is_empty()) else {
             return refusal;
         };
-        let name = |index: HopIndex| format!("`{}`", quote(&hops[index].name, MAX_QUOTE));
+        let name = |index: HopIndex| format!("`{}`", quote(hops[index].name(), MAX_QUOTE));
         let names: Vec<_> = proxies.into_iter().map(name).collect();
         error.message = format!(
             "{} (acp-chain: the request also declares MCP servers of these proxies: {}; some agents refuse a session \

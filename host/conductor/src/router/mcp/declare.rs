@@ -112,11 +112,9 @@ impl Mcp {
         };
         let hop = &core.hops[index];
         let has = |setup: ExchangeId| {
-            let held = hop.held.values().map(|held| &held.routed);
-            let mut has = held.chain(hop.in_hand.as_ref().map(|(_, routed)| routed));
             let asked = core.exchanges.get(setup);
             asked.is_some_and(|asked| asked.stage == Stage::Native(index))
-                || has.any(|held| held.exchange == Some(setup))
+                || hop.undecided().any(|has| has.exchange == Some(setup))
         };
         let own = routed.exchange;
         let mut setups = server.holders.iter_mut().filter_map(|holder| {
@@ -138,7 +136,7 @@ impl Mcp {
         if !is_setup {
             return;
         }
-        let name = core.hops[index].name.clone();
+        let name = core.hops[index].name().to_owned();
         let declared = match declaration::read(routed.message.body()) {
             Ok(entries) if entries.len() >= MAX_SERVERS => Err(DeclarationError::TooMany),
             declared => declared,
@@ -359,7 +357,7 @@ impl Mcp {
 fn name_of(core: &Core, provider: Provider) -> String {
     match provider {
         Provider::Client => "client".to_owned(),
-        Provider::Proxy(index) | Provider::Component(index) => core.hops[index].name.clone(),
+        Provider::Proxy(index) | Provider::Component(index) => core.hops[index].name().to_owned(),
     }
 }
 

@@ -124,7 +124,7 @@ impl Mcp {
             .filter(|server| !server.is_used);
         let unused: BTreeSet<_> = unused.filter_map(Server::proxy).collect();
         for index in unused {
-            let name = quote(&core.hops[index].name, MAX_QUOTE);
+            let name = quote(core.hops[index].name(), MAX_QUOTE);
             let text = format!(
                 "the agent has not connected to the tools of the proxy `{name}`, so they have no effect. Some agents \
                  start no MCP servers in a folder that they do not trust (Gemini: `/permissions trust`, or \

@@ -211,10 +211,10 @@ impl Mcp {
         };
         let hop = &core.hops[index];
         // A newer version may have fewer powers.
-        if !hop.terms.grant.has("tools") {
+        if !hop.terms().grant.has("tools") {
             let text = format!(
                 "acp-chain: the proxy `{}` does not have the power `tools` any more",
-                hop.name
+                hop.name()
             );
             let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
             return self.answer_seat(id, question, error, steps);

@@ -5,7 +5,6 @@ use std::collections::HashSet;
 use super::Mcp;
 use super::servers::{Connection, Provider};
 use crate::exchange::{ExchangeId, Origin, Stage};
-use crate::hop::Item;
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route, Via};
 use crate::router::core::Core;
@@ -148,11 +147,8 @@ impl Mcp {
         if asks.is_none_or(|server| server.questions.is_empty()) {
             return HashSet::new();
         }
-        let numbers = core.hops[index].inbox.iter().filter_map(|item| match item {
-            Item::Message(routed) => routed.exchange,
-            Item::Cancel(_) | Item::Wake(_) | Item::Expired(_) => None,
-        });
-        let exchanges = numbers.filter_map(|number| core.exchanges.get(number));
+        let messages = core.hops[index].messages();
+        let exchanges = messages.filter_map(|routed| core.exchanges.get(routed.exchange?));
         let questions = exchanges.filter_map(|exchange| match exchange.origin {
             Origin::Seat(of, question) if of == server => Some(question),
             _ => None,
@@ -187,8 +183,8 @@ pub(super) fn called_by(
     call: MessageId,
 ) -> Option<(ServerId, Question)> {
     let hop = &core.hops[index];
-    let in_hand = hop.in_hand.as_ref().filter(|(id, _)| *id == call);
-    let held = hop.held.get(&call).map(|held| &held.routed);
+    let in_hand = hop.in_hand().filter(|(id, _)| *id == call);
+    let held = hop.held_as(call).map(|held| &held.routed);
     let routed = held.or(in_hand.map(|(_, routed)| routed));
     let exchange = routed.and_then(|routed| core.exchanges.get(routed.exchange?));
     match exchange.map(|exchange| &exchange.origin) {

@@ -7,7 +7,6 @@ use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Hop;
 use crate::native::Dialect;
 use crate::native_peer::{Introduction, Order, START_UP};
-use crate::phase::Phase;
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use crate::router::cancel::new_cancel;
@@ -60,7 +59,7 @@ pub(super) fn introduced(
     steps: &mut Steps,
 ) {
     let hop = &mut core.hops[index];
-    let name = hop.name.clone();
+    let name = hop.name().to_owned();
     let Some(native) = hop.native_mut() else {
         return;
     };
@@ -165,15 +164,14 @@ pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Opti
     if let Some(native) = core.hops[index].native_mut() {
         native.process = process;
     }
-    if process.is_some() && matches!(core.hops[index].phase, Phase::Runs) {
+    if process.is_some() && core.hops[index].is_running() {
         core.trace_state(index, State::Running, None);
     }
 }
 
 /// Messages for it are written to it from now on.
 fn runs(core: &mut Core, index: HopIndex) {
-    let hop = &mut core.hops[index];
-    (hop.phase, hop.has_begun) = (Phase::Runs, true);
+    core.hops[index].runs();
     core.trace_state(index, State::Running, None);
     core.make_ready(index);
 }
@@ -208,7 +206,7 @@ pub(in crate::router) fn is_awaited_to_begin(
     routed: &Routed,
 ) -> bool {
     routed.home == Some(index)
-        && matches!(core.hops[index].phase, Phase::Busy)
+        && core.hops[index].is_busy()
         && core.hops[index].native().is_some()
         && routed.route.place(routed.at) == Place::Hop(index)
 }

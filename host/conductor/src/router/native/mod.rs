@@ -14,7 +14,6 @@ use super::steps::{Step, Steps};
 use super::{setup, withdraw};
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::losses::Loss;
-use crate::phase::Phase;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE, Life};
@@ -81,7 +80,7 @@ pub(super) fn receive(
     message: Message,
     steps: &mut Steps,
 ) {
-    if !matches!(core.hops[index].phase, Phase::Runs | Phase::Busy) {
+    if !core.hops[index].has_program() {
         return core.lose_of_proxy(Loss::Broken, index, &"a message, after it broke");
     }
     match message.kind() {
@@ -95,7 +94,7 @@ pub(super) fn receive(
 fn successor(core: &Core, index: HopIndex) -> &str {
     let (route, at) = core.home(index);
     match route.place(at + 1) {
-        Place::Hop(next) => &core.hops[next].name,
+        Place::Hop(next) => core.hops[next].name(),
         Place::Edge(peer) => peer.as_str(),
     }
 }
@@ -242,7 +241,7 @@ pub(super) fn take_malformed(
         &format_args!("a line: {}", error.message),
     );
     if let Some(number) = answers.and_then(|id| awaited(core, index, id)) {
-        let (name, why) = (&core.hops[index].name, &error.message);
+        let (name, why) = (core.hops[index].name(), &error.message);
         let text = format!("acp-chain: the answer of the proxy `{name}` is lost: {why}");
         let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
         return steps.extend(core.exchanges.answer_of_proxy(number, index, error));

@@ -8,7 +8,7 @@ use super::native::{begun, says as native_says, told};
 use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
-use acp_chain_channel::{Decision, Failure, FailurePolicy, Grant, Offer, Peer};
+use acp_chain_channel::{Decision, Failure, FailurePolicy, Offer, Peer};
 use acp_chain_mcp::LinkId;
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_mcp::capabilities::Capabilities;
@@ -279,7 +279,7 @@ fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
     let mut router = Router::new(vec![tools], None);
     let setup = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
     client(&mut router, setup);
-    router.core.hops[0].terms.grant = Grant::default().into();
+    router.core.hops[0].disarm();
     heard(&mut router, Peer::Agent);
     let lists = r#"{"jsonrpc":"2.0","id":9,"method":"mcp/message","params":{"serverId":"acp-chain-1","requestId":"r","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}"#;
     agent(&mut router, lists);

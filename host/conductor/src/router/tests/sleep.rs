@@ -172,8 +172,8 @@ fn no_proxy_sleeps_while_anything_is_open() {
     agent(&mut router, r#"{"jsonrpc":"2.0","method":"held"}"#);
     router.advance(hour + 2 * IDLE);
     let held = &router.core.hops[1];
-    assert_eq!(held.held.len(), 1, "it holds what it was given");
-    assert!(matches!(held.phase, crate::phase::Phase::Idle(_)));
+    assert_eq!(held.held().len(), 1, "it holds what it was given");
+    assert!(held.is_idle());
 }
 
 #[test]

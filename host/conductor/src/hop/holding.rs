@@ -1,0 +1,143 @@
+//! The messages that a proxy holds, and those that wait for them.
+
+use foldhash::{HashMap, HashMapExt};
+use tokio::time::Instant;
+
+use super::Hop;
+use crate::queues::Parked;
+use crate::routed::Routed;
+use crate::version::Version;
+use acp_chain_channel::MessageId;
+use acp_chain_channel::limits::Account;
+
+/// A message that a proxy holds.
+#[derive(Debug)]
+pub struct Held {
+    pub routed: Routed,
+    /// When it is taken from the proxy.
+    pub until: Instant,
+    /// The version of the proxy that holds it.
+    pub version: Version,
+}
+
+impl Held {
+    /// Whether a response must wait for it.
+    fn holds_up(&self, response: &Routed) -> bool {
+        let held = &self.routed;
+        held.exchange.is_none() && held.arrival < response.arrival && held.shares_queue(response)
+    }
+}
+
+pub(super) struct Holding {
+    held: HashMap<MessageId, Held>,
+    /// Responses that wait for a held notification, and the messages behind them.
+    parked: Parked,
+}
+
+impl Holding {
+    /// Nothing is held; what waits for held messages will be kept on this account.
+    pub fn new(behind: Account) -> Self {
+        Self {
+            held: HashMap::new(),
+            parked: Parked::new(behind),
+        }
+    }
+
+    pub fn has_any_of(&self, version: Version) -> bool {
+        self.held.values().any(|held| held.version == version)
+    }
+
+    /// Whether a version holds something that a response must wait for.
+    pub fn holds_up(&self, version: Version, response: &Routed) -> bool {
+        let mut held = self.held.values();
+        held.any(|held| held.version == version && held.holds_up(response))
+    }
+}
+
+impl Hop {
+    /// Whether it holds no message, and none waits behind one.
+    #[inline]
+    pub(super) fn holds_nothing(&self) -> bool {
+        self.holding.held.is_empty() && self.holding.parked.is_empty()
+    }
+
+    pub fn hold(&mut self, id: MessageId, held: Held) {
+        self.holding.held.insert(id, held);
+    }
+
+    pub fn let_go(&mut self, id: MessageId) -> Option<Held> {
+        self.holding.held.remove(&id)
+    }
+
+    /// The messages that it holds.
+    #[inline]
+    pub fn held(&self) -> impl ExactSizeIterator<Item = (MessageId, &Held)> {
+        self.holding.held.iter().map(|(id, held)| (*id, held))
+    }
+
+    /// A message that it holds, by its number.
+    pub fn held_as(&self, id: MessageId) -> Option<&Held> {
+        self.holding.held.get(&id)
+    }
+
+    /// What a version holds, in order of arrival.
+    pub fn held_by(&self, version: Version) -> Vec<MessageId> {
+        let held = self.held().filter(|(_, held)| held.version == version);
+        let mut held: Vec<_> = held.map(|(id, held)| (held.routed.arrival, id)).collect();
+        held.sort_unstable();
+        held.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// What it holds, or has in hand.
+    pub fn undecided(&self) -> impl Iterator<Item = &Routed> {
+        let held = self.held().map(|(_, held)| &held.routed);
+        held.chain(self.in_hand().map(|(_, routed)| routed))
+    }
+
+    /// Whether a message that is done here must still wait: a response waits for the held notifications of its queue
+    /// that came before it, and everything else for such a response.
+    pub fn must_wait(&self, routed: &Routed) -> bool {
+        // Most proxies hold nothing; then the session need not be looked up.
+        if self.holds_nothing() {
+            return false;
+        }
+        let mut held = self.holding.held.values();
+        self.holding.parked.holds_up(routed)
+            || routed.is_response() && held.any(|held| held.holds_up(routed))
+    }
+
+    /// Lets a message wait that [must](Self::must_wait). Returns whether more waits than may be kept.
+    pub fn park(&mut self, routed: Routed) -> bool {
+        self.holding.parked.insert(routed);
+        self.holding.parked.is_too_much()
+    }
+
+    /// Whether messages wait behind those that it holds.
+    #[inline]
+    pub fn has_parked(&self) -> bool {
+        !self.holding.parked.is_empty()
+    }
+
+    /// The parked messages that no longer have to wait, in order.
+    pub fn release(&mut self) -> Vec<Routed> {
+        let Holding { held, parked } = &mut self.holding;
+        if parked.is_empty() {
+            return Vec::new();
+        }
+        parked.release(held.values().map(|held| &held.routed))
+    }
+
+    /// How many waiting bytes here should stop further reading.
+    pub fn backlog(&self) -> usize {
+        self.waiting() + self.holding.parked.excess()
+    }
+
+    /// Takes everything that the proxy has, in order, as it is to decide nothing more.
+    pub fn take_undecided(&mut self) -> Vec<Routed> {
+        let held = self.holding.held.drain();
+        let mut all: Vec<_> = held.map(|(_, held)| held.routed).collect();
+        all.extend(self.take_in_hand().map(|(_, routed)| routed));
+        all.sort_by_key(|routed| routed.arrival);
+        all
+    }
+}

@@ -1,0 +1,173 @@
+//! What waits for a proxy, what it is being called with, and what waits behind that.
+
+use std::collections::VecDeque;
+
+use super::Hop;
+use crate::queues::{OrderKey, Queues};
+use crate::routed::Routed;
+use crate::version::Version;
+use acp_chain_channel::MessageId;
+
+/// An item that waits for a proxy.
+#[derive(Debug)]
+pub enum Item {
+    Message(Routed),
+    /// The sender of a held request has cancelled it.
+    Cancel(MessageId),
+    /// A pause that the proxy asked for is over.
+    Wake(MessageId),
+    /// A message was held for too long.
+    Expired(MessageId),
+}
+
+#[derive(Default)]
+pub(super) struct Inbox {
+    /// In order of arrival.
+    items: VecDeque<Item>,
+    /// Messages that the proxy did not subscribe to, and that must not overtake those in the inbox or in its hands.
+    queues: Queues,
+    /// Bytes in the inbox and behind it that slow down the client or the agent. Messages between proxies are not
+    /// among them: they would keep both from being read for as long as the proxies like. `in_flight` limits those.
+    waiting: usize,
+    /// The message that the proxy is being called with.
+    in_hand: Option<(MessageId, Routed)>,
+    /// The key of the message that it was last handed, until it is done with it.
+    key_in_hand: Option<OrderKey>,
+    /// Whether the proxy is in the router's queue.
+    is_queued: bool,
+    arrivals: u64,
+}
+
+impl Hop {
+    /// Whether nothing waits for it, and it decides about nothing.
+    pub(super) fn is_quiet(&self) -> bool {
+        let Inbox { items, in_hand, .. } = &self.inbox;
+        items.is_empty() && in_hand.is_none() && !self.inbox.is_queued
+    }
+
+    /// Whether it can be called.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        !self.inbox.items.is_empty() && self.takes_messages()
+    }
+
+    /// Whether it must enter the router's queue, as it has become ready.
+    #[inline]
+    pub fn queues_up(&mut self) -> bool {
+        self.is_ready() && !std::mem::replace(&mut self.inbox.is_queued, true)
+    }
+
+    /// It has left the router's queue.
+    #[inline]
+    pub fn has_its_turn(&mut self) {
+        self.inbox.is_queued = false;
+    }
+
+    pub fn next_arrival(&mut self) -> u64 {
+        self.inbox.arrivals += 1;
+        self.inbox.arrivals
+    }
+
+    pub fn push(&mut self, item: Item) {
+        if let Item::Message(routed) = &item {
+            self.inbox.waiting += slowing(routed);
+            self.inbox.queues.add(routed);
+        }
+        self.inbox.items.push_back(item);
+    }
+
+    /// A message was held for too long. It is taken away in turn, as the proxy may be about to settle it, and in the
+    /// order of those that ran out before.
+    pub fn push_expired(&mut self, id: MessageId) {
+        let items = &mut self.inbox.items;
+        let expired = |item: &&Item| matches!(item, Item::Expired(_));
+        let at = items.iter().take_while(expired).count();
+        items.insert(at, Item::Expired(id));
+    }
+
+    /// Takes out the first item. The proxy has it until it is [`done`](Self::done).
+    pub fn pop(&mut self) -> Option<Item> {
+        let inbox = &mut self.inbox;
+        let mut item = inbox.items.pop_front()?;
+        if let Item::Message(routed) = &mut item {
+            routed.charge = None;
+            inbox.waiting -= slowing(routed);
+            inbox.key_in_hand = Some(inbox.queues.take(routed));
+        }
+        Some(item)
+    }
+
+    /// The messages that wait for it.
+    pub fn messages(&self) -> impl Iterator<Item = &Routed> {
+        self.inbox.items.iter().filter_map(|item| match item {
+            Item::Message(routed) => Some(routed),
+            Item::Cancel(_) | Item::Wake(_) | Item::Expired(_) => None,
+        })
+    }
+
+    /// Whether another message of the same queue, waiting for the proxy or in its hands, must leave before this one.
+    pub fn is_behind(&self, routed: &Routed) -> bool {
+        self.inbox.queues.holds_up(routed)
+    }
+
+    /// Queues a message that is [behind](Self::is_behind) others.
+    pub fn follow(&mut self, routed: Routed) {
+        self.inbox.waiting += slowing(&routed);
+        self.inbox.queues.follow(routed);
+    }
+
+    /// Bytes that wait here and slow down the ends.
+    pub(super) fn waiting(&self) -> usize {
+        self.inbox.waiting
+    }
+
+    /// It is called with this message, and decides about it.
+    #[inline]
+    pub fn hand(&mut self, id: MessageId, routed: Routed) {
+        self.inbox.in_hand = Some((id, routed));
+    }
+
+    /// The message that it has yet to decide about.
+    pub fn in_hand(&self) -> Option<&(MessageId, Routed)> {
+        self.inbox.in_hand.as_ref()
+    }
+
+    /// It has decided about this message, or will not.
+    #[inline]
+    pub fn take_in_hand(&mut self) -> Option<(MessageId, Routed)> {
+        self.inbox.in_hand.take()
+    }
+
+    /// The same, if a replaced version was called with it.
+    pub fn take_in_hand_of(&mut self, version: Version) -> Option<Routed> {
+        let in_hand = &mut self.inbox.in_hand;
+        let taken = in_hand.take_if(|(_, routed)| routed.seen == Some(version));
+        taken.map(|(_, routed)| routed)
+    }
+
+    /// The proxy is done with the message in hand, if there was one. Returns the messages that waited only for it.
+    pub fn done(&mut self) -> Vec<Routed> {
+        let Some(key) = self.inbox.key_in_hand.take() else {
+            return Vec::new();
+        };
+        let free = self.inbox.queues.done(key);
+        self.inbox.waiting -= free.iter().map(slowing).sum::<usize>();
+        free
+    }
+
+    /// Whether the message that begins the connection waits here, or is in the proxy's hands, and goes the same way:
+    /// nothing may overtake it, as not every client waits for the answer.
+    pub fn is_to_begin(&self, routed: &Routed) -> bool {
+        let in_hand = self.in_hand();
+        in_hand.is_some_and(|(_, first)| first.is_beginning() && first.toward == routed.toward)
+            || self.inbox.queues.has_beginning(routed)
+    }
+}
+
+/// By how many bytes of a message the client and the agent are slowed down.
+fn slowing(routed: &Routed) -> usize {
+    if routed.labels.is_internal {
+        return 0;
+    }
+    routed.cost()
+}

@@ -1,0 +1,320 @@
+//! A proxy's place in the chain: what it is, and what it is doing. What belongs together there is in a file each,
+//! which alone changes it.
+
+mod failures;
+mod holding;
+mod idle;
+mod inbox;
+mod pauses;
+mod phase;
+mod requests;
+mod versions;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+use tokio::time::Instant;
+
+use self::failures::Failures;
+pub use self::holding::Held;
+use self::holding::Holding;
+pub use self::idle::Idle;
+use self::inbox::Inbox;
+pub use self::inbox::Item;
+use self::pauses::Pauses;
+use self::phase::Phase;
+use self::requests::Requests;
+use self::versions::Versions;
+use super::member::{Member, Terms};
+use super::native_peer::NativePeer;
+use super::route::HopIndex;
+use super::routed::Routed;
+use acp_chain_channel::limits::{Account, Limits};
+use acp_chain_channel::{
+    Actions, FailurePolicy, Grant, Kinds, MessageId, Offers, Pattern, Registration, Source,
+    Started, Subject, Subscription, seen_subject, subject,
+};
+use acp_chain_rpc::transport::Outbox;
+use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
+
+/// The kind of a proxy.
+enum Runtime {
+    /// A component, and the source of further instances.
+    Component(Box<dyn Source>),
+    /// A program.
+    Native(Box<NativePeer>),
+    /// Nothing: the proxy has left, and its place is free.
+    Gone,
+}
+
+pub struct Hop {
+    name: String,
+    /// The project that it belongs to, if it is not the user's own.
+    project: Option<Arc<str>>,
+    /// Whether it ever began its work: a project's program may not have yet.
+    has_begun: bool,
+    terms: Terms,
+    runtime: Runtime,
+    phase: Phase,
+    /// What it declares.
+    registration: Registration,
+    versions: Versions,
+    inbox: Inbox,
+    holding: Holding,
+    requests: Requests,
+    pauses: Pauses,
+    failures: Failures,
+    /// When the last message for it arrived, if it may be put to sleep.
+    called: Option<Instant>,
+    /// The state that it saved last.
+    saved: Option<String>,
+    /// The first number of the next instance.
+    next_number: MessageId,
+}
+
+impl Hop {
+    /// A proxy for which nothing is kept yet; its accounts will be parts of this one.
+    pub fn new(member: Member, kept: &Account) -> Self {
+        match member {
+            Member::Component(proxy) => {
+                let Started { part, registration } = proxy.started;
+                let mut hop = Self::of(
+                    proxy.name,
+                    proxy.terms,
+                    Runtime::Component(proxy.source),
+                    Phase::Idle(part),
+                    kept,
+                );
+                hop.registration = registration;
+                hop
+            }
+            Member::Asleep(sleeper) => {
+                let runtime = Runtime::Component(sleeper.source);
+                let mut hop = Self::of(sleeper.name, sleeper.terms, runtime, Phase::Asleep, kept);
+                hop.registration = sleeper.registration;
+                hop
+            }
+            Member::Native(native) => {
+                let limits = Limits {
+                    body: usize::MAX,
+                    ..Limits::default()
+                };
+                let terms = Terms {
+                    limits: limits.into(),
+                    grant: Grant::unlimited().into(),
+                    on_failure: native.on_failure,
+                    sleep_after: None,
+                };
+                let runtime = Runtime::Native(Box::new(NativePeer::new(native.dialect, kept)));
+                let mut hop = Self::of(native.name, terms, runtime, Phase::Runs, kept);
+                hop.registration.subscriptions = everything();
+                hop
+            }
+        }
+    }
+
+    /// A proxy of this project, which joins a connection that has begun.
+    pub fn of_project(member: Member, project: Arc<str>, kept: &Account) -> Self {
+        let mut hop = Self::new(member, kept);
+        hop.project = Some(project);
+        if hop.native().is_some() {
+            hop.has_begun = false;
+            hop.phase = Phase::Busy;
+        }
+        hop
+    }
+
+    /// The place of a proxy that has left.
+    pub fn gone(kept: &Account) -> Self {
+        let phase = Phase::Ended("it has left".to_owned());
+        Self::of(String::new(), Terms::default(), Runtime::Gone, phase, kept)
+    }
+
+    fn of(name: String, terms: Terms, runtime: Runtime, phase: Phase, kept: &Account) -> Self {
+        Self {
+            name,
+            project: None,
+            has_begun: true,
+            inbox: Inbox::default(),
+            holding: Holding::new(kept.part(terms.limits.behind)),
+            requests: Requests::new(&terms.limits, kept),
+            pauses: Pauses::new(),
+            failures: Failures::new(&terms.limits),
+            terms,
+            runtime,
+            phase,
+            registration: Registration {
+                subscriptions: Vec::new(),
+                on_failure: FailurePolicy::default(),
+                offers: Offers::default(),
+                guard: false,
+            },
+            versions: Versions::default(),
+            called: None,
+            saved: None,
+            next_number: 1,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// Takes all its powers.
+    #[cfg(test)]
+    pub fn disarm(&mut self) {
+        self.terms.grant = Grant::default().into();
+    }
+
+    /// How much memory it takes, if it is a component that is measured.
+    pub fn memory(&self) -> Option<Arc<AtomicUsize>> {
+        match &self.runtime {
+            Runtime::Component(source) => source.memory(),
+            Runtime::Native(_) | Runtime::Gone => None,
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn native(&self) -> Option<&NativePeer> {
+        match &self.runtime {
+            Runtime::Native(native) => Some(native),
+            Runtime::Component(_) | Runtime::Gone => None,
+        }
+    }
+
+    /// The program, if it is one.
+    pub fn native_mut(&mut self) -> Option<&mut NativePeer> {
+        match &mut self.runtime {
+            Runtime::Native(native) => Some(native),
+            Runtime::Component(_) | Runtime::Gone => None,
+        }
+    }
+
+    /// Its name for people.
+    pub fn title(&self) -> String {
+        let of = self.project.as_ref();
+        let of = of.map_or_else(String::new, |project| {
+            format!(" of the project `{}`", quote(project, MAX_QUOTE))
+        });
+        format!("the proxy `{}`{of}", self.name)
+    }
+
+    /// Whether it has nothing to do, and nothing of it is open.
+    pub fn is_at_rest(&self) -> bool {
+        let is_done = self.native().is_none_or(|native| {
+            native.introduction.is_none() && native.open.is_empty() && native.outbox.is_empty()
+        });
+        is_done
+            && !self.is_ending()
+            && self.takes_messages()
+            && self.is_quiet()
+            && self.holds_nothing()
+            && self.awaits_nothing()
+    }
+
+    /// The subscription through which the proxy sees a message, if a power lets it do anything with it.
+    pub fn subscription(&self, routed: &Routed) -> Option<&Subscription> {
+        self.wanted(&self.registration, routed)
+    }
+
+    /// Whether it has subscribed to such messages, whether or not a power covers this one.
+    pub fn has_subscribed(&self, routed: &Routed) -> bool {
+        subscribed(&self.registration, routed).is_some()
+    }
+
+    /// The same, by the declaration of one of its versions.
+    #[inline]
+    fn wanted<'r>(
+        &self,
+        registration: &'r Registration,
+        routed: &Routed,
+    ) -> Option<&'r Subscription> {
+        subscribed(registration, routed).filter(|_| self.may_touch(routed))
+    }
+
+    /// Whether a power lets the proxy do anything with a message.
+    fn may_touch(&self, routed: &Routed) -> bool {
+        let (grant, sender) = (&self.terms.grant, routed.toward.opposite());
+        let subject = seen_subject(grant, &routed.message, sender, &routed.method);
+        grant.covers(Actions::TOUCH, &subject)
+    }
+
+    /// Whether others rely on its decisions.
+    pub fn is_guard(&self) -> bool {
+        self.registration.guard
+    }
+
+    /// What it offers the agent.
+    pub fn offers(&self) -> Offers {
+        self.registration.offers
+    }
+
+    /// Whether it offers the agent something, and can be called for it.
+    pub fn is_server(&self) -> bool {
+        !self.offers().is_empty() && self.terms.grant.has("tools") && self.given_up().is_none()
+    }
+
+    fn subscribe(&mut self, subscriptions: Vec<Subscription>) {
+        self.registration.subscriptions = subscriptions;
+    }
+
+    /// Whether messages that it cannot decide go on unchanged: because the user wants it so, or because it has no say
+    /// in them anyway.
+    pub fn lets_pass(&self, routed: &Routed) -> bool {
+        // A project's sessions do not begin without the proxies that it relies on.
+        if routed.is_bound() || !self.has_begun {
+            return false;
+        }
+        let policy = self.terms.on_failure;
+        policy == FailurePolicy::Bypass
+            || self.given_up().is_some() && policy.ends_open()
+            || routed.labels.is_sealed && !self.is_guard()
+            || !self
+                .terms
+                .grant
+                .covers(Actions::DECIDE, &subject_of(routed))
+    }
+}
+
+/// The subscription of a declaration to such messages, whether or not a power covers them.
+#[inline]
+fn subscribed<'r>(registration: &'r Registration, routed: &Routed) -> Option<&'r Subscription> {
+    let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
+    let mut subscriptions = registration.subscriptions.iter();
+    subscriptions.find(|wanted| wanted.covers(kind, sender, &routed.method))
+}
+
+/// The properties of a message that powers distinguish.
+fn subject_of(routed: &Routed) -> Subject<'_> {
+    subject(&routed.message, routed.toward.opposite(), &routed.method)
+}
+
+/// The subscriptions of a native proxy: everything.
+fn everything() -> Vec<Subscription> {
+    let all = Pattern::new("*").map(|method| Subscription {
+        method,
+        sender: None,
+        kinds: Kinds::ALL,
+        with_body: true,
+    });
+    all.into_iter().collect()
+}
+
+/// The messages that wait for native proxies, by their places.
+pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
+
+impl ForNatives<'_> {
+    /// The bytes that wait to be written to the program of this one; `None` for a component.
+    pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
+        Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)
+    }
+
+    /// How many bytes wait to be written to this proxy.
+    pub(super) fn backlog(&self, index: HopIndex) -> usize {
+        self.0.get(index).map_or(0, Hop::backlog)
+    }
+}

@@ -1,0 +1,67 @@
+//! When a proxy is to be called again, and how long it rests after that.
+
+use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
+use tokio::time::Instant;
+
+use super::Hop;
+use acp_chain_channel::MessageId;
+use acp_chain_channel::limits::REST;
+
+pub(super) struct Pauses {
+    /// When they end. None of them keeps an instance that has nothing else to do.
+    ends: HashMap<MessageId, Instant>,
+    rests_until: Instant,
+    /// When it was called after a pause, while that lasts.
+    woken: Option<Instant>,
+}
+
+impl Pauses {
+    pub fn new() -> Self {
+        Self {
+            ends: HashMap::new(),
+            rests_until: Instant::now(),
+            woken: None,
+        }
+    }
+}
+
+impl Hop {
+    /// A pause lasts until then.
+    pub fn pause(&mut self, id: MessageId, until: Instant) {
+        self.pauses.ends.insert(id, until);
+    }
+
+    /// When a pause ends.
+    pub fn pauses_until(&self, id: MessageId) -> Option<Instant> {
+        self.pauses.ends.get(&id).copied()
+    }
+
+    /// Ends a pause. Returns how long the proxy has yet to rest; `None` if there was no such pause.
+    pub fn end_pause(&mut self, id: MessageId, now: Instant) -> Option<Duration> {
+        self.pauses.ends.remove(&id)?;
+        Some(self.pauses.rests_until.saturating_duration_since(now))
+    }
+
+    /// Takes all pauses and their ends, as they end with the instance.
+    pub fn take_pauses(&mut self) -> impl Iterator<Item = (MessageId, Instant)> {
+        self.pauses.woken = None;
+        self.pauses.ends.drain()
+    }
+
+    /// It is called at the end of a pause.
+    pub fn note_woken(&mut self) {
+        self.pauses.woken = Some(Instant::now());
+    }
+
+    /// The call is over, and so are its effects. If it was at the end of a pause, the proxy rests for a multiple of its
+    /// time.
+    #[inline]
+    pub fn rest(&mut self) {
+        if let Some(woken) = self.pauses.woken.take() {
+            let now = Instant::now();
+            self.pauses.rests_until = now + (now - woken) * REST;
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! The versions of a proxy: the one at work, and those that it replaced, as long as they hold messages or have open
+//! requests. Which is called next, and when the replaced ones go.
+//!
+//! Invariant: at most one version of a proxy is called at a time.
+
+use tokio::sync::oneshot;
+
+use super::{Hop, Phase, Runtime};
+use crate::Terms;
+use crate::routed::Routed;
+use crate::swap::{CutShort, Swap};
+use crate::version::{Version, first_of};
+use acp_chain_channel::limits::OLD_VERSIONS;
+use acp_chain_channel::{
+    self as channel, Failure, MessageId, Part, Registration, Started, Subscription,
+};
+
+/// A replaced version with unfinished work.
+struct Retired {
+    version: Version,
+    /// `None` while it is being called.
+    part: Option<Box<dyn Part>>,
+    registration: Registration,
+}
+
+/// A new version that is starting. Nothing is called meanwhile.
+struct Starting {
+    swap: Swap,
+    /// The proxy's state before, restored if that fails.
+    before: Phase,
+}
+
+/// The versions of one proxy.
+#[derive(Default)]
+pub(super) struct Versions {
+    /// The one at work.
+    current: Version,
+    /// Those that it replaced, the oldest first.
+    retired: Vec<Retired>,
+    /// The replaced version that is being called, and the current part, which waits for that.
+    called: Option<(Version, Box<dyn Part>)>,
+    /// Called with the reason when one of those ends early.
+    cut_short: Option<CutShort>,
+    /// The version to replace it as soon as it returns.
+    wish: Option<Swap>,
+    starting: Option<Starting>,
+}
+
+impl Hop {
+    /// Takes out the part of a version, to be called; `None` if the proxy cannot be called, or the version is gone.
+    #[inline]
+    pub fn take_part(&mut self, version: Version) -> Option<Box<dyn Part>> {
+        if version != self.versions.current {
+            return self.take_retired(version);
+        }
+        match std::mem::replace(&mut self.phase, Phase::Busy) {
+            Phase::Idle(part) => Some(part),
+            other => {
+                self.phase = other;
+                None
+            }
+        }
+    }
+
+    #[cold]
+    fn take_retired(&mut self, version: Version) -> Option<Box<dyn Part>> {
+        let at_work = self.take_part(self.versions.current)?;
+        match self.retired_mut(version).and_then(|one| one.part.take()) {
+            Some(retired) => {
+                self.versions.called = Some((version, at_work));
+                Some(retired)
+            }
+            None => {
+                self.phase = Phase::Idle(at_work);
+                None
+            }
+        }
+    }
+
+    /// A part that was called returns. Returns its version.
+    #[inline]
+    pub fn put_back(&mut self, part: Box<dyn Part>) -> Version {
+        if self.versions.called.is_some() {
+            return self.put_back_retired(part);
+        }
+        self.phase = Phase::Idle(part);
+        self.versions.current
+    }
+
+    #[cold]
+    fn put_back_retired(&mut self, part: Box<dyn Part>) -> Version {
+        let Some((version, at_work)) = self.versions.called.take() else {
+            return self.versions.current;
+        };
+        self.phase = Phase::Idle(at_work);
+        if let Some(retired) = self.retired_mut(version) {
+            retired.part = Some(part);
+        }
+        version
+    }
+
+    /// The part of a version, unless one is being called.
+    #[inline]
+    fn part_mut(&mut self, version: Version) -> Option<&mut Box<dyn Part>> {
+        if version != self.versions.current {
+            return self.retired_mut(version)?.part.as_mut();
+        }
+        match &mut self.phase {
+            Phase::Idle(part) => Some(part),
+            _ => None,
+        }
+    }
+
+    #[cold]
+    fn retired_mut(&mut self, version: Version) -> Option<&mut Retired> {
+        let mut all = self.versions.retired.iter_mut();
+        all.find(|retired| retired.version == version)
+    }
+
+    /// The number under which a version sees a message: the one that is known, or the next. `None` while one is being
+    /// called.
+    #[inline]
+    pub fn number(&mut self, version: Version, known: Option<MessageId>) -> Option<MessageId> {
+        let part = self.part_mut(version)?;
+        Some(known.unwrap_or_else(|| part.allot()))
+    }
+
+    /// Whether a replaced version is being called.
+    pub fn is_calling(&self, version: Version) -> bool {
+        let mut retired = self.versions.retired.iter();
+        retired.any(|one| one.version == version && one.part.is_none())
+    }
+
+    /// Takes a message away from a version that holds it, unless one is being called.
+    pub fn take_away(&mut self, version: Version, id: MessageId) {
+        if let Some(part) = self.part_mut(version) {
+            part.take_away(id);
+        }
+    }
+
+    /// Whether a version is the one at work.
+    #[inline]
+    pub fn is_current(&self, version: Version) -> bool {
+        version == self.versions.current
+    }
+
+    /// The version at work.
+    #[inline]
+    pub fn version(&self) -> Version {
+        self.versions.current
+    }
+
+    /// Keeps the state that a version saved, if it is the one at work.
+    #[inline]
+    pub fn save(&mut self, version: Version, saved: Option<String>) {
+        if saved.is_some() && self.is_current(version) {
+            self.saved = saved;
+        }
+    }
+
+    /// Whether it is the user's own proxy of this name.
+    pub fn is_own(&self, name: &str) -> bool {
+        self.project.is_none() && self.name == name
+    }
+
+    /// A newer version is to replace it. Returns whether none was before.
+    pub fn wish(&mut self, swap: Swap) -> bool {
+        if !matches!(self.runtime, Runtime::Component(_)) {
+            swap.decline(Failure::new("the proxy is a program"));
+            return false;
+        }
+        let earlier = self.versions.wish.replace(swap);
+        let is_first = earlier.is_none();
+        if let Some(earlier) = earlier {
+            earlier.decline(Failure::new("a newer version came meanwhile"));
+        }
+        is_first
+    }
+
+    /// Starts the newer version, with the state that the one at work saved last.
+    pub fn start_newer(&mut self) -> Option<channel::Starting> {
+        let swap = self.versions.wish.take()?;
+        let first = first_of(self.versions.current + 1);
+        let starting = swap.source.start(first, self.saved.clone());
+        let before = std::mem::replace(&mut self.phase, Phase::Busy);
+        self.versions.starting = Some(Starting { swap, before });
+        Some(starting)
+    }
+
+    /// If a newer version was starting, it does no longer: everything is as before.
+    #[inline]
+    pub fn take_newer(&mut self) -> Option<Swap> {
+        let Starting { swap, before } = self.versions.starting.take()?;
+        self.phase = before;
+        Some(swap)
+    }
+
+    /// The newer version does not start. If there is no instance to end, what was to end it is over.
+    pub fn keep_old(&mut self) {
+        if !self.is_idle() {
+            self.failures.stay();
+        }
+    }
+
+    /// A newer version takes its place. Returns whom to tell.
+    pub fn put_in(&mut self, swap: Swap, new: Started) -> oneshot::Sender<Result<(), Failure>> {
+        let on_failure = swap.on_failure.unwrap_or(new.registration.on_failure);
+        let before = std::mem::replace(&mut self.phase, Phase::Idle(new.part));
+        let registration = std::mem::replace(&mut self.registration, new.registration);
+        if let Phase::Idle(part) = before {
+            self.versions.retired.push(Retired {
+                version: self.versions.current,
+                part: Some(part),
+                registration,
+            });
+        }
+        self.versions.current += 1;
+        self.terms = Terms {
+            on_failure,
+            ..swap.terms
+        };
+        self.failures.forgive(&self.terms.limits);
+        self.runtime = Runtime::Component(swap.source);
+        self.versions.cut_short = Some(swap.cut_short);
+        self.dismiss();
+        swap.done
+    }
+
+    /// Whether a version was replaced, and has unfinished work.
+    pub fn is_retired(&self, version: Version) -> bool {
+        let mut retired = self.versions.retired.iter();
+        retired.any(|one| one.version == version)
+    }
+
+    /// The oldest replaced version, if there are too many.
+    pub fn surplus(&self) -> Option<Version> {
+        let retired = &self.versions.retired;
+        (retired.len() > OLD_VERSIONS).then(|| retired[0].version)
+    }
+
+    /// A replaced version ends early.
+    pub fn cut_short(&mut self, version: Version, why: &str) {
+        if let Some(cut_short) = &self.versions.cut_short {
+            cut_short(why);
+        }
+        self.versions.retired.retain(|one| one.version != version);
+    }
+
+    /// All replaced versions end, as the proxy broke.
+    pub fn drop_retired(&mut self) {
+        self.versions.retired.clear();
+    }
+
+    /// Whether there is only the current version, and no other is to come.
+    pub fn has_one_version(&self) -> bool {
+        let versions = &self.versions;
+        versions.retired.is_empty() && versions.wish.is_none() && versions.starting.is_none()
+    }
+
+    /// Whether a version holds a message, or waits for an answer.
+    fn has_something(&self, version: Version) -> bool {
+        self.holding.has_any_of(version) || self.requests.has_any_of(version)
+    }
+
+    /// Lets go of replaced versions that have finished.
+    #[inline]
+    pub fn dismiss(&mut self) {
+        if !self.versions.retired.is_empty() {
+            self.dismiss_retired();
+        }
+    }
+
+    #[cold]
+    fn dismiss_retired(&mut self) {
+        let mut retired = std::mem::take(&mut self.versions.retired);
+        retired.retain(|one| one.part.is_none() || self.has_something(one.version));
+        self.versions.retired = retired;
+    }
+
+    /// The replaced version that sees a response next, before the one at work: those that subscribed to it and hold
+    /// notifications that it waits for are told by it that no more will come.
+    #[inline]
+    pub fn awaiting(&self, routed: &Routed) -> Option<Version> {
+        if self.versions.retired.is_empty() {
+            return None;
+        }
+        self.awaiting_retired(routed)
+    }
+
+    #[cold]
+    fn awaiting_retired(&self, routed: &Routed) -> Option<Version> {
+        if !routed.is_response() {
+            return None;
+        }
+        let mut retired = self.versions.retired.iter();
+        let next = retired.find(|one| {
+            routed.seen.is_none_or(|seen| seen < one.version)
+                && self.holding.holds_up(one.version, routed)
+                && self.wanted(&one.registration, routed).is_some()
+        });
+        next.map(|one| one.version)
+    }
+
+    /// The subscription through which a version sees a message.
+    #[inline]
+    pub fn subscription_of(&self, version: Version, routed: &Routed) -> Option<&Subscription> {
+        if self.is_current(version) {
+            return self.subscription(routed);
+        }
+        self.wanted(self.retired_registration(version), routed)
+    }
+
+    #[cold]
+    fn retired_registration(&self, version: Version) -> &Registration {
+        let mut retired = self.versions.retired.iter();
+        let retired = retired.find(|retired| retired.version == version);
+        retired.map_or(&self.registration, |retired| &retired.registration)
+    }
+}
