@@ -4,8 +4,8 @@ use tokio::time::Instant;
 
 use super::{Hop, Phase};
 use crate::breaker::Breaker;
-use acp_chain_channel::Failure;
 use acp_chain_channel::limits::Limits;
+use acp_chain_channel::{Failure, Started, Starting};
 
 pub(super) struct Failures {
     /// Why it must be ended as soon as it returns.
@@ -34,20 +34,9 @@ impl Failures {
         self.breaker = Breaker::new(limits);
         self.are_told = false;
     }
-
-    /// It is started again.
-    pub fn note_restart(&mut self) {
-        self.restarts += 1;
-    }
-
-    /// What was to end one instance has nothing to do with another.
-    pub fn stay(&mut self) {
-        self.ending = None;
-    }
 }
 
 impl Hop {
-    /// Whether it is to be ended.
     pub(super) fn is_ending(&self) -> bool {
         self.failures.ending.is_some()
     }
@@ -70,10 +59,8 @@ impl Hop {
 
     /// The same for one that need not be waited for.
     pub fn take_ending_if_free(&mut self) -> Option<Failure> {
-        if self.is_busy() && self.native().is_none() {
-            return None;
-        }
-        self.take_ending()
+        let is_free = !self.is_busy() || self.native().is_some();
+        is_free.then(|| self.take_ending()).flatten()
     }
 
     /// It breaks. Returns when to restart it, or `None` if it is to be given up.
@@ -82,8 +69,29 @@ impl Hop {
             self.next_number = part.allot();
         }
         self.phase = Phase::Down;
+        self.drop_retired();
         let restarts = self.terms.on_failure.restarts();
         restarts.then(|| self.failures.breaker.trip(now)).flatten()
+    }
+
+    /// It is started again, see [`start`](Self::start).
+    pub fn restart(&mut self) -> Option<Starting> {
+        self.failures.restarts += 1;
+        self.start()
+    }
+
+    /// It has an instance again. What was to end the one before has nothing to do with this one.
+    pub fn begin(&mut self, Started { part, registration }: Started) {
+        self.phase = Phase::Idle(part);
+        self.failures.ending = None;
+        self.subscribe(registration.subscriptions);
+    }
+
+    /// A newer version does not start. If the old one has ended, it need not end again.
+    pub fn keep_old(&mut self) {
+        if !self.is_idle() {
+            self.failures.ending = None;
+        }
     }
 
     /// It is given up.

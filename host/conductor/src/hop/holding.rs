@@ -22,7 +22,7 @@ pub struct Held {
 
 impl Held {
     /// Whether a response must wait for it.
-    fn holds_up(&self, response: &Routed) -> bool {
+    pub(super) fn holds_up(&self, response: &Routed) -> bool {
         let held = &self.routed;
         held.exchange.is_none() && held.arrival < response.arrival && held.shares_queue(response)
     }
@@ -42,16 +42,6 @@ impl Holding {
             parked: Parked::new(behind),
         }
     }
-
-    pub fn has_any_of(&self, version: Version) -> bool {
-        self.held.values().any(|held| held.version == version)
-    }
-
-    /// Whether a version holds something that a response must wait for.
-    pub fn holds_up(&self, version: Version, response: &Routed) -> bool {
-        let mut held = self.held.values();
-        held.any(|held| held.version == version && held.holds_up(response))
-    }
 }
 
 impl Hop {
@@ -61,21 +51,33 @@ impl Hop {
         self.holding.held.is_empty() && self.holding.parked.is_empty()
     }
 
-    pub fn hold(&mut self, id: MessageId, held: Held) {
+    /// A version holds a message. Returns until when it may.
+    pub fn hold(
+        &mut self,
+        id: MessageId,
+        routed: Routed,
+        version: Version,
+        now: Instant,
+    ) -> Instant {
+        let until = now + self.terms.limits.hold_time;
+        let held = Held {
+            routed,
+            until,
+            version,
+        };
         self.holding.held.insert(id, held);
+        until
     }
 
     pub fn let_go(&mut self, id: MessageId) -> Option<Held> {
         self.holding.held.remove(&id)
     }
 
-    /// The messages that it holds.
     #[inline]
     pub fn held(&self) -> impl ExactSizeIterator<Item = (MessageId, &Held)> {
         self.holding.held.iter().map(|(id, held)| (*id, held))
     }
 
-    /// A message that it holds, by its number.
     pub fn held_as(&self, id: MessageId) -> Option<&Held> {
         self.holding.held.get(&id)
     }

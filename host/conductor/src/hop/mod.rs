@@ -3,7 +3,6 @@
 
 mod failures;
 mod holding;
-mod idle;
 mod inbox;
 mod pauses;
 mod phase;
@@ -18,10 +17,10 @@ use tokio::time::Instant;
 use self::failures::Failures;
 pub use self::holding::Held;
 use self::holding::Holding;
-pub use self::idle::Idle;
 use self::inbox::Inbox;
 pub use self::inbox::Item;
 use self::pauses::Pauses;
+pub use self::phase::Idle;
 use self::phase::Phase;
 use self::requests::Requests;
 use self::versions::Versions;
@@ -138,7 +137,7 @@ impl Hop {
             inbox: Inbox::default(),
             holding: Holding::new(kept.part(terms.limits.behind)),
             requests: Requests::new(&terms.limits, kept),
-            pauses: Pauses::new(),
+            pauses: Pauses::default(),
             failures: Failures::new(&terms.limits),
             terms,
             runtime,

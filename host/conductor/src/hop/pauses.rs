@@ -2,29 +2,20 @@
 
 use std::time::Duration;
 
-use foldhash::{HashMap, HashMapExt};
+use foldhash::HashMap;
 use tokio::time::Instant;
 
 use super::Hop;
 use acp_chain_channel::MessageId;
 use acp_chain_channel::limits::REST;
 
+#[derive(Default)]
 pub(super) struct Pauses {
     /// When they end. None of them keeps an instance that has nothing else to do.
     ends: HashMap<MessageId, Instant>,
-    rests_until: Instant,
+    rests_until: Option<Instant>,
     /// When it was called after a pause, while that lasts.
     woken: Option<Instant>,
-}
-
-impl Pauses {
-    pub fn new() -> Self {
-        Self {
-            ends: HashMap::new(),
-            rests_until: Instant::now(),
-            woken: None,
-        }
-    }
 }
 
 impl Hop {
@@ -41,7 +32,8 @@ impl Hop {
     /// Ends a pause. Returns how long the proxy has yet to rest; `None` if there was no such pause.
     pub fn end_pause(&mut self, id: MessageId, now: Instant) -> Option<Duration> {
         self.pauses.ends.remove(&id)?;
-        Some(self.pauses.rests_until.saturating_duration_since(now))
+        let until = self.pauses.rests_until.unwrap_or(now);
+        Some(until.saturating_duration_since(now))
     }
 
     /// Takes all pauses and their ends, as they end with the instance.
@@ -61,7 +53,7 @@ impl Hop {
     pub fn rest(&mut self) {
         if let Some(woken) = self.pauses.woken.take() {
             let now = Instant::now();
-            self.pauses.rests_until = now + (now - woken) * REST;
+            self.pauses.rests_until = Some(now + (now - woken) * REST);
         }
     }
 }

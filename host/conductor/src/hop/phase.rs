@@ -1,7 +1,12 @@
-//! What a proxy is doing.
+//! What a proxy is doing, and how long a component has done nothing.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use super::{Hop, Runtime};
-use acp_chain_channel::{Part, Started, Starting, Tally};
+use acp_chain_channel::{Part, Starting, Tally};
 
 /// Whether a proxy can be called.
 pub(super) enum Phase {
@@ -17,6 +22,19 @@ pub(super) enum Phase {
     Down,
     /// It broke, for this reason, and was given up.
     Ended(String),
+}
+
+/// How long a proxy is idle before it falls asleep, where there are too many instances.
+const CROWDED: Duration = Duration::from_secs(1);
+
+/// Whether a component may fall asleep.
+pub enum Idle {
+    /// It may.
+    Now,
+    /// Then, unless something happens before.
+    At(Instant),
+    /// It never may, or is not at work; then that is noted again when it starts.
+    Never,
 }
 
 impl Hop {
@@ -38,11 +56,6 @@ impl Hop {
     /// Whether it waits for its restart.
     pub fn is_down(&self) -> bool {
         matches!(self.phase, Phase::Down)
-    }
-
-    /// Whether it broke, and has not begun again.
-    pub fn is_broken(&self) -> bool {
-        matches!(self.phase, Phase::Down | Phase::Ended(_))
     }
 
     /// Whether it is a program that runs, or is about to begin.
@@ -95,21 +108,52 @@ impl Hop {
         }
     }
 
-    /// The same after a failure.
-    pub fn restart(&mut self) -> Option<Starting> {
-        self.failures.note_restart();
-        self.start()
-    }
-
-    /// It has an instance again.
-    pub fn begin(&mut self, Started { part, registration }: Started) {
-        self.phase = Phase::Idle(part);
-        self.failures.stay();
-        self.subscribe(registration.subscriptions);
-    }
-
     /// Its program has begun: messages for it are written to it from now on.
     pub fn runs(&mut self) {
         (self.phase, self.has_begun) = (Phase::Runs, true);
+    }
+
+    /// It has something to do, or has been started. Returns when it may fall asleep, unless that was said before.
+    #[inline]
+    pub fn note_called(&mut self, now: Instant) -> Option<Instant> {
+        let after = self.terms.sleep_after?;
+        let is_first = self.called.replace(now).is_none();
+        is_first.then(|| now + self.idle_time(after))
+    }
+
+    /// How long it may be idle, as things are now. One that was told a longer time before there were too many keeps it.
+    fn idle_time(&self, after: Duration) -> Duration {
+        match &self.runtime {
+            Runtime::Component(source) if source.is_crowded() => after.min(CROWDED),
+            _ => after,
+        }
+    }
+
+    /// Whether it may fall asleep, if everything else is settled.
+    pub fn idle(&mut self, now: Instant, is_all_settled: bool) -> Idle {
+        let (Some(called), Some(after)) = (self.called.take(), self.terms.sleep_after) else {
+            return Idle::Never;
+        };
+        if !self.is_idle() && !self.is_busy() {
+            return Idle::Never;
+        }
+        let after = self.idle_time(after);
+        let due = called + after;
+        if due <= now && is_all_settled && self.is_at_rest() && self.has_one_version() {
+            return Idle::Now;
+        }
+        self.called = Some(called);
+        Idle::At(if due <= now { now + after } else { due })
+    }
+
+    /// It loses its instance.
+    pub fn fall_asleep(&mut self) {
+        if let Phase::Idle(mut part) = std::mem::replace(&mut self.phase, Phase::Asleep) {
+            self.next_number = part.allot();
+            tracing::debug!("the proxy `{}` sleeps; {:?}", self.name, part.tally());
+        }
+        if let Some(memory) = self.memory() {
+            memory.store(0, Ordering::Relaxed);
+        }
     }
 }

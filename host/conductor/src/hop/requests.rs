@@ -66,15 +66,11 @@ impl Hop {
         self.requests.open.remove(&id).is_some()
     }
 
-    /// Takes the requests of all versions, as nobody waits for the answers.
-    pub fn take_requests(&mut self) -> impl Iterator<Item = ExchangeId> {
-        self.requests.open.drain().map(|(_, number)| number)
-    }
-
-    /// The same for one version.
-    pub fn take_requests_of(&mut self, version: Version) -> impl Iterator<Item = ExchangeId> {
+    /// Takes the open requests of one version, or of all.
+    pub fn take_requests(&mut self, of: Option<Version>) -> impl Iterator<Item = ExchangeId> {
+        let is_meant = move |id| of.is_none_or(|version| version_of(id) == version);
         let open = &mut self.requests.open;
-        let own = open.extract_if(move |id, _| version_of(*id) == version);
-        own.map(|(_, number)| number)
+        let taken = open.extract_if(move |id, _| is_meant(*id));
+        taken.map(|(_, number)| number)
     }
 }

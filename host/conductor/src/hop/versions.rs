@@ -127,8 +127,7 @@ impl Hop {
 
     /// Whether a replaced version is being called.
     pub fn is_calling(&self, version: Version) -> bool {
-        let mut retired = self.versions.retired.iter();
-        retired.any(|one| one.version == version && one.part.is_none())
+        self.retired(version).is_some_and(|one| one.part.is_none())
     }
 
     /// Takes a message away from a version that holds it, unless one is being called.
@@ -136,12 +135,6 @@ impl Hop {
         if let Some(part) = self.part_mut(version) {
             part.take_away(id);
         }
-    }
-
-    /// Whether a version is the one at work.
-    #[inline]
-    pub fn is_current(&self, version: Version) -> bool {
-        version == self.versions.current
     }
 
     /// The version at work.
@@ -153,7 +146,7 @@ impl Hop {
     /// Keeps the state that a version saved, if it is the one at work.
     #[inline]
     pub fn save(&mut self, version: Version, saved: Option<String>) {
-        if saved.is_some() && self.is_current(version) {
+        if saved.is_some() && version == self.versions.current {
             self.saved = saved;
         }
     }
@@ -165,16 +158,15 @@ impl Hop {
 
     /// A newer version is to replace it. Returns whether none was before.
     pub fn wish(&mut self, swap: Swap) -> bool {
-        if !matches!(self.runtime, Runtime::Component(_)) {
-            swap.decline(Failure::new("the proxy is a program"));
-            return false;
-        }
-        let earlier = self.versions.wish.replace(swap);
-        let is_first = earlier.is_none();
-        if let Some(earlier) = earlier {
-            earlier.decline(Failure::new("a newer version came meanwhile"));
-        }
-        is_first
+        let (declined, why) = match self.runtime {
+            Runtime::Component(_) => {
+                let earlier = self.versions.wish.replace(swap);
+                (earlier, "a newer version came meanwhile")
+            }
+            Runtime::Native(_) | Runtime::Gone => (Some(swap), "the proxy is a program"),
+        };
+        let told = declined.map(|swap| swap.decline(Failure::new(why)));
+        told.is_none()
     }
 
     /// Starts the newer version, with the state that the one at work saved last.
@@ -187,19 +179,12 @@ impl Hop {
         Some(starting)
     }
 
-    /// If a newer version was starting, it does no longer: everything is as before.
+    /// If a newer version was starting, it has, or failed to: until it is put in, everything is as before.
     #[inline]
     pub fn take_newer(&mut self) -> Option<Swap> {
         let Starting { swap, before } = self.versions.starting.take()?;
         self.phase = before;
         Some(swap)
-    }
-
-    /// The newer version does not start. If there is no instance to end, what was to end it is over.
-    pub fn keep_old(&mut self) {
-        if !self.is_idle() {
-            self.failures.stay();
-        }
     }
 
     /// A newer version takes its place. Returns whom to tell.
@@ -228,8 +213,7 @@ impl Hop {
 
     /// Whether a version was replaced, and has unfinished work.
     pub fn is_retired(&self, version: Version) -> bool {
-        let mut retired = self.versions.retired.iter();
-        retired.any(|one| one.version == version)
+        self.retired(version).is_some()
     }
 
     /// The oldest replaced version, if there are too many.
@@ -247,7 +231,7 @@ impl Hop {
     }
 
     /// All replaced versions end, as the proxy broke.
-    pub fn drop_retired(&mut self) {
+    pub(super) fn drop_retired(&mut self) {
         self.versions.retired.clear();
     }
 
@@ -259,7 +243,7 @@ impl Hop {
 
     /// Whether a version holds a message, or waits for an answer.
     fn has_something(&self, version: Version) -> bool {
-        self.holding.has_any_of(version) || self.requests.has_any_of(version)
+        self.held().any(|(_, held)| held.version == version) || self.requests.has_any_of(version)
     }
 
     /// Lets go of replaced versions that have finished.
@@ -292,10 +276,14 @@ impl Hop {
         if !routed.is_response() {
             return None;
         }
+        let waits_for = |version| {
+            self.held()
+                .any(|(_, held)| held.version == version && held.holds_up(routed))
+        };
         let mut retired = self.versions.retired.iter();
         let next = retired.find(|one| {
             routed.seen.is_none_or(|seen| seen < one.version)
-                && self.holding.holds_up(one.version, routed)
+                && waits_for(one.version)
                 && self.wanted(&one.registration, routed).is_some()
         });
         next.map(|one| one.version)
@@ -304,16 +292,15 @@ impl Hop {
     /// The subscription through which a version sees a message.
     #[inline]
     pub fn subscription_of(&self, version: Version, routed: &Routed) -> Option<&Subscription> {
-        if self.is_current(version) {
+        if version == self.versions.current {
             return self.subscription(routed);
         }
-        self.wanted(self.retired_registration(version), routed)
+        self.wanted(&self.retired(version)?.registration, routed)
     }
 
     #[cold]
-    fn retired_registration(&self, version: Version) -> &Registration {
-        let mut retired = self.versions.retired.iter();
-        let retired = retired.find(|retired| retired.version == version);
-        retired.map_or(&self.registration, |retired| &retired.registration)
+    fn retired(&self, version: Version) -> Option<&Retired> {
+        let mut all = self.versions.retired.iter();
+        all.find(|retired| retired.version == version)
     }
 }

@@ -1,7 +1,6 @@
 //! The state of a connection, and operations on it that decide nothing. Nothing here calls a handler, so every
 //! handler may call it.
 
-use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,7 +9,9 @@ use tokio::time::Instant;
 
 use super::busy::Busy;
 use super::cancel::with_cancelled_id;
+use super::due::Due;
 use super::exchanges::Exchanges;
+use super::files::Files;
 use super::joined::Joined;
 use super::lookups::Lookups;
 use super::notices::Notices;
@@ -31,7 +32,7 @@ use crate::timers::{Timer, Timers};
 use crate::trace::Recorder;
 use acp_chain_acp::{CANCEL_REQUEST, Life, Turns};
 use acp_chain_channel::limits::{Account, FLOOD, KEPT};
-use acp_chain_channel::{Failure, MessageId, Peer};
+use acp_chain_channel::{MessageId, Peer};
 use acp_chain_rpc::{Error, Id, Message};
 
 /// The error for a proxy that speaks where it may not: in a session with another route, or, if it is a project's,
@@ -59,13 +60,8 @@ pub(super) struct Core {
     pub lookups: Lookups,
     /// The proxies of projects.
     pub joined: Joined,
-    /// Proxies with something in their inbox.
-    pub ready: VecDeque<HopIndex>,
+    pub due: Due,
     pub busy: FuturesUnordered<Busy>,
-    /// Proxies that are to be ended.
-    pub due_to_end: Vec<HopIndex>,
-    /// Proxies to be replaced by a newer version.
-    pub due_to_swap: Vec<HopIndex>,
     /// The orders about the programs of native proxies.
     pub orders: Vec<Order>,
     /// The account of everything kept: all other accounts are parts of it.
@@ -74,22 +70,13 @@ pub(super) struct Core {
     pub now: Instant,
     /// The notices for the user's next turn.
     pub notices: Notices,
-    /// Whether the client's time for the files that proxies read is running.
-    pub times_reads: bool,
-    /// The session of the last such file that the client did not give.
-    pub silent: Option<Arc<str>>,
+    pub files: Files,
     pub losses: Losses,
-    /// How many notices there have been.
-    pub told: u64,
     /// The turns of the client that go on after their prompts are answered, by its names of their sessions.
     pub turns: Turns<Arc<str>, Turn>,
     /// The version of ACP negotiated with the client.
     pub version: u64,
-    /// Where the user finds more.
-    pub log: Option<PathBuf>,
     pub trace: Option<Recorder>,
-    /// The number of the last message in the trace.
-    pub numbered: u64,
 }
 
 impl Core {
@@ -110,24 +97,18 @@ impl Core {
             sessions: Sessions::new(count, &kept),
             lookups: Lookups::new(&kept),
             joined,
-            ready: VecDeque::new(),
+            due: Due::default(),
             busy: FuturesUnordered::new(),
-            due_to_end: Vec::new(),
-            due_to_swap: Vec::new(),
             orders: Vec::new(),
             timers: Timers::default(),
             now: Instant::now(),
             notices: Notices::new(&kept),
             kept,
-            times_reads: false,
-            silent: None,
+            files: Files::default(),
             losses: Losses::default(),
-            told: 0,
             turns: Turns::new(),
             version: 1,
-            log: None,
             trace,
-            numbered: 0,
         }
     }
 
@@ -170,16 +151,12 @@ impl Core {
     }
 
     pub fn make_ready(&mut self, index: HopIndex) {
-        if self.hops[index].queues_up() {
-            self.ready.push_back(index);
-        }
+        self.due.make_ready(index, &mut self.hops[index]);
     }
 
     /// Ends a proxy that causes trouble, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
-        if self.hops[index].end_soon(reason) {
-            self.due_to_end.push(index);
-        }
+        self.due.end_soon(index, &mut self.hops[index], reason);
     }
 
     /// Opens a request of a proxy's own, on its account. A proxy without room there breaks.
@@ -282,16 +259,6 @@ impl Core {
     pub fn enqueue(&mut self, index: HopIndex, item: Item) {
         self.hops[index].push(item);
         self.make_ready(index);
-    }
-
-    /// A proxy that is due to end and can be ended, and why.
-    pub fn next_due_to_end(&mut self) -> Option<(HopIndex, Failure)> {
-        while let Some(index) = self.due_to_end.pop() {
-            if let Some(failure) = self.hops[index].take_ending_if_free() {
-                return Some((index, failure));
-            }
-        }
-        None
     }
 
     /// The longest backlog of a native proxy, in bytes.

@@ -43,9 +43,8 @@ impl Router {
         self.between_calls();
         while budget > 0
             && !self.core.is_flooded()
-            && let Some(index) = self.core.ready.pop_front()
+            && let Some(index) = self.core.due.next_ready(&mut self.core.hops)
         {
-            self.core.hops[index].has_its_turn();
             // Several in a row, for the sake of the caches: each proxy has its own code and memory.
             let mut run = RUN.min(budget);
             while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
@@ -114,14 +113,14 @@ impl Router {
     /// Ends and replaces proxies that are not being called, where that is due.
     fn between_calls(&mut self) {
         self.end_due();
-        while let Some(index) = self.core.next_due_to_swap() {
+        while let Some(index) = self.core.due.next_to_swap(&self.core.hops) {
             self.with(|core, mcp, steps| work::swap(core, mcp, index, steps));
         }
     }
 
     /// Ends the proxies that are due to end and can be ended.
     fn end_due(&mut self) {
-        while let Some((index, failure)) = self.core.next_due_to_end() {
+        while let Some((index, failure)) = self.core.due.next_to_end(&mut self.core.hops) {
             self.with(|core, _, steps| failure::break_down(core, index, &failure, steps));
         }
     }

@@ -55,7 +55,7 @@ fn end_by_policy(
         }
         return waiting::depart(core, index, routed, steps);
     }
-    let loss = if hop.is_broken() {
+    let loss = if hop.is_down() || hop.given_up().is_some() {
         Loss::Broken
     } else {
         Loss::Undecided
@@ -93,9 +93,8 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
         core.timers.clear(held.until, Timer::Expire(index, id));
     }
     // That includes what older versions had.
-    hop.drop_retired();
     let had = hop.take_undecided();
-    let asked = hop.take_requests();
+    let asked = hop.take_requests(None);
     steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
     core.end_pauses(index);
     let why: Arc<str> = failure.to_string().into();

@@ -33,6 +33,8 @@
 //! exchanges  the open requests
 //! sessions   what has begun
 //! notices    waiting notices
+//! due        proxies that are due for something
+//! files      whether the client gives files that proxies read
 //! steps      further work
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
@@ -47,9 +49,11 @@ mod busy;
 mod cancel;
 mod core;
 mod drive;
+mod due;
 mod effects;
 mod exchanges;
 mod failure;
+mod files;
 mod guards;
 mod intake;
 mod joined;
@@ -153,7 +157,7 @@ impl Router {
 
     /// Names the log in notices.
     pub fn set_log(&mut self, log: Option<PathBuf>) {
-        self.core.log = log;
+        self.core.notices.set_log(log);
     }
 
     /// The bytes that wait to be written to one end.
@@ -195,13 +199,13 @@ impl Router {
     /// Whether there is something to [`Router::pump`].
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        !self.core.due_to_end.is_empty() || !self.core.ready.is_empty() && !self.core.is_flooded()
+        self.core.due.is_any_to_end() || self.core.due.is_any_ready() && !self.core.is_flooded()
     }
 
     /// Whether no proxy has anything to do.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.core.ready.is_empty() && self.core.busy.is_empty()
+        !self.core.due.is_any_ready() && self.core.busy.is_empty()
     }
 
     /// The backlogs of the client and the agent, a future that resolves when a busy proxy is done, for

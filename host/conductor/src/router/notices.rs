@@ -1,18 +1,27 @@
 //! Notices for the user, until they can be shown.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use acp_chain_channel::limits::{Account, Charge, NOTICES};
+use acp_chain_rpc::untrusted::{Untrusted, quote};
+
+/// The longest notice, in bytes.
+pub(super) const LONGEST: usize = 16 * 1024;
 
 /// The notices for the user's next turn.
 #[derive(Debug)]
 pub(super) struct Notices {
     texts: Vec<(String, Charge)>,
-    pub account: Account,
+    account: Account,
     /// The session prompted last, while the client has it.
-    pub session: Option<(Arc<str>, Charge)>,
+    session: Option<(Arc<str>, Charge)>,
     /// How many did not fit.
     left_out: u64,
+    /// How many messages with one there have been.
+    told: u64,
+    /// Where the user finds more.
+    log: Option<PathBuf>,
 }
 
 impl Notices {
@@ -23,14 +32,50 @@ impl Notices {
             account: kept.part(NOTICES),
             session: None,
             left_out: 0,
+            told: 0,
+            log: None,
         }
     }
 
-    pub fn add(&mut self, text: String) {
+    /// Names the log in each notice from here on.
+    pub fn set_log(&mut self, log: Option<PathBuf>) {
+        self.log = log;
+    }
+
+    pub fn add(&mut self, text: &str) {
+        let mut text = quote(text, LONGEST);
+        if let Some(log) = &self.log {
+            let is_sentence = text.ends_with(['.', '!', '?']);
+            let end = if is_sentence { "" } else { "." };
+            let log = Untrusted::new(log.display());
+            text = format!("{text}{end} More is in {log}.");
+        }
         match self.account.charge(size_of::<String>() + text.len()) {
             Some(charge) => self.texts.push((text, charge)),
             None => self.left_out += 1,
         }
+    }
+
+    /// A session is prompted.
+    pub fn prompted(&mut self, session: &Arc<str>) {
+        let charge = self.account.charge(session.len());
+        self.session = charge.map(|charge| (session.clone(), charge));
+    }
+
+    /// A session ends.
+    pub fn ended(&mut self, session: &Arc<str>) {
+        self.session.take_if(|(last, _)| last == session);
+    }
+
+    /// The session prompted last.
+    pub fn session(&self) -> Option<Arc<str>> {
+        self.session.as_ref().map(|(session, _)| session.clone())
+    }
+
+    /// The id of the next message with a notice.
+    pub fn next_id(&mut self) -> String {
+        self.told += 1;
+        format!("acp-chain-{}", self.told)
     }
 
     pub fn is_empty(&self) -> bool {

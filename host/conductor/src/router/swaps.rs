@@ -16,25 +16,6 @@ use crate::trace::State;
 use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
 
-impl Core {
-    /// A proxy with a newer version waiting, if it is not being called.
-    #[inline]
-    pub(super) fn next_due_to_swap(&mut self) -> Option<HopIndex> {
-        match self.due_to_swap.is_empty() {
-            true => None,
-            false => self.take_due_to_swap(),
-        }
-    }
-
-    #[cold]
-    fn take_due_to_swap(&mut self) -> Option<HopIndex> {
-        let hops = &self.hops;
-        let is_free = |index: &HopIndex| !hops[*index].is_busy();
-        let at = self.due_to_swap.iter().position(is_free)?;
-        Some(self.due_to_swap.swap_remove(at))
-    }
-}
-
 /// A newer version is to replace one of the user's own proxies.
 pub(super) fn wish(core: &mut Core, swap: Swap) {
     let is_meant = |hop: &Hop| hop.is_own(&swap.proxy);
@@ -42,7 +23,7 @@ pub(super) fn wish(core: &mut Core, swap: Swap) {
         return swap.decline(Failure::new("the chain has no such proxy"));
     };
     if core.hops[index].wish(swap) {
-        core.due_to_swap.push(index);
+        core.due.swap_soon(index);
     }
 }
 
@@ -142,7 +123,7 @@ pub(super) fn end(
     let hop = &mut core.hops[index];
     tracing::warn!("an old version of {} ends: {why}", hop.title());
     hop.cut_short(version, why);
-    let asked = hop.take_requests_of(version);
+    let asked = hop.take_requests(Some(version));
     steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
     for id in hop.held_by(version) {
         let routed = core.let_go(index, id);

@@ -31,8 +31,7 @@ impl Core {
     }
 
     fn next_number(&mut self) -> Option<NonZeroU64> {
-        self.numbered += 1;
-        NonZeroU64::new(self.numbered)
+        self.trace.as_mut()?.next_number()
     }
 
     /// A message begins to wait for a proxy.

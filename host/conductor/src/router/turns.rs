@@ -43,8 +43,7 @@ impl Core {
                 !std::mem::replace(&mut exchange.stopped, true) && !withdrawn
             });
             if first {
-                self.hops[index].push(Item::Cancel(id));
-                self.make_ready(index);
+                self.enqueue(index, Item::Cancel(id));
             }
         }
     }

@@ -11,17 +11,15 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::core::Core;
+use super::notices::LONGEST;
 use crate::exchange::{Exchange, Origin};
 use crate::losses::{Frequency, Loss};
 use crate::route::{HopIndex, Place};
 use crate::routed::Routed;
 use acp_chain_acp::{Life, UPDATE};
 use acp_chain_channel::Peer;
-use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted, quote};
+use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Kind, Message};
-
-/// The longest notice, in bytes.
-const LONGEST: usize = 16 * 1024;
 
 impl Core {
     /// Tells the user that a proxy broke: the first time, and when it is given up.
@@ -92,15 +90,6 @@ impl Core {
 
     /// Tells the user something, and where to find more, as soon as there is a turn.
     pub fn tell_user(&mut self, text: &str) {
-        let mut text = quote(text, LONGEST);
-        if let Some(log) = &self.log {
-            let end = match text.ends_with(['.', '!', '?']) {
-                true => "",
-                false => ".",
-            };
-            let log = Untrusted::new(log.display());
-            text = format!("{text}{end} More is in {log}.");
-        }
         self.notices.add(text);
         self.send_notices();
     }
@@ -109,14 +98,10 @@ impl Core {
     pub(super) fn note_request(&mut self, life: Life, session: &Arc<str>) {
         match life {
             Life::Prompts => {
-                let charge = self.notices.account.charge(session.len());
-                self.notices.session = charge.map(|charge| (session.clone(), charge));
+                self.notices.prompted(session);
                 self.send_notices();
             }
-            Life::Ends => {
-                let last = &mut self.notices.session;
-                last.take_if(|(last, _)| last == session);
-            }
+            Life::Ends => self.notices.ended(session),
             _ => {}
         }
     }
@@ -128,8 +113,7 @@ impl Core {
         }
         let are_notices = self.turns.acknowledges();
         let session = if are_notices {
-            let last = self.notices.session.as_ref();
-            last.map(|(session, _)| session.clone())
+            self.notices.session()
         } else {
             self.turn()
         };
@@ -144,10 +128,9 @@ impl Core {
                     "title": format!("acp-chain: {text}"),
                 })
             } else {
-                self.told += 1;
                 json!({
                     "sessionUpdate": "agent_message_chunk",
-                    "messageId": format!("acp-chain-{}", self.told),
+                    "messageId": self.notices.next_id(),
                     "content": { "type": "text", "text": format!("\n\n**acp-chain**: {text}\n\n") },
                 })
             };

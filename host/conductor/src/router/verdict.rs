@@ -6,7 +6,7 @@ use super::sessions::shown;
 use super::steps::Steps;
 use super::{failure, setup, waiting};
 use crate::exchange::Stage;
-use crate::hop::{Held, Item};
+use crate::hop::Item;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -112,15 +112,8 @@ fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, ste
         return failure::fail(core, index, routed, &reason, steps);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());
-    let hop = &mut core.hops[index];
-    let until = core.now + hop.terms().limits.hold_time;
+    let until = core.hops[index].hold(id, routed, version, core.now);
     core.timers.set(until, Timer::Expire(index, id));
-    let held = Held {
-        routed,
-        until,
-        version,
-    };
-    hop.hold(id, held);
     let Some(exchange) = request.and_then(|number| core.exchanges.get_mut(number)) else {
         return;
     };

@@ -56,10 +56,7 @@ pub(super) fn withdraw(
     let stage = exchange.stage;
     core.trace_cancel(number);
     match stage {
-        Stage::Held(hop, id) => {
-            core.hops[hop].push(Item::Cancel(id));
-            core.make_ready(hop);
-        }
+        Stage::Held(hop, id) => core.enqueue(hop, Item::Cancel(id)),
         Stage::Out | Stage::Native(_) => core.send_cancel(number),
         Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),

@@ -24,6 +24,7 @@ mod tests;
 mod writer;
 
 use std::io;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -120,6 +121,8 @@ pub struct Recorder {
     dropped: Arc<AtomicU64>,
     /// The ids of turns' spans, if the agent is told of them.
     ids: Option<Ids>,
+    /// The number of the last message.
+    numbered: u64,
     tracer: Tracer,
 }
 
@@ -270,6 +273,7 @@ impl Tracer {
             name,
             dropped,
             ids,
+            numbered: 0,
             tracer: self,
         }
     }
@@ -289,6 +293,12 @@ impl Recorder {
     #[inline]
     pub(crate) fn is_heard(&self) -> bool {
         self.heard.load(Ordering::Relaxed) > 0
+    }
+
+    /// The number of the next message.
+    pub(crate) fn next_number(&mut self) -> Option<NonZeroU64> {
+        self.numbered += 1;
+        NonZeroU64::new(self.numbered)
     }
 
     /// The span of the turn that this request begins, if the agent is to be told of it.
