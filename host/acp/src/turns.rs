@@ -2,7 +2,7 @@
 //!
 //! In version 1, the answer to a prompt ends its turn (v1, Prompt Turn). From version 2 on, it only says that the agent
 //! has the prompt; the agent then says whether it works in a session, also unasked, and its turn is over when it is idle
-//! (v2, Prompt Lifecycle). An error ends a turn in either version.
+//! (v2, Prompt Lifecycle). An error ends a turn in either version, and so does an answer with a reason why it stopped.
 
 use alloc::collections::BTreeMap;
 use core::borrow::Borrow;
@@ -49,9 +49,9 @@ impl<S: Ord, T> Turns<S, T> {
         self.acknowledges
     }
 
-    /// A prompt is answered.
-    pub fn answer(&mut self, session: S, turn: T, is_error: bool) -> Answered<T> {
-        if is_error || !self.acknowledges {
+    /// A prompt is answered. With an error or a reason, the answer says itself that the turn is over.
+    pub fn answer(&mut self, session: S, turn: T, says_end: bool) -> Answered<T> {
+        if says_end || !self.acknowledges {
             return Answered::Over(turn);
         }
         if self.running.contains_key(&session) {

@@ -328,11 +328,11 @@ impl Connection {
         if to != request.asker {
             return Vec::new();
         }
+        let says_end = line.error.is_some() || request.stop.is_some();
         if let (About::Turn, Some(session)) = (&request.about, &request.session)
             && self.running.len() < MOST
             && let Answered::Runs | Answered::Joins(()) =
-                self.running
-                    .answer(session.clone(), (), line.error.is_some())
+                self.running.answer(session.clone(), (), says_end)
         {
             return Vec::new();
         }

@@ -318,6 +318,13 @@ impl Message {
         })
     }
 
+    /// Whether it is an answer to a prompt that says itself that the turn is over: an error, or one with a reason.
+    #[must_use]
+    pub fn says_end(&self) -> bool {
+        self.kind() == Kind::Error
+            || member(self.body(), "stopReason").is_some_and(|reason| reason != "null")
+    }
+
     /// Whether it is an update by which the agent ends its work in a session (v2, Prompt Lifecycle: `idle`).
     #[must_use]
     pub fn is_idle(&self) -> bool {

@@ -236,7 +236,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         && prompt.life == Life::Prompts
         && let Some(session) = prompt.far_session().cloned()
     {
-        mcp.note_answered(core, session, message.kind() == Kind::Error);
+        mcp.note_answered(core, session, message.says_end());
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),

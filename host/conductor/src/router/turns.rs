@@ -69,8 +69,8 @@ impl Core {
             is_given_up: prompt.is_given_up,
             _charge: charge,
         };
-        let is_error = answer.kind() == Kind::Error;
-        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, is_error)
+        let says_end = answer.says_end();
+        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, says_end)
             && let Some(running) = self.turns.get_mut(session)
         {
             running.is_given_up = prompt.is_given_up;

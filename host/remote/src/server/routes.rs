@@ -394,11 +394,13 @@ impl Routes {
         let has_room = |session: &Arc<str>| self.turns.has(session) || self.turns.len() < SESSIONS;
         let session = question.session.clone().filter(has_room);
         match (question.turn.take(), session) {
-            (Some(turn), Some(session)) => match self.turns.answer(session, turn, is_error) {
-                Answered::Over(turn) => turn.end(answer),
-                Answered::Joins(turn) => turn.forget(),
-                Answered::Runs => {}
-            },
+            (Some(turn), Some(session)) => {
+                match self.turns.answer(session, turn, answer.says_end()) {
+                    Answered::Over(turn) => turn.end(answer),
+                    Answered::Joins(turn) => turn.forget(),
+                    Answered::Runs => {}
+                }
+            }
             (Some(turn), None) => turn.end(answer),
             (None, _) => {}
         }

@@ -216,28 +216,30 @@ async fn notifications_are_joined_with_what_became_of_them(browser: &mut Browser
     let trace = folder.join("joined.jsonl");
     let hop = |from: &str, to: &str, body: u64| {
         json!({
-            "connection": "c", "from": from, "to": to, "kind": "notification", "method": "m", "params": [body],
+            "connection": "c", "from": from, "to": to, "kind": "notification", "message": body, "method": "m",
+            "params": [body],
         })
     };
-    let decision = |decision: &str, took: &str| {
-        let mut line =
-            json!({ "connection": "c", "proxy": "p", "decision": decision, "method": "m" });
+    let decision = |decision: &str, took: &str, message: u64| {
+        let mut line = json!({
+            "connection": "c", "proxy": "p", "decision": decision, "message": message, "method": "m",
+        });
         line[took] = 5.into();
         line
     };
     let lines = [
         hop("agent", "p", 1),
         // Of its own: before its decision, as it says it within the call.
-        hop("p", "client", 0),
-        decision("forward", "worked"),
+        hop("p", "client", 8),
+        decision("forward", "worked", 1),
         hop("p", "client", 1),
         hop("agent", "p", 2),
-        decision("hold", "worked"),
+        decision("hold", "worked", 2),
         hop("agent", "p", 3),
-        hop("p", "client", 0),
-        decision("forward", "worked"),
+        hop("p", "client", 9),
+        decision("forward", "worked", 3),
         hop("p", "client", 3),
-        decision("forward", "held"),
+        decision("forward", "held", 2),
         hop("p", "client", 2),
     ];
     let state = r#"{"connection":"c","proxy":"p","state":"running","restarts":0,"memory":65536}"#;

@@ -3,6 +3,7 @@
 
 mod component;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -359,9 +360,9 @@ async fn the_trace_has_what_the_client_really_said_and_what_it_withdrew() {
     client.exited().await.unwrap();
     let written = fs::read_to_string(&trace).unwrap();
     for expected in [
-        r#""from":"client","to":"acp-chain","kind":"request","id":2,"request":2,"method":"session/new","params":"#,
+        r#""from":"client","to":"acp-chain","kind":"request","message":3,"id":2,"request":2,"method":"session/new","params":"#,
         &format!(r#""params":{declares}"#),
-        r#","kind":"notification","id":3,"request":3,"method":"$/cancel_request","session":"s","#,
+        r#","id":3,"request":3,"method":"$/cancel_request","session":"s","#,
     ] {
         assert!(written.contains(expected), "{expected}\n{written}");
     }
@@ -414,6 +415,7 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         leg("second", "first", "response", p, shouted),
         leg("first", "client", "response", p, shouted),
     ];
+    let mut numbers = BTreeSet::new();
     let lines = written.lines().filter(of_turn).map(|line| {
         let (time, _) = line.split_once(',').unwrap();
         let time = time
@@ -425,9 +427,14 @@ async fn the_trace_has_each_leg_of_a_turn_in_order() {
         // Between the time and who it is of is what another test looks at.
         let whose = [r#""from":"#, r#""proxy":"#];
         let at = whose.iter().find_map(|member| line.find(member)).unwrap();
-        line[at..].to_owned()
+        let (before, numbered) = line[at..].split_once(r#""message":"#).unwrap();
+        let (number, after) = numbered.split_once(',').unwrap();
+        numbers.insert(number.to_owned());
+        format!("{before}{after}")
     });
     let (decided, found): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with(r#""proxy""#));
+    // The prompt, two updates and the answer, each with a number on all hops.
+    assert_eq!(numbers.len(), 4, "{written}");
     assert_eq!(found.len(), expected.len(), "{written}");
     let decision = |proxy, decision, request, method| {
         format!(

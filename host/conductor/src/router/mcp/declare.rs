@@ -63,6 +63,7 @@ impl Mcp {
             changed = true;
         }
         if changed {
+            core.note_start(routed);
             core.trace_said(routed);
             let params = declaration::write(routed.message.body(), &entries);
             routed.message = routed.message.with_body(&params);

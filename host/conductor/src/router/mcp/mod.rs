@@ -101,11 +101,11 @@ impl Mcp {
     }
 
     /// The agent answers a prompt of a session.
-    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, is_error: bool) {
+    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, says_end: bool) {
         let Some(charge) = core.agent.kept.charge(session.len() + TURN) else {
             return;
         };
-        if let Answered::Over(_) = self.turns.answer(session.clone(), charge, is_error) {
+        if let Answered::Over(_) = self.turns.answer(session.clone(), charge, says_end) {
             self.tell_unused(core, &session);
         }
     }
