@@ -64,8 +64,7 @@ impl<S: Ord, T> Turns<S, T> {
     /// The agent says that it works in a session. Of a turn that begins with that, this is kept, if anything.
     pub fn work(&mut self, session: S, begin: impl FnOnce() -> Option<T>) {
         if self.acknowledges && !self.running.contains_key(&session) {
-            let begun = begin();
-            self.running.extend(begun.map(|turn| (session, turn)));
+            self.running.extend(begin().map(|turn| (session, turn)));
         }
     }
 
