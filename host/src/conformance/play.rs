@@ -14,21 +14,17 @@ use super::finding::Finding;
 use super::mark::Mark;
 use super::observed::{Fate, Observed, Seen};
 use super::stop::Stop;
-use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
+use crate::chain::Member;
 use crate::channel::{FailurePolicy, Offers, Peer};
-use crate::limits::LINE;
 use crate::rpc::{Error, Kind, Message, code};
 use crate::sandbox::Guest;
+use crate::transcript::json::plain;
 use crate::transcript::watched::Watch;
-use crate::transcript::wire::Wire;
-use crate::transport::Transport;
+use crate::transcript::wire::{self, RESTART, Wire};
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// The time that passes when everything is idle.
 const REST: Duration = Duration::from_millis(1);
-
-/// How long a proxy that failed may take to be restarted: the chain waits ten seconds at most.
-pub const RESTART: Duration = Duration::from_secs(11);
 
 /// The maximum number of messages before it must become idle.
 const MOST: usize = 20_000;
@@ -86,36 +82,14 @@ impl Play {
         seen: Seen,
         on_failure: Option<FailurePolicy>,
     ) -> Result<Self, Stop> {
-        let mut terms = Terms {
-            limits: guest.limits.clone(),
-            grant: guest.grant.clone(),
-            on_failure: FailurePolicy::default(),
-            sleep_after: None,
-        };
-        let (name, watch) = (guest.name.clone(), Watch::default());
+        let watch = Watch::default();
         let hold_time = guest.limits.hold_time;
-        let source = Observed::new(guest, seen.clone(), watch.clone());
-        let proxy = Proxy::start(&name, source, terms.clone()).await;
-        let mut proxy = proxy.map_err(Stop::DoesNotStart)?;
+        let look = |guest| Observed::new(guest, seen.clone(), watch.clone());
+        let started = wire::start(guest, on_failure, look).await;
+        let proxy = started.map_err(Stop::DoesNotStart)?;
         let registration = &proxy.started.registration;
         let (offers, is_guard) = (registration.offers, registration.guard);
-        terms.on_failure = on_failure.unwrap_or(registration.on_failure);
-        proxy.terms = terms;
-        let (client, clients) = Wire::new();
-        let (agent, agents) = Wire::new();
-        let (reader, writer) = tokio::io::split(clients);
-        let clients = Transport::lines(reader, writer, LINE);
-        let (output, input) = tokio::io::split(agents);
-        let members = vec![Member::from(proxy)];
-        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
-        let start = async move |_| {
-            chain.take().ok_or_else(|| StartError {
-                message: "this chain starts once".to_owned(),
-                code: code::INTERNAL_ERROR,
-            })
-        };
-        let stop = std::future::pending();
-        tokio::spawn(chain::serve(clients, start, stop, Settings::default()));
+        let [client, agent] = wire::serve(vec![Member::from(proxy)]);
         Ok(Self {
             client,
             agent,
@@ -480,9 +454,4 @@ fn word(message: &Message) -> String {
         Kind::Error => "error".to_owned(),
         _ => message.method().to_string(),
     }
-}
-
-/// A text as JSON.
-pub fn plain(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -3,8 +3,6 @@
 
 use std::collections::HashMap;
 
-use tokio::io::DuplexStream;
-
 use super::act::{Kind, Said};
 use super::json::{Json, plain};
 use super::wire::{READ, Wire};
@@ -31,15 +29,13 @@ pub struct End {
 }
 
 impl End {
-    /// An end, and the host's side of its streams.
-    pub fn new() -> (Self, DuplexStream) {
-        let (wire, theirs) = Wire::new();
-        let end = Self {
+    /// An end that has sent and received nothing yet.
+    pub fn new(wire: Wire) -> Self {
+        Self {
             wire,
             got: HashMap::new(),
             inbox: Vec::new(),
-        };
-        (end, theirs)
+        }
     }
 
     /// Sends a message. Returns whether the chain accepts it.

@@ -230,7 +230,7 @@ impl<'de> Visitor<'de> for Read {
 }
 
 /// A string in JSON.
-pub(super) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

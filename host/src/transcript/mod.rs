@@ -11,7 +11,7 @@ mod compare;
 pub(crate) mod deadline;
 mod ends;
 mod format;
-mod json;
+pub(crate) mod json;
 pub mod junit;
 pub(crate) mod log;
 mod names;

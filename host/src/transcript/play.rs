@@ -19,11 +19,10 @@ use super::log::Log;
 use super::outcome::{Block, Outcome, Played};
 use super::pattern::Captures;
 use super::watched::{Watch, Watched};
-use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
+use super::wire;
+use crate::chain::Member;
 use crate::channel::{FailurePolicy, Peer};
-use crate::limits::LINE;
 use crate::sandbox::Guest;
-use crate::transport::Transport;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// The time that passes when everything is idle.
@@ -153,34 +152,18 @@ impl<'a> Player<'a> {
         for tested in setup.proxies {
             let name = tested.guest.name.to_string();
             let watch = watches.get(&name).cloned().unwrap_or_default();
-            let started = start(tested, watch).await;
-            members.push(started.map_err(|failure| PlayError::DoesNotStart {
+            let look = |guest| Watched::new(Box::new(guest), watch);
+            let started = wire::start(tested.guest, tested.on_failure, look).await;
+            let proxy = started.map_err(|failure| PlayError::DoesNotStart {
                 proxy: name,
-                failure,
-            })?);
+                failure: format!("{failure}{}", failure.details()),
+            })?;
+            members.push(Member::from(proxy));
         }
         if !setup.is_as_written {
             members.sort_by_key(Member::is_guard);
         }
-        let (client, clients) = End::new();
-        let (agent, agents) = End::new();
-        let (reader, writer) = tokio::io::split(clients);
-        let clients = Transport::lines(reader, writer, LINE);
-        let (output, input) = tokio::io::split(agents);
-        let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
-        let start = async move |_| {
-            chain.take().ok_or_else(|| StartError {
-                message: "this chain starts once".to_owned(),
-                code: crate::rpc::code::INTERNAL_ERROR,
-            })
-        };
-        let settings = Settings::default();
-        tokio::spawn(chain::serve(
-            clients,
-            start,
-            std::future::pending(),
-            settings,
-        ));
+        let [client, agent] = wire::serve(members).map(End::new);
         let steps = script.steps.iter();
         let taken = steps.filter_map(|step| match &step.act {
             Act::Gets(end, said) => Some((*end, said.name.clone()?)),
@@ -380,24 +363,6 @@ fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(),
         false => known.join(", "),
     };
     Err(PlayError::NoProxy { line, proxy, known })
-}
-
-/// Starts a watched proxy.
-async fn start(tested: Tested, watch: Watch) -> Result<Member, String> {
-    let Tested { guest, on_failure } = tested;
-    let mut terms = Terms {
-        limits: guest.limits.clone(),
-        grant: guest.grant.clone(),
-        on_failure: FailurePolicy::default(),
-        sleep_after: None,
-    };
-    let name = guest.name.clone();
-    let source = Watched::new(Box::new(guest), watch);
-    let proxy = Proxy::start(&name, source, terms.clone()).await;
-    let mut proxy = proxy.map_err(|failure| format!("{failure}{}", failure.details()))?;
-    terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
-    proxy.terms = terms;
-    Ok(proxy.into())
 }
 
 /// Whether the chain accepts the message in time.

@@ -1,7 +1,5 @@
 //! Carries out a step, and the messages of an end in it.
 
-use std::time::Duration;
-
 use tokio::time::{sleep, timeout};
 
 use super::act::{Act, Call, Kind, Said};
@@ -9,11 +7,9 @@ use super::json::{Json, plain};
 use super::outcome::Outcome;
 use super::pattern::JsonPattern;
 use super::play::{Player, Stop, within};
+use super::wire::RESTART;
 use crate::channel::Peer;
 use crate::untrusted::{MAX_QUOTE, quote};
-
-/// How long a proxy that broke may take to be restarted. The chain waits ten seconds at most.
-const RESTART: Duration = Duration::from_secs(11);
 
 /// The metadata of an MCP client.
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;

@@ -1,14 +1,22 @@
-//! One end of a chain in this process: lines go out, and messages come in. Received messages that have not been
-//! processed are bounded; past the bound, the chain waits.
+//! A chain in this process, and each of its ends: lines go out, and messages come in. Received messages that have not
+//! been processed are bounded; past the bound, the chain waits.
 
+use std::future::pending;
 use std::sync::Arc;
+use std::time::Duration;
 
-use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf};
+use tokio::io::{AsyncWriteExt, DuplexStream, ReadHalf, WriteHalf, duplex, split};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 
+use crate::chain::{self, Chain, ChildIo, Member, Proxy, Settings, StartError, Terms};
+use crate::channel::{Failure, FailurePolicy, Source};
 use crate::limits::LINE;
-use crate::rpc::{self, Message};
-use crate::transport::LineReader;
+use crate::rpc::{self, Message, code};
+use crate::sandbox::Guest;
+use crate::transport::{LineReader, Transport};
+
+/// How long a proxy that failed may take to be restarted: the chain waits ten seconds at most.
+pub const RESTART: Duration = Duration::from_secs(11);
 
 /// The capacity of a stream: more than any line.
 const PIPE: usize = 2 * LINE;
@@ -33,11 +41,48 @@ pub struct Wire {
     held: usize,
 }
 
+/// Starts a component, as a source that looks at what it does. Without a failure policy it has its own.
+pub async fn start<S: Source + 'static>(
+    guest: Guest,
+    on_failure: Option<FailurePolicy>,
+    look: impl FnOnce(Guest) -> S,
+) -> Result<Proxy, Failure> {
+    let mut terms = Terms {
+        limits: guest.limits.clone(),
+        grant: guest.grant.clone(),
+        on_failure: FailurePolicy::default(),
+        sleep_after: None,
+    };
+    let name = guest.name.clone();
+    let mut proxy = Proxy::start(&name, look(guest), terms.clone()).await?;
+    terms.on_failure = on_failure.unwrap_or(proxy.started.registration.on_failure);
+    proxy.terms = terms;
+    Ok(proxy)
+}
+
+/// Serves a chain in a task of its own. Returns the ends of its client and its agent.
+pub fn serve(members: Vec<Member>) -> [Wire; 2] {
+    let (client, clients) = Wire::new();
+    let (agent, agents) = Wire::new();
+    let (reader, writer) = split(clients);
+    let (output, input) = split(agents);
+    let mut chain = Some(Chain::new(members, ChildIo::over(output, input)));
+    let start = async move |_| {
+        chain.take().ok_or_else(|| StartError {
+            message: "this chain starts once".to_owned(),
+            code: code::INTERNAL_ERROR,
+        })
+    };
+    let clients = Transport::lines(reader, writer, LINE);
+    tokio::spawn(chain::serve(clients, start, pending(), Settings::default()));
+    [client, agent]
+}
+
 impl Wire {
     /// An end, and the host's side of its streams. Reads in a task of its own.
-    pub fn new() -> (Self, DuplexStream) {
-        let (ours, theirs) = tokio::io::duplex(PIPE);
-        let (reader, writer) = tokio::io::split(ours);
+    fn new() -> (Self, DuplexStream) {
+        let (ours, theirs) = duplex(PIPE);
+        let (reader, writer) = split(ours);
         let (heard, lines) = mpsc::channel(READ);
         tokio::spawn(read(reader, heard));
         let wire = Self {

@@ -3,11 +3,12 @@
 use crate::channel::FailurePolicy;
 use crate::conformance::finding::Finding;
 use crate::conformance::observed::Seen;
-use crate::conformance::play::{Play, RESTART};
+use crate::conformance::play::Play;
 use crate::conformance::stop::broke;
 use crate::conformance::turns::Turns;
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::sandbox::DECLINES;
+use crate::transcript::wire::RESTART;
 use crate::untrusted::quote;
 
 /// States that no component has saved.

@@ -6,11 +6,12 @@ use crate::channel::{Offer, Peer};
 use crate::conformance::excerpt::line;
 use crate::conformance::finding::{Finding, first};
 use crate::conformance::observed::{Fate, Seen};
-use crate::conformance::play::{Ask, Play, plain};
+use crate::conformance::play::{Ask, Play};
 use crate::conformance::stop::Stop;
 use crate::conformance::under_test::{Terms, UnderTest};
 pub use crate::mcp::component::Catalog;
 use crate::rpc::{Error, Kind, Message, member};
+use crate::transcript::json::plain;
 use crate::untrusted::{MAX_QUOTE, quote};
 
 /// How many of its tools, resources and prompts are called, each.
