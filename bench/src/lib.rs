@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod bare;
 pub mod client;
 pub mod lines;
 pub mod measures;

@@ -5,7 +5,6 @@
 //! itself. A step that works only without acp-chain fails the command, and so does an agent that cannot be had. A client
 //! of others has turns with one of the agents in the same way.
 
-mod client;
 mod clients;
 mod install;
 mod model;

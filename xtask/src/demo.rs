@@ -5,24 +5,29 @@
 //! host's own trace. What is promised at the end is judged by what the two ends saw.
 
 pub mod agent;
-mod client;
 mod script;
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
+use acp_chain_acp::{INITIALIZE, NEW, PERMISSION, PROMPT};
+use acp_chain_ends::client::{Manners, new_session, prompt};
 use anyhow::{Context, Result, ensure};
 use console::{Term, style};
 use serde_json::Value;
 
-use crate::host::text;
+use crate::client::{Client, Heard};
+use crate::host::{Host, text};
 use crate::install;
 use acp_chain_picture::{chain, legs, text_of, turn};
-use client::Heard;
 use xtask::workspace::Workspace;
 
 const PROXIES: [&str; 3] = ["rules", "permissions", "redact"];
+
+/// How long the host may take to end.
+const TO_END: Duration = Duration::from_mins(1);
 
 /// The files of one run, in `target/demo`.
 struct Stage {
@@ -32,6 +37,8 @@ struct Stage {
     project: PathBuf,
     trace: PathBuf,
     received: PathBuf,
+    /// Every line that the client said and was told.
+    log: PathBuf,
 }
 
 /// Builds the program, unless there is one, plays the turn, tells it, and succeeds if it went as promised.
@@ -41,14 +48,15 @@ pub fn run(workspace: &Workspace, program: Option<PathBuf>) -> Result<ExitCode> 
         Some(program) => stage.program = program,
         None => install::build(workspace, &PROXIES, &stage.program)?,
     }
-    let heard = client::play(&stage.command()?, &stage.project)?;
+    let (heard, answer) = stage.play()?;
     let trace = fs::read_to_string(&stage.trace).context("acp-chain wrote no trace")?;
     let legs = legs(&trace).context("the trace is not as expected")?;
     let columns = Term::stdout().size_checked().map(|(_, columns)| columns);
     let width = columns.map_or(110, usize::from);
     println!("\n{}\n{}", chain(PROXIES), turn(&legs, width));
     let received = fs::read_to_string(&stage.received).context("the agent received nothing")?;
-    let kept = tell_promises(&heard, &received)?;
+    let told = fs::read_to_string(&stage.log)?;
+    let kept = tell_promises(&heard, &answer, &told, &received)?;
     println!("\nThe trace: {}", stage.trace.display());
     Ok(if kept {
         ExitCode::SUCCESS
@@ -74,7 +82,24 @@ impl Stage {
             project,
             trace: folder.join("trace.ndjson"),
             received: folder.join("received.ndjson"),
+            log: folder.join("client.log"),
         })
+    }
+
+    /// Launches the host as an editor would, plays the turn, and closes: what the client was told, and the answer.
+    fn play(&self) -> Result<(Heard, Value)> {
+        let unknown = "the client of the demo does not know that";
+        let manners = Manners::new(Some(self.project.clone()), unknown);
+        let initialize = manners.initialize();
+        let host = Host::launch(&self.command()?)?;
+        let mut client = Client::new(host, manners, File::create(&self.log)?);
+        client.ask(INITIALIZE, initialize)?.result()?;
+        let session = client.ask(NEW, new_session(&self.project))?.result()?;
+        let turn = prompt(&session["sessionId"], &script::prompt());
+        let answer = client.ask(PROMPT, turn)?.result()?;
+        let heard = client.heard();
+        client.close(TO_END)?;
+        Ok((heard, answer))
     }
 
     /// What an editor would launch.
@@ -96,7 +121,7 @@ impl Stage {
 }
 
 /// Prints what was promised, and whether it was kept.
-fn tell_promises(heard: &Heard, received: &str) -> Result<bool> {
+fn tell_promises(heard: &Heard, answer: &Value, told: &str, received: &str) -> Result<bool> {
     let prompt = prompt_of(received)?;
     let promises = [
         (
@@ -112,18 +137,17 @@ fn tell_promises(heard: &Heard, received: &str) -> Result<bool> {
         ),
         (
             "permissions: the edit is allowed, and the user never asked",
-            heard.permissions_asked == 0 && heard.text.contains(script::ALLOWED),
+            !heard.kinds.contains(&format!("asks {PERMISSION}"))
+                && heard.text.contains(script::ALLOWED),
         ),
         (
             "redact: the token, streamed in three pieces, never reaches the client",
-            script::TOKEN
-                .iter()
-                .all(|piece| !heard.everything.contains(piece))
+            script::TOKEN.iter().all(|piece| !told.contains(piece))
                 && heard.text.contains("[hidden here"),
         ),
         (
             "the turn ends as the agent ended it",
-            heard.stop_reason == "end_turn",
+            answer["stopReason"] == "end_turn",
         ),
     ];
     println!();
@@ -142,10 +166,8 @@ fn tell_promises(heard: &Heard, received: &str) -> Result<bool> {
 fn prompt_of(received: &str) -> Result<String> {
     let messages = received.lines().map(serde_json::from_str::<Value>);
     let messages = messages.collect::<Result<Vec<_>, _>>()?;
-    let prompt = messages
-        .iter()
-        .find(|message| message["method"] == "session/prompt");
+    let prompt = messages.iter().find(|message| message["method"] == PROMPT);
     ensure!(prompt.is_some(), "the agent received no prompt");
-    let text = prompt.map(|message| text_of("session/prompt", &message["params"]));
+    let text = prompt.map(|message| text_of(PROMPT, &message["params"]));
     Ok(text.unwrap_or_default())
 }

@@ -1,6 +1,6 @@
 //! acp-chain as an editor launches it: over pipes, with a client of ours on the other side.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -13,8 +13,7 @@ use serde_json::Value;
 /// A running host.
 pub struct Host {
     child: Child,
-    /// What it reads.
-    pub input: ChildStdin,
+    input: ChildStdin,
     lines: Receiver<String>,
 }
 
@@ -22,6 +21,12 @@ pub struct Host {
 pub fn text(path: &Path) -> Result<String> {
     let text = path.to_str().context("a path is not UTF-8")?;
     Ok(text.to_owned())
+}
+
+/// Sends a message to the other end.
+pub fn send(to: &mut impl Write, message: &Value) -> Result<()> {
+    writeln!(to, "{message}")?;
+    to.flush().context("the other end has closed")
 }
 
 /// The lines of an output, read in a thread of their own, so that waiting for one can be given up.
@@ -59,6 +64,11 @@ impl Host {
             input,
             lines,
         })
+    }
+
+    /// Sends it a message.
+    pub fn send(&mut self, message: &Value) -> Result<()> {
+        send(&mut self.input, message)
     }
 
     /// Its process id.

@@ -6,6 +6,7 @@
 mod agents;
 mod bench;
 mod book;
+mod client;
 mod conformance;
 mod demo;
 mod host;
@@ -18,7 +19,6 @@ mod release;
 mod schema;
 mod soak;
 mod test;
-mod wire;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

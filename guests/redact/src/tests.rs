@@ -876,7 +876,7 @@ proptest! {
                 _ => texts.push((key, text)),
             }
         }
-        host.answer(id, json!({}));
+        host.answer(id, json!({ "stopReason": "end_turn" }));
         let detector = Detector::new([pattern("acme", REGEX).expect("right")]).expect("right");
         let whole = |text: &String| {
             let redacted = detector.marking(Marker::Hidden).redact(text, &mut Effort::default()).expect("in memory");

@@ -1,5 +1,6 @@
 //! What the Agent Client Protocol says of its methods: who sends them, and what they do to a connection, a session or a
-//! turn; what updates do to a conversation; and when a turn begins and ends. Whoever has to know takes it from here.
+//! turn; what updates do to a conversation; when a turn begins and ends; and the codes of errors. Whoever has to know
+//! takes it from here.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 
@@ -83,8 +84,30 @@ impl Scope {
     }
 }
 
+/// The error codes that we send or look for (JSON-RPC 2.0 §5.1, and ACP's own).
+pub mod code {
+    /// The line was not JSON.
+    pub const PARSE_ERROR: i64 = -32700;
+    /// The JSON was not a request, notification or response, or came out of turn.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// The receiver does not know the method.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The receiver cannot use the request's params.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// A part of the chain could not do its work.
+    pub const INTERNAL_ERROR: i64 = -32603;
+    /// The agent requires that its user signs in first.
+    pub const AUTH_REQUIRED: i64 = -32000;
+    /// There is no such resource, file or session.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// The request was withdrawn by its sender (RFD request-cancellation).
+    pub const REQUEST_CANCELLED: i64 = -32800;
+}
+
 /// The first request of a connection.
 pub const INITIALIZE: &str = "initialize";
+/// The request that begins a session.
+pub const NEW: &str = "session/new";
 /// The request that opens a turn.
 pub const PROMPT: &str = "session/prompt";
 /// The notification that stops a session's turns.
@@ -93,6 +116,8 @@ pub const CANCEL: &str = "session/cancel";
 pub const UPDATE: &str = "session/update";
 /// The agent's request for a permission.
 pub const PERMISSION: &str = "session/request_permission";
+/// The agent's request for the text of a file.
+pub const READ: &str = "fs/read_text_file";
 /// The agent's question to the user.
 pub const ELICITATION: &str = "elicitation/create";
 /// The notification that withdraws a request.
@@ -248,10 +273,12 @@ mod tests {
     fn the_names_are_those_of_the_rows() {
         for (name, life) in [
             (INITIALIZE, Life::Connects),
+            (NEW, Life::Begins),
             (PROMPT, Life::Prompts),
             (CANCEL, Life::Stops),
             (UPDATE, Life::Serves),
             (PERMISSION, Life::Asks),
+            (READ, Life::Serves),
             (ELICITATION, Life::Asks),
             (CANCEL_REQUEST, Life::Withdraws),
         ] {

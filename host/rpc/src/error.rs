@@ -1,25 +1,8 @@
 //! JSON-RPC error objects.
 
+use acp_chain_acp::code;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-
-/// The error codes that the host itself sends (JSON-RPC 2.0 §5.1, and ACP's own).
-pub mod code {
-    /// The line was not JSON.
-    pub const PARSE_ERROR: i64 = -32700;
-    /// The JSON was not a request, notification or response, or came out of turn.
-    pub const INVALID_REQUEST: i64 = -32600;
-    /// The receiver does not know the method.
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The receiver cannot use the request's params.
-    pub const INVALID_PARAMS: i64 = -32602;
-    /// A part of the chain could not do its work.
-    pub const INTERNAL_ERROR: i64 = -32603;
-    /// There is no such resource, file or session.
-    pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// The request was withdrawn by its sender (RFD request-cancellation).
-    pub const REQUEST_CANCELLED: i64 = -32800;
-}
 
 /// A JSON-RPC error object (JSON-RPC 2.0 §5.1).
 #[derive(Clone, Debug, Deserialize, Serialize, thiserror::Error)]

@@ -23,12 +23,13 @@ mod session;
 pub mod transport;
 pub mod untrusted;
 
+pub use acp_chain_acp::code;
 pub use acp_chain_powers::Kind;
 pub use aside::aside;
 pub use canonical::{Ambiguity, canonical, is_unclear_update, look_through};
 pub use edit::{EditError, edit, edit_at_once, set};
 pub use envelope::Malformed;
-pub use error::{Error, code};
+pub use error::Error;
 pub use id::Id;
 pub use malformed::{MalformedLine, read};
 pub use message::Message;

@@ -10,9 +10,6 @@ use crate::chain::sign_in;
 use crate::native::CommandLine;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The error code of an agent that requires a login first.
-pub const AUTH_REQUIRED: i64 = -32000;
-
 /// One way to sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {

@@ -7,12 +7,12 @@ use std::process::Stdio;
 use anyhow::Result;
 use serde_json::Value;
 
-use super::client::{is_besides, kind_of};
 use super::places::{Place, Side};
 use super::roster::Agent;
 use super::steps::{Outcome, State, Step};
 use super::tree;
 use super::trial::{CALLED, WELL, script, texts};
+use crate::client::{is_besides, kind_of};
 
 /// The packages of acpx, the newest first.
 pub const PACKAGES: [&str; 3] = ["acpx-0.19", "acpx-0.10", "acpx-0.3"];

@@ -4,14 +4,17 @@ use std::fs::File;
 use std::thread;
 use std::time::Duration;
 
+use acp_chain_acp::{CANCEL, INITIALIZE, NEW, PROMPT};
+use acp_chain_ends::client::{Manners, prompt};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::client::{Answer, Client, Heard};
 use super::places::{Place, Side};
 use super::roster::{Agent, Launch, Transport};
 use super::steps::{Outcome, State, Step};
 use super::tree;
+use crate::client::{Answer, Client, Heard};
+use crate::host::Host;
 
 /// What the model says, see `tests/peers/coding-agents/model.mjs`.
 pub const WELL: &str = "All is well.";
@@ -79,8 +82,10 @@ impl<'a> Trial<'a> {
         let words = place.words(launch)?;
         let mut command = place.start(launch, &words[0])?;
         command.args(&words[1..]);
+        let host = Host::start(command.stderr(file("err")?))?;
+        let manners = Manners::new(None, "the client does not do this");
         Ok(Self {
-            client: Client::start(&mut command, file("jsonl")?, file("err")?)?,
+            client: Client::new(host, manners, file("jsonl")?),
             place,
             launch,
             record,
@@ -102,13 +107,13 @@ impl<'a> Trial<'a> {
             "clientCapabilities": {"fs": {"readTextFile": false, "writeTextFile": false}, "terminal": false},
             "clientInfo": {"name": "acp-chain-trial", "version": "1.0.0"},
         });
-        let answer = self.client.ask("initialize", &params)?;
+        let answer = self.client.ask(INITIALIZE, params)?;
         let Some(method) = self.launch.sign_in else {
             return Ok(answer);
         };
         match self
             .client
-            .ask("authenticate", &json!({"methodId": method}))?
+            .ask("authenticate", json!({"methodId": method}))?
         {
             Answer::Result(_) => Ok(answer),
             other => Ok(other),
@@ -134,7 +139,7 @@ impl<'a> Trial<'a> {
     }
 
     fn open(&mut self) -> Result<(Value, Answer)> {
-        let answer = self.client.ask("session/new", &self.where_it_works())?;
+        let answer = self.client.ask(NEW, self.where_it_works())?;
         let session = match &answer {
             Answer::Result(result) => result["sessionId"].clone(),
             _ => json!("none"),
@@ -164,12 +169,12 @@ impl<'a> Trial<'a> {
 
     fn prompt(&mut self, step: Step, session: &Value, script: &str, wanted: &str) -> Result<()> {
         let turn = turn(session, script);
-        let mut answer = self.client.ask("session/prompt", &turn)?;
+        let mut answer = self.client.ask(PROMPT, turn.clone())?;
         // Some agents take a turn before they have asked all servers for their tools.
         for _ in 0..2 {
             if self.client.text().contains(MISSING) {
                 self.client.heard();
-                answer = self.client.ask("session/prompt", &turn)?;
+                answer = self.client.ask(PROMPT, turn.clone())?;
             }
         }
         let text = self.client.text().to_owned();
@@ -185,9 +190,9 @@ impl<'a> Trial<'a> {
         let cancel = json!({"sessionId": session});
         let answer = self
             .client
-            .ask_while("session/prompt", &turn(session, "hold"), |client| {
+            .ask_while(PROMPT, turn(session, "hold"), |client| {
                 if model.holds() {
-                    client.notify("session/cancel", &cancel)?;
+                    client.notify(CANCEL, cancel.clone())?;
                 }
                 Ok(())
             })?;
@@ -204,7 +209,7 @@ impl<'a> Trial<'a> {
             return Ok(());
         };
         params["sessionId"] = session.clone();
-        let answer = self.client.ask(method, &params)?;
+        let answer = self.client.ask(method, params)?;
         self.took(Step::Mode, &answer, |_| true);
         Ok(())
     }
@@ -221,7 +226,7 @@ impl<'a> Trial<'a> {
         }
         let mut params = self.where_it_works();
         params["sessionId"] = session.clone();
-        let answer = self.client.ask(method, &params)?;
+        let answer = self.client.ask(method, params)?;
         let Answer::Result(_) = answer else {
             self.took(step, &answer, |_| false);
             return Ok(());
@@ -294,7 +299,7 @@ pub fn script(word: &str) -> String {
 }
 
 fn turn(session: &Value, word: &str) -> Value {
-    json!({"sessionId": session, "prompt": [{"type": "text", "text": script(word)}]})
+    prompt(session, &script(word))
 }
 
 /// The request that sets another mode, without its session.

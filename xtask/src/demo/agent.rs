@@ -1,106 +1,55 @@
 //! The agent of the demo (`xtask demo-agent`): it asks to edit a file, then leaks a token.
 
 use std::fs::File;
-use std::io::{Lines, StdinLock, StdoutLock, Write, stdin, stdout};
+use std::io::{Write, stdin, stdout};
 use std::path::Path;
 
+use acp_chain_ends::agent::{Agent, Script};
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::script;
-use crate::wire;
+use crate::host::send;
 
-const SESSION: &str = "demo";
+#[derive(Default)]
+struct Leak;
 
-struct Agent {
-    input: Lines<StdinLock<'static>>,
-    output: StdoutLock<'static>,
-    /// Everything that came, for the demo to judge.
-    received: File,
-    /// The folder of the session.
-    cwd: String,
-}
-
-/// Speaks on standard input and output until the input ends.
+/// Speaks on standard input and output until the input ends. What comes is kept in a file, for the demo to judge.
 pub fn run(received: &Path) -> Result<()> {
-    let received = File::create(received)
+    let mut kept = File::create(received)
         .with_context(|| format!("{} cannot be written", received.display()))?;
-    let mut agent = Agent {
-        input: stdin().lines(),
-        output: stdout().lock(),
-        received,
-        cwd: String::new(),
-    };
-    while let Some(message) = agent.receive()? {
-        agent.handle(&message)?;
+    let mut agent = Agent::<Leak>::default();
+    let mut output = stdout().lock();
+    for line in stdin().lines() {
+        let line = line?;
+        writeln!(kept, "{line}")?;
+        for said in agent.take(serde_json::from_str(&line)?) {
+            send(&mut output, &said)?;
+        }
     }
     Ok(())
 }
 
-impl Agent {
-    fn receive(&mut self) -> Result<Option<Value>> {
-        let Some(line) = self.input.next().transpose()? else {
-            return Ok(None);
+impl Script for Leak {
+    const UNKNOWN: &'static str = "the agent of the demo does not know that";
+
+    fn call(&self, folder: &str) -> Value {
+        json!({
+            "toolCallId": "edit-1",
+            "title": "Edit src/upload.rs",
+            "kind": "edit",
+            "locations": [{"path": format!("{folder}/src/upload.rs")}],
+        })
+    }
+
+    fn say(&self, _prompt: &Value, is_allowed: bool) -> Vec<String> {
+        let edit = match is_allowed {
+            true => script::ALLOWED,
+            false => "I was not allowed to edit.",
         };
-        writeln!(self.received, "{line}")?;
-        Ok(Some(serde_json::from_str(&line)?))
-    }
-
-    fn handle(&mut self, message: &Value) -> Result<()> {
-        let result = match message["method"].as_str() {
-            Some("initialize") => json!({"protocolVersion": 1, "agentCapabilities": {}}),
-            Some("session/new") => {
-                self.cwd = message["params"]["cwd"].as_str().unwrap_or("/").to_owned();
-                json!({"sessionId": SESSION})
-            }
-            Some("session/prompt") => {
-                self.turn()?;
-                json!({"stopReason": "end_turn"})
-            }
-            _ => return Ok(()),
-        };
-        wire::respond(&mut self.output, &message["id"], &result)
-    }
-
-    fn turn(&mut self) -> Result<()> {
-        if self.may_edit()? {
-            self.say(script::ALLOWED)?;
-        } else {
-            self.say("I was not allowed to edit.")?;
-        }
-        for chunk in script::leak() {
-            self.say(&chunk)?;
-        }
-        Ok(())
-    }
-
-    fn say(&mut self, text: &str) -> Result<()> {
-        let content = json!({"type": "text", "text": text});
-        let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
-        let params = json!({"sessionId": SESSION, "update": update});
-        wire::notify(&mut self.output, "session/update", &params)
-    }
-
-    fn may_edit(&mut self) -> Result<bool> {
-        let params = json!({
-            "sessionId": SESSION,
-            "toolCall": {
-                "toolCallId": "edit-1",
-                "title": "Edit src/upload.rs",
-                "kind": "edit",
-                "locations": [{"path": format!("{}/src/upload.rs", self.cwd)}],
-            },
-            "options": [
-                {"optionId": "yes", "name": "Allow", "kind": "allow_once"},
-                {"optionId": "no", "name": "Reject", "kind": "reject_once"},
-            ],
-        });
-        wire::request(&mut self.output, 0, "session/request_permission", &params)?;
-        loop {
-            let message = self.receive()?.context("the client has gone")?;
-            if let Some(result) = wire::result_of(&message, 0)? {
-                return Ok(result["outcome"]["optionId"] == "yes");
-            }
-        }
+        [edit.to_owned()]
+            .into_iter()
+            .chain(script::leak())
+            .collect()
     }
 }

@@ -3,16 +3,18 @@
 //! It answers whatever it is asked, and counts what it sent and was answered. One thing that it is
 //! asked it answers late, so that a proxy has something outstanding when it crashes.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use acp_chain_acp::{CANCEL, CANCEL_REQUEST, INITIALIZE, PERMISSION, PROMPT, READ, UPDATE, code};
+use acp_chain_ends::client::{allowing, choose, prompt};
+use acp_chain_ends::{Arrival, End, Outcome, Request, notification};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
 use super::samples::Samples;
 use super::script::{self, Cancel};
 use crate::host::{self, Host};
-use crate::wire;
 
 /// When nothing has come for so long, what is open is unanswered.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -49,16 +51,16 @@ pub struct Counts {
 
 /// A request of the client's.
 enum Asked {
+    Initialize,
     Turn { session: usize, cancel: Cancel },
     Crash,
 }
 
 pub struct Client {
     host: Host,
-    requests: u64,
-    open: HashMap<u64, Asked>,
-    /// Ids of requests that are to be answered late.
-    late: VecDeque<Value>,
+    end: End<Asked>,
+    /// Requests that are to be answered late.
+    late: VecDeque<Request>,
     counts: Counts,
 }
 
@@ -66,8 +68,7 @@ impl Client {
     pub fn new(host: Host) -> Self {
         Self {
             host,
-            requests: 0,
-            open: HashMap::new(),
+            end: End::default(),
             late: VecDeque::new(),
             counts: Counts::default(),
         }
@@ -80,7 +81,7 @@ impl Client {
         for session in 0..script::SESSIONS {
             self.prompt(session)?;
         }
-        while !self.open.is_empty() {
+        while self.end.open().next().is_some() {
             samples.take(start.elapsed())?;
             let patience = match self.late.is_empty() {
                 true => PATIENCE,
@@ -88,146 +89,138 @@ impl Client {
             };
             let more = start.elapsed() < time;
             match self.host.receive(patience)? {
-                Some(message) => self.handle(&message, more)?,
+                Some(message) => self.handle(message, more)?,
                 None if self.late.is_empty() => break,
                 None => {}
             }
-            if let Some(id) = self.late.pop_front() {
-                self.respond(&id, &json!({}))?;
+            if let Some(request) = self.late.pop_front() {
+                self.send(&request.respond(json!({})))?;
             }
         }
-        let open = self.open.values();
-        self.counts.unanswered = open.map(Asked::to_string).collect();
+        let open = self.end.give_up();
+        self.counts.unanswered = open.map(|asked| asked.to_string()).collect();
         host::ended_well(self.host.close()?)?;
         Ok(self.counts)
     }
 
     fn initialize(&mut self) -> Result<()> {
-        wire::request(
-            &mut self.host.input,
-            0,
-            "initialize",
-            &json!({"protocolVersion": 1}),
-        )?;
+        let version = json!({"protocolVersion": 1});
+        let request = self.end.request(INITIALIZE, version, Asked::Initialize);
+        self.host.send(&request)?;
         let answer = self.host.receive(PATIENCE)?;
         let answer = answer.context("acp-chain does not answer initialize")?;
-        wire::result_of(&answer, 0)?.context("this is not an answer to initialize")?;
-        Ok(())
+        match self.end.take(answer) {
+            Arrival::Answer(_, Ok(_)) => Ok(()),
+            _ => bail!("this is not an answer to initialize"),
+        }
     }
 
-    fn ask(&mut self, asked: Asked, method: &str, params: &Value) -> Result<()> {
-        self.requests += 1;
-        self.counts.messages += 1;
-        self.open.insert(self.requests, asked);
-        wire::request(&mut self.host.input, self.requests, method, params)
+    fn ask(&mut self, asked: Asked, method: &str, params: Value) -> Result<()> {
+        let request = self.end.request(method, params, asked);
+        self.send(&request)
     }
 
-    fn notify(&mut self, method: &str, params: &Value) -> Result<()> {
+    fn send(&mut self, message: &Value) -> Result<()> {
         self.counts.messages += 1;
-        wire::notify(&mut self.host.input, method, params)
-    }
-
-    fn respond(&mut self, id: &Value, result: &Value) -> Result<()> {
-        self.counts.messages += 1;
-        wire::respond(&mut self.host.input, id, result)
+        self.host.send(message)
     }
 
     /// Opens the next turn of a session.
     fn prompt(&mut self, session: usize) -> Result<()> {
         let (text, cancel) = script::turn(self.counts.turns);
-        let prompt = json!([{"type": "text", "text": text}]);
-        let params = json!({"sessionId": name(session), "prompt": prompt});
-        self.ask(Asked::Turn { session, cancel }, "session/prompt", &params)?;
+        let params = prompt(&name(session).into(), text);
+        self.ask(Asked::Turn { session, cancel }, PROMPT, params)?;
         self.counts.turns += 1;
         if self.counts.turns.is_multiple_of(script::CLIENT_CRASHES) {
-            self.ask(Asked::Crash, script::CRASH, &json!({}))?;
+            self.ask(Asked::Crash, script::CRASH, json!({}))?;
         }
         Ok(())
     }
 
-    fn handle(&mut self, message: &Value, more: bool) -> Result<()> {
+    fn handle(&mut self, message: Value, more: bool) -> Result<()> {
         self.counts.messages += 1;
-        let params = &message["params"];
-        match message["method"].as_str() {
-            None => self.answered(message, more),
-            Some("session/update") => {
-                let text = params["update"]["content"]["text"].as_str();
-                if text.is_some_and(|text| text.contains("**acp-chain**")) {
-                    self.counts.notices += 1;
-                    return Ok(());
+        match self.end.take(message) {
+            Arrival::Answer(asked, outcome) => self.answered(&asked, &outcome, more),
+            Arrival::Notification(method, params) => match &*method {
+                UPDATE => self.told(&params),
+                CANCEL_REQUEST => {
+                    self.counts.withdrawn += 1;
+                    Ok(())
                 }
-                self.cancel(&params["sessionId"])
-            }
-            Some("$/cancel_request") => {
-                self.counts.withdrawn += 1;
-                Ok(())
-            }
-            Some(method) => {
-                let Some(id) = message.get("id") else {
-                    return Ok(());
-                };
+                _ => Ok(()),
+            },
+            Arrival::Request(request) => {
                 self.counts.asked += 1;
-                let selected = json!({"outcome": "selected", "optionId": "allow-once"});
-                match method {
+                let result = match request.method() {
                     script::ASKED => {
-                        self.late.push_back(id.clone());
-                        Ok(())
+                        self.late.push_back(request);
+                        return Ok(());
                     }
-                    "fs/read_text_file" => self.respond(id, &json!({"content": "some notes"})),
-                    "session/request_permission" => self.respond(id, &json!({"outcome": selected})),
-                    _ => self.respond(id, &json!({})),
-                }
+                    READ => json!({"content": "some notes"}),
+                    PERMISSION => choose(allowing(request.params())),
+                    _ => json!({}),
+                };
+                self.send(&request.respond(result))
+            }
+            Arrival::Stray(message) => {
+                self.counts.wrong.push(message.to_string());
+                Ok(())
             }
         }
     }
 
+    /// Takes an update: a notice of the host's, or one of a turn, which may be cancelled by it.
+    fn told(&mut self, params: &Value) -> Result<()> {
+        let text = params["update"]["content"]["text"].as_str();
+        if text.is_some_and(|text| text.contains("**acp-chain**")) {
+            self.counts.notices += 1;
+            return Ok(());
+        }
+        self.cancel(&params["sessionId"])
+    }
+
     /// Cancels the turn of a session, if that is how it is to end.
     fn cancel(&mut self, session: &Value) -> Result<()> {
-        let turn = self.open.iter_mut().find_map(|(id, asked)| match asked {
+        let turn = self.end.open().find_map(|(id, asked)| match asked {
             Asked::Turn {
                 session: of,
                 cancel,
-            } if *session == name(*of) => Some((*id, std::mem::replace(cancel, Cancel::Never))),
+            } if *session == name(*of) => Some((id, std::mem::replace(cancel, Cancel::Never))),
             _ => None,
         });
         match turn {
             None | Some((_, Cancel::Never)) => return Ok(()),
             Some((_, Cancel::Session)) => {
-                self.notify("session/cancel", &json!({"sessionId": session}))?;
+                self.send(&notification(CANCEL, json!({"sessionId": session})))?;
             }
             Some((id, Cancel::Request)) => {
-                self.notify("$/cancel_request", &json!({"requestId": id}))?;
+                self.send(&notification(CANCEL_REQUEST, json!({"requestId": id})))?;
             }
         }
         self.counts.cancels += 1;
         Ok(())
     }
 
-    fn answered(&mut self, message: &Value, more: bool) -> Result<()> {
-        let id = message["id"].as_u64();
-        let Some(asked) = id.and_then(|id| self.open.remove(&id)) else {
-            self.counts.wrong.push(message.to_string());
-            return Ok(());
-        };
-        let error = message["error"]["message"].as_str();
+    fn answered(&mut self, asked: &Asked, outcome: &Outcome, more: bool) -> Result<()> {
+        let stopped = outcome.as_ref().ok().map(|result| &result["stopReason"]);
+        let error = outcome.as_ref().err().unwrap_or(&Value::Null);
         let crashed = format!("the proxy `{}` failed on ", script::CRASHES);
-        let refused = error.is_some_and(|error| error.contains(&crashed));
+        let message = error["message"].as_str();
+        let refused = message.is_some_and(|message| message.contains(&crashed));
+        let counts = &mut self.counts;
+        let wrong = || format!("{asked}: {outcome:?}");
         let Asked::Turn { session, .. } = asked else {
-            if !refused {
-                self.counts.wrong.push(message.to_string());
-            }
+            counts.wrong.extend((!refused).then(wrong));
             return Ok(());
         };
-        let counts = &mut self.counts;
-        let stopped = message["result"]["stopReason"].as_str();
-        match (stopped, message["error"]["code"].as_i64()) {
+        match (stopped.and_then(Value::as_str), error["code"].as_i64()) {
             (Some("end_turn"), _) => counts.ended += 1,
-            (Some("cancelled"), _) | (_, Some(-32800)) => counts.cancelled += 1,
+            (Some("cancelled"), _) | (_, Some(code::REQUEST_CANCELLED)) => counts.cancelled += 1,
             _ if refused => counts.refused += 1,
-            _ => counts.wrong.push(message.to_string()),
+            _ => counts.wrong.push(wrong()),
         }
         match more {
-            true => self.prompt(session),
+            true => self.prompt(*session),
             false => Ok(()),
         }
     }
@@ -237,6 +230,7 @@ impl std::fmt::Display for Asked {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
             Self::Turn { session, .. } => write!(f, "a turn of {}", name(*session)),
+            Self::Initialize => f.write_str(INITIALIZE),
             Self::Crash => f.write_str(script::CRASH),
         }
     }

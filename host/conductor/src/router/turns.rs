@@ -11,7 +11,7 @@ use crate::route::Place;
 use crate::routed::Routed;
 use acp_chain_acp::{Answered, Life, PERMISSION};
 use acp_chain_channel::Peer;
-use acp_chain_rpc::{Error, Kind, Message, code};
+use acp_chain_rpc::{Error, Message, code};
 
 impl Core {
     /// A message leaves its place. If it stops a turn, the prompts and permission requests of its session that are held

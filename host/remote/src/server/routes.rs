@@ -361,16 +361,16 @@ impl Routes {
             let _ = waits.send(message.clone());
             return None;
         }
-        let (session, life) = match question {
+        let (session, effect) = match question {
             Some(question) => (question.session, question.life),
             None => (None, Life::Serves),
         };
-        let opened = named(message).filter(|_| life.names_session());
-        let session = session.filter(|_| !self.is_one && !life.names_session());
+        let opened = named(message).filter(|_| effect.names_session());
+        let session = session.filter(|_| !self.is_one && !effect.names_session());
         match session.filter(|name| self.sessions.contains_key(name)) {
             Some(name) => {
                 self.push_to(&name, line);
-                self.answered(&name, life);
+                self.answered(&name, effect);
             }
             None => {
                 // Before the client can know its name.
@@ -382,7 +382,7 @@ impl Routes {
                 self.connection.push(line);
             }
         }
-        if life.names_session() && !self.is_opening() {
+        if effect.names_session() && !self.is_opening() {
             self.forget_early();
         }
         opened

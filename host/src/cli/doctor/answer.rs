@@ -3,7 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use acp_chain_acp::INITIALIZE;
+use acp_chain_ends::{Arrival, End, Outcome};
+use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
@@ -52,25 +54,21 @@ pub async fn ask(program: Startable, patience: Duration) -> Heard {
             };
         }
     };
-    let request = json!({
-        "jsonrpc": "2.0",
-        "id": 0,
-        "method": "initialize",
-        "params": initialize::params(),
-    });
+    let mut end = End::default();
+    let request = end.request(INITIALIZE, initialize::params(), ());
     let mut is_noisy = false;
     let asked = async {
         // An agent that does not read may have ended, which its output shows.
         let _ = input.write_all(format!("{request}\n").as_bytes()).await;
-        answer(output, &mut is_noisy).await
+        answer(end, output, &mut is_noisy).await
     };
     let answer = timeout(patience, asked).await;
     drop(input);
     let ending = process.end(answer.is_ok());
     let ended = timeout(ENDING, ending).await.ok().and_then(Result::ok);
     let answer = match answer {
-        Ok(Some(answer)) if answer.get("error").is_some() => Answer::Error(answer["error"].clone()),
-        Ok(Some(mut answer)) => Answer::Result(answer["result"].take(), begun.elapsed()),
+        Ok(Some(Err(error))) => Answer::Error(error),
+        Ok(Some(Ok(result))) => Answer::Result(result, begun.elapsed()),
         Ok(None) => Answer::Ended(match ended {
             Some(ended) if ended.by_itself => describe(ended.status),
             _ => "closed its standard output".to_owned(),
@@ -85,8 +83,12 @@ pub async fn ask(program: Startable, patience: Duration) -> Heard {
 }
 
 /// The answer to the request; `None` if the output ends before.
-async fn answer(output: impl AsyncRead + Unpin, is_noisy: &mut bool) -> Option<Value> {
-    let mut output = BufReader::new(output);
+async fn answer(
+    mut end: End,
+    from: impl AsyncRead + Unpin,
+    is_noisy: &mut bool,
+) -> Option<Outcome> {
+    let mut output = BufReader::new(from);
     loop {
         let mut line = Vec::new();
         let read = (&mut output).take(LINE as u64);
@@ -95,10 +97,11 @@ async fn answer(output: impl AsyncRead + Unpin, is_noisy: &mut bool) -> Option<V
             return None;
         }
         match serde_json::from_slice::<Value>(&line) {
-            Ok(message) if message["id"] == 0 && message.get("method").is_none() => {
-                return Some(message);
+            Ok(message) if message.is_object() => {
+                if let Arrival::Answer((), outcome) = end.take(message) {
+                    return Some(outcome);
+                }
             }
-            Ok(message) if message.is_object() => {}
             _ => *is_noisy = true,
         }
     }

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use acp_chain_acp::{CANCEL_REQUEST, INITIALIZE};
+use acp_chain_ends::{answer, notification, request};
 use acp_chain_trace::Kind;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::recording::{Recording, Step, session, without_acp};
 use super::same::Ids;
@@ -80,33 +81,27 @@ impl Player {
 
     fn message(&mut self, step: &Step) -> Value {
         let body = self.ids.renamed("", &step.body);
-        let mut message = Map::from_iter([("jsonrpc".to_owned(), Value::from("2.0"))]);
-        let mut put = |name: &str, value: Value| drop(message.insert(name.to_owned(), value));
         match step.kind {
             Kind::Request => {
                 let id = self.given.len() as u64;
-                if let Some(request) = step.request {
-                    self.given.insert(request, id);
-                    self.ours.insert(id, request);
+                if let Some(recorded) = step.request {
+                    self.given.insert(recorded, id);
+                    self.ours.insert(id, recorded);
                 }
-                put("id", id.into());
-                put("method", step.method.clone().into());
+                request(id, &step.method, body)
             }
-            Kind::Notification => put("method", step.method.clone().into()),
+            Kind::Notification => {
+                let given = step.request.and_then(|recorded| self.given.get(&recorded));
+                let withdrawn = given.filter(|_| step.method == CANCEL_REQUEST);
+                let params = withdrawn.map_or(body, |id| json!({ "requestId": id }));
+                notification(&step.method, params)
+            }
             Kind::Response => {
-                let id = step.request.and_then(|request| self.theirs.get(&request));
-                put("id", id.cloned().unwrap_or(Value::Null));
-                put(if step.is_error { "error" } else { "result" }, body);
-                return message.into();
+                let id = step.request.and_then(|recorded| self.theirs.get(&recorded));
+                let outcome = if step.is_error { Err(body) } else { Ok(body) };
+                answer(id.unwrap_or(&Value::Null), outcome)
             }
         }
-        let given = step.request.and_then(|request| self.given.get(&request));
-        match given.filter(|_| step.method == CANCEL_REQUEST) {
-            Some(id) => put("params", json!({ "requestId": id })),
-            None if body.is_null() => {}
-            None => put("params", body),
-        }
-        message.into()
     }
 
     /// Takes a received message.

@@ -5,16 +5,19 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::PathBuf;
 
+use acp_chain_acp::{CANCEL, CANCEL_REQUEST, INITIALIZE, NEW, PERMISSION, PROMPT, UPDATE};
+use acp_chain_ends::client::{choose, new_session, prompt};
+use acp_chain_ends::{Arrival, End, Outcome, notification};
 use acp_chain_picture::{chain, changes};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, DuplexStream};
 
-use super::question::{Question, cancelled};
+use super::question::Question;
 use super::shown::Shown;
-use crate::cli::initialize::{self, AUTH_REQUIRED, Login, logins};
+use crate::cli::initialize::{self, Login, logins};
 use crate::cli::typed::picture::Picture;
 use crate::cli::typed::prompts::{Prompts, invite};
-use crate::cli::typed::wire::{Wire, answer, is_request};
+use crate::cli::typed::wire::Wire;
 use crate::native::CommandLine;
 use crate::rpc::code;
 use crate::system::stop::Interrupts;
@@ -47,6 +50,7 @@ pub enum Ending {
 
 pub struct Client<'s, R> {
     wire: Wire,
+    end: End,
     prompts: Prompts<R>,
     interrupts: Interrupts,
     picture: Picture,
@@ -61,7 +65,7 @@ pub struct Client<'s, R> {
 
 /// An event.
 enum Event {
-    Message(Value),
+    Arrival(Arrival),
     /// A line was typed; `None` at the end of the input.
     Typed(Option<String>),
     Interrupt,
@@ -69,8 +73,8 @@ enum Event {
     Gone,
 }
 
-/// The outcome of a request: its result or error, or an end of everything.
-type Answered = Result<Result<Value, Value>, Ending>;
+/// The outcome of a request, or an end of everything.
+type Answered = Result<Outcome, Ending>;
 
 impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     pub fn new(
@@ -83,6 +87,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     ) -> Self {
         Self {
             wire: Wire::new(stream),
+            end: End::default(),
             prompts: Prompts::new(input),
             interrupts,
             picture,
@@ -125,8 +130,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 
     /// Sends `initialize`, and begins a session.
     async fn begin(&mut self) -> Result<Result<Value, Ending>, String> {
-        let initialize = initialize::params();
-        match self.ask("initialize", &initialize, None).await? {
+        match self.ask(INITIALIZE, initialize::params(), None).await? {
             Ok(Ok(result)) => self.logins = logins(&result, &self.scene.agent),
             Ok(Err(error)) => return Ok(Err(failed(&error))),
             Err(ending) => return Ok(Err(ending)),
@@ -135,8 +139,8 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             "{}\n",
             chain(self.proxies.borrow().iter().map(String::as_str))
         );
-        let new = json!({ "cwd": self.scene.folder, "mcpServers": [] });
-        Ok(match self.ask("session/new", &new, None).await? {
+        let params = new_session(&self.scene.folder);
+        Ok(match self.ask(NEW, params, None).await? {
             Ok(Ok(result)) => Ok(result["sessionId"].clone()),
             Ok(Err(error)) => Err(self.refused(&error)),
             Err(ending) => Err(ending),
@@ -145,9 +149,8 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
 
     /// Takes a turn, and shows what the proxies did with it.
     async fn turn(&mut self, session: &Value, text: &str) -> Result<Ending, String> {
-        let prompt = json!([{ "type": "text", "text": text }]);
-        let params = json!({ "sessionId": session, "prompt": prompt });
-        let answered = self.ask("session/prompt", &params, Some(session)).await?;
+        let params = prompt(session, text);
+        let answered = self.ask(PROMPT, params, Some(session)).await?;
         self.shown.end();
         self.dismiss().await;
         let ending = match answered {
@@ -170,20 +173,19 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     async fn ask(
         &mut self,
         method: &str,
-        params: &Value,
+        params: Value,
         session: Option<&Value>,
     ) -> Result<Answered, String> {
-        let Ok(id) = self.wire.request(method, params).await else {
+        let request = self.end.request(method, params, ());
+        if self.wire.send(&request).await.is_err() {
             return Ok(Err(gone()));
-        };
+        }
         let mut cancels = session;
         loop {
             let reads = self.scene.has_terminal && !self.questions.is_empty();
             match self.event(reads).await? {
-                Event::Message(message) => match answer(&message, id) {
-                    Some(answer) => return Ok(Ok(answer)),
-                    None => self.serve(message).await,
-                },
+                Event::Arrival(Arrival::Answer((), outcome)) => return Ok(Ok(outcome)),
+                Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Typed(line) => self.choose(line.as_deref()).await,
                 Event::Interrupt => match cancels.take() {
                     Some(session) => self.cancel(session).await,
@@ -207,7 +209,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                         invite();
                     }
                 }
-                Event::Message(message) => self.serve(message).await,
+                Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Interrupt => return Ok(Err(Ending::Interrupted)),
                 Event::Gone => return Ok(Err(Ending::Failed)),
             }
@@ -220,38 +222,35 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             biased;
             () = self.interrupts.next() => Ok(Event::Interrupt),
             message = self.wire.receive() => Ok(match message {
-                Ok(Some(message)) => Event::Message(message),
+                Ok(Some(message)) => Event::Arrival(self.end.take(message)),
                 Ok(None) | Err(_) => Event::Gone,
             }),
             line = self.prompts.next(), if reads => Ok(Event::Typed(line?)),
         }
     }
 
-    /// Handles a message that is not an answer. If nobody receives the reply, that shows when nothing comes.
-    async fn serve(&mut self, message: Value) {
-        let method = message["method"].as_str().unwrap_or_default();
-        if !is_request(&message) {
-            match method {
-                "session/update" => self.shown.update(&message["params"]["update"]),
-                "$/cancel_request" => self.withdraw(&message["params"]["requestId"]).await,
-                _ => {}
+    /// Handles a message that is not an answer.
+    async fn serve(&mut self, arrival: Arrival) {
+        let request = match arrival {
+            Arrival::Request(request) => request,
+            Arrival::Notification(method, params) => {
+                return match &*method {
+                    UPDATE => self.shown.update(&params["update"]),
+                    CANCEL_REQUEST => self.withdraw(&params["requestId"]).await,
+                    _ => {}
+                };
             }
-            return;
-        }
+            Arrival::Answer(..) | Arrival::Stray(_) => return,
+        };
         self.shown.end();
-        if method != "session/request_permission" {
+        if request.method() != PERMISSION {
             let why = "the client of `acp-chain try` has no such thing";
-            let _ = self
-                .wire
-                .refuse(&message, code::METHOD_NOT_FOUND, why)
-                .await;
-            return;
+            return self.send(request.refuse(code::METHOD_NOT_FOUND, why)).await;
         }
-        let question = Question { request: message };
+        let question = Question { request };
         if !self.scene.has_terminal {
             let outcome = question.refuse();
-            let _ = self.wire.respond(&question.request, &outcome).await;
-            return;
+            return self.send(question.request.respond(outcome)).await;
         }
         if self.questions.is_empty() {
             question.show();
@@ -271,23 +270,22 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         let Some(outcome) = outcome else {
             return Question::ask();
         };
-        let _ = self.wire.respond(&question.request, &outcome).await;
+        let answer = question.request.respond(outcome);
+        self.send(answer).await;
         self.questions.pop_front();
         self.questions.iter().take(1).for_each(Question::show);
     }
 
     /// Withdraws a question that has been cancelled.
     async fn withdraw(&mut self, id: &Value) {
-        let is_it = |question: &Question| question.request["id"] == *id;
+        let is_it = |question: &Question| question.request.id() == id;
         let Some(at) = self.questions.iter().position(is_it) else {
             return;
         };
         if let Some(question) = self.questions.remove(at) {
             let why = "it was withdrawn";
-            let _ = self
-                .wire
-                .refuse(&question.request, code::REQUEST_CANCELLED, why)
-                .await;
+            let refusal = question.request.refuse(code::REQUEST_CANCELLED, why);
+            self.send(refusal).await;
         }
         if at == 0 {
             say!("\nThis question was withdrawn.");
@@ -300,20 +298,25 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         self.shown.end();
         say!("\nThe turn is being cancelled; another interrupt ends acp-chain.");
         let params = json!({ "sessionId": session });
-        let _ = self.wire.notify("session/cancel", &params).await;
+        self.send(notification(CANCEL, params)).await;
         self.dismiss().await;
     }
 
     /// Answers the questions of a turn that nobody answers any more.
     async fn dismiss(&mut self) {
-        for question in self.questions.drain(..) {
-            let _ = self.wire.respond(&question.request, &cancelled()).await;
+        for question in std::mem::take(&mut self.questions) {
+            self.send(question.request.respond(choose(None))).await;
         }
+    }
+
+    /// Sends a message. If nobody receives it, that shows when nothing comes.
+    async fn send(&mut self, message: Value) {
+        let _ = self.wire.send(&message).await;
     }
 
     /// Reports why the agent refused, and what to do if it requires a login.
     fn refused(&self, error: &Value) -> Ending {
-        if error["code"] != AUTH_REQUIRED {
+        if error["code"] != code::AUTH_REQUIRED {
             return failed(error);
         }
         say!("The agent wants you to sign in first.");

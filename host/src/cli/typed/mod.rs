@@ -2,7 +2,7 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `wire` | JSON-RPC, one message per line |
+//! | `wire` | messages, one per line |
 //! | `prompts` | typed lines |
 //! | `picture` | what the chain did with messages |
 

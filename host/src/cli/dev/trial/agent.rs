@@ -1,89 +1,46 @@
 //! The agent of a trial. In each turn it reports a tool call, requests permission to edit a file, and repeats its
 //! prompt, block by block.
 
-use std::io;
-
+use acp_chain_ends::agent::{Agent, Script};
 use serde_json::{Value, json};
 use tokio::io::DuplexStream;
 
-use crate::cli::typed::wire::{Wire, answer, is_request};
-use crate::rpc::code;
+use crate::cli::typed::wire::Wire;
 
-const SESSION: &str = "trial";
+#[derive(Default)]
+struct Echo;
 
-/// Plays the agent until the host has gone.
-pub async fn play(stream: DuplexStream) -> io::Result<()> {
+/// Plays the agent until the chain has gone, which reports why.
+pub async fn play_agent(stream: DuplexStream) {
     let mut wire = Wire::new(stream);
-    while let Some(message) = wire.receive().await? {
-        if !is_request(&message) {
-            continue;
-        }
-        match message["method"].as_str().unwrap_or_default() {
-            "initialize" => {
-                let result = json!({ "protocolVersion": 1, "agentCapabilities": {} });
-                wire.respond(&message, &result).await?;
-            }
-            "session/new" => {
-                wire.respond(&message, &json!({ "sessionId": SESSION }))
-                    .await?;
-            }
-            "session/prompt" => {
-                play_turn(&mut wire, &message["params"]["prompt"]).await?;
-                wire.respond(&message, &json!({ "stopReason": "end_turn" }))
-                    .await?;
-            }
-            _ => refuse(&mut wire, &message).await?,
+    let mut agent = Agent::<Echo>::default();
+    while let Ok(Some(message)) = wire.receive().await {
+        for said in agent.take(message) {
+            // If nobody receives it, nothing comes any more.
+            let _ = wire.send(&said).await;
         }
     }
-    Ok(())
 }
 
-async fn play_turn(wire: &mut Wire, prompt: &Value) -> io::Result<()> {
-    update(
-        wire,
-        json!({
+impl Script for Echo {
+    const UNKNOWN: &'static str = "the agent of a trial does not know that";
+
+    fn begin(&self) -> Vec<Value> {
+        vec![json!({
             "sessionUpdate": "tool_call",
             "toolCallId": "read",
             "title": "Read README.md",
             "kind": "read",
-        }),
-    )
-    .await?;
-    let params = json!({
-        "sessionId": SESSION,
-        "toolCall": { "toolCallId": "edit", "title": "Edit README.md", "kind": "edit" },
-        "options": [
-            { "optionId": "allow", "name": "Allow", "kind": "allow_once" },
-            { "optionId": "reject", "name": "Reject", "kind": "reject_once" },
-        ],
-    });
-    let id = wire.request("session/request_permission", &params).await?;
-    while let Some(message) = wire.receive().await? {
-        if answer(&message, id).is_some() {
-            break;
-        }
-        if is_request(&message) {
-            refuse(wire, &message).await?;
-        }
+        })]
     }
-    for block in prompt.as_array().into_iter().flatten() {
-        let text = block["text"].as_str().unwrap_or("(no text)");
-        let content = json!({ "type": "text", "text": format!("You said: {text}\n") });
-        update(
-            wire,
-            json!({ "sessionUpdate": "agent_message_chunk", "content": content }),
-        )
-        .await?;
+
+    fn call(&self, _folder: &str) -> Value {
+        json!({ "toolCallId": "edit", "title": "Edit README.md", "kind": "edit" })
     }
-    Ok(())
-}
 
-async fn update(wire: &mut Wire, update: Value) -> io::Result<()> {
-    let params = json!({ "sessionId": SESSION, "update": update });
-    wire.notify("session/update", &params).await
-}
-
-async fn refuse(wire: &mut Wire, request: &Value) -> io::Result<()> {
-    let why = "the agent of a trial does not know that";
-    wire.refuse(request, code::METHOD_NOT_FOUND, why).await
+    fn say(&self, prompt: &Value, _is_allowed: bool) -> Vec<String> {
+        let blocks = prompt.as_array().into_iter().flatten();
+        let texts = blocks.map(|block| block["text"].as_str().unwrap_or("(no text)"));
+        texts.map(|text| format!("You said: {text}\n")).collect()
+    }
 }

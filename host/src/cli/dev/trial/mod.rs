@@ -4,11 +4,13 @@
 mod agent;
 mod client;
 
+use acp_chain_acp::{INITIALIZE, NEW, PROMPT};
+use acp_chain_ends::client::{Manners, new_session, prompt};
 use acp_chain_picture::{chain, turn};
-use serde_json::json;
 use tokio::io::{AsyncRead, DuplexStream};
 use tokio::sync::watch;
 
+pub use self::agent::play_agent;
 use self::client::Client;
 use super::client::Leaving;
 use super::cycle::Built;
@@ -27,12 +29,6 @@ pub struct Trial {
     pub client: DuplexStream,
 }
 
-/// Plays the agent, until the chain has gone.
-pub async fn play_agent(stream: DuplexStream) {
-    // It ends with the chain, which reports why.
-    let _ = agent::play(stream).await;
-}
-
 impl Trial {
     /// Plays the client, until there are no more prompts. If they end while no version can be tried, so does it.
     pub async fn run(
@@ -40,17 +36,16 @@ impl Trial {
         prompts: impl AsyncRead + Unpin,
         mut prompted: Leaving,
     ) -> Result<(), String> {
-        let mut client = Client::new(self.client, self.developed.folder.clone());
-        let begin = json!({
-            "protocolVersion": 1,
-            "clientCapabilities": { "fs": { "readTextFile": true, "writeTextFile": false } },
-        });
+        let folder = self.developed.folder.clone();
+        let manners = Manners::new(Some(folder), "the client of a trial does not know that");
+        let begin = manners.initialize();
+        let mut client = Client::new(self.client, manners);
         let is_over = |_| "the project is built no more";
         loop {
             // A version built while the chain starts with this one is tried next.
             let built = self.built.wait_for(Option::is_some).await;
             let is_built = matches!(&*built.map_err(is_over)?, Some(Ok(_)));
-            let Err(error) = client.ask("initialize", &begin).await? else {
+            let Err(error) = client.ask(INITIALIZE, begin.clone()).await? else {
                 break;
             };
             // Build errors are reported already; the next version may start.
@@ -68,18 +63,16 @@ impl Trial {
         }
         let manifest = self.developed.chain()?.manifest;
         say!("{}", chain(manifest.proxies.iter().map(|entry| &*entry.id)));
-        let new = json!({ "cwd": self.developed.folder, "mcpServers": [] });
-        let session = match client.ask("session/new", &new).await? {
-            Ok(session) => session["sessionId"].clone(),
+        let params = new_session(&self.developed.folder);
+        let session = match client.ask(NEW, params).await? {
+            Ok(result) => result["sessionId"].clone(),
             Err(error) => return Err(format!("no session begins: {}", Untrusted::new(error))),
         };
         let mut prompts = Prompts::new(prompts);
         invite();
         while let Some(text) = prompts.next().await? {
-            let prompt = json!([{ "type": "text", "text": text }]);
-            let params = json!({ "sessionId": session, "prompt": prompt });
             // The picture shows the answer, whatever it is.
-            let _ = client.ask("session/prompt", &params).await?;
+            let _ = client.ask(PROMPT, prompt(&session, &text)).await?;
             say!("{}\n", turn(&self.picture.next(), columns()));
             invite();
         }

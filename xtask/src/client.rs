@@ -1,16 +1,19 @@
-//! The client of the trials: it asks, allows whatever it is asked for, and notes what kinds of things it is told.
+//! The client of the demo and of the trials of agents: it asks, serves as its manners are, and notes what kinds of
+//! things it is told.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Write;
-use std::process::Command;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
-use serde_json::{Value, json};
+use acp_chain_acp::UPDATE;
+use acp_chain_ends::client::Manners;
+use acp_chain_ends::{Arrival, End, Request, notification};
+use anyhow::{Result, bail};
+use serde_json::Value;
 
 use crate::host::Host;
-use crate::wire;
 
 /// Longer than any answer takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -30,7 +33,8 @@ const BESIDES: [&str; 5] = [
 /// A connection to an agent, or to acp-chain.
 pub struct Client {
     host: Host,
-    requests: u64,
+    end: End,
+    manners: Manners,
     /// Every line of both directions.
     log: File,
     heard: Heard,
@@ -57,20 +61,32 @@ pub enum Answer {
     None(String),
 }
 
+impl Answer {
+    /// The result, where there has to be one.
+    pub fn result(self) -> Result<Value> {
+        match self {
+            Self::Result(result) => Ok(result),
+            Self::Error(error) => bail!("a request was answered with the error {error}"),
+            Self::None(why) => bail!("a request has no answer: {why}"),
+        }
+    }
+}
+
 impl Client {
-    pub fn start(command: &mut Command, log: File, errors: File) -> Result<Self> {
-        Ok(Self {
-            host: Host::start(command.stderr(errors))?,
-            requests: 0,
+    pub fn new(host: Host, manners: Manners, log: File) -> Self {
+        Self {
+            host,
+            end: End::default(),
+            manners,
             log,
             heard: Heard::default(),
             session: Value::Null,
             besides: BTreeSet::new(),
-        })
+        }
     }
 
     /// Sends a request, and serves whatever comes until it is answered.
-    pub fn ask(&mut self, method: &str, params: &Value) -> Result<Answer> {
+    pub fn ask(&mut self, method: &str, params: Value) -> Result<Answer> {
         self.ask_while(method, params, |_| Ok(()))
     }
 
@@ -78,18 +94,14 @@ impl Client {
     pub fn ask_while(
         &mut self,
         method: &str,
-        params: &Value,
+        params: Value,
         mut meanwhile: impl FnMut(&mut Self) -> Result<()>,
     ) -> Result<Answer> {
-        self.requests += 1;
-        let id = self.requests;
         self.session = params["sessionId"].clone();
-        writeln!(
-            self.log,
-            "> {}",
-            json!({"id": id, "method": method, "params": params})
-        )?;
-        if wire::request(&mut self.host.input, id, method, params).is_err() {
+        // An answer that took too long is not one to this.
+        drop(self.end.give_up());
+        let request = self.end.request(method, params, ());
+        if self.send(&request).is_err() {
             return Ok(Answer::None("it has ended".into()));
         }
         let start = Instant::now();
@@ -107,14 +119,18 @@ impl Client {
             let Ok(message) = serde_json::from_str::<Value>(&line) else {
                 continue;
             };
-            if message["id"] != id || message.get("method").is_some() {
-                self.serve(&message)?;
-                continue;
+            match self.end.take(message) {
+                Arrival::Answer((), Ok(result)) => return Ok(Answer::Result(result)),
+                Arrival::Answer((), Err(error)) => return Ok(Answer::Error(error)),
+                Arrival::Request(request) => self.serve(&request)?,
+                Arrival::Notification(method, params) if method == UPDATE => {
+                    self.note(&params["update"], &params["sessionId"]);
+                }
+                Arrival::Notification(method, _) => {
+                    self.besides.insert(format!("{method} at any time"));
+                }
+                Arrival::Stray(_) => {}
             }
-            return Ok(match message.get("error") {
-                Some(error) => Answer::Error(error.clone()),
-                None => Answer::Result(message["result"].clone()),
-            });
         }
         Ok(Answer::None(format!(
             "no answer within {} s",
@@ -122,13 +138,13 @@ impl Client {
         )))
     }
 
-    pub fn notify(&mut self, method: &str, params: &Value) -> Result<()> {
-        writeln!(
-            self.log,
-            "> {}",
-            json!({"method": method, "params": params})
-        )?;
-        wire::notify(&mut self.host.input, method, params)
+    pub fn notify(&mut self, method: &str, params: Value) -> Result<()> {
+        self.send(&notification(method, params))
+    }
+
+    fn send(&mut self, message: &Value) -> Result<()> {
+        writeln!(self.log, "> {message}")?;
+        self.host.send(message)
     }
 
     /// What was told since this was last called.
@@ -147,30 +163,14 @@ impl Client {
     }
 
     /// Closes the input; how the program has ended, if it does.
-    pub fn close(self, patience: Duration) -> Result<Option<std::process::ExitStatus>> {
+    pub fn close(self, patience: Duration) -> Result<Option<ExitStatus>> {
         self.host.close_within(patience)
     }
 
-    fn serve(&mut self, message: &Value) -> Result<()> {
-        let Some(method) = message["method"].as_str() else {
-            return Ok(());
-        };
-        let params = &message["params"];
-        if method == "session/update" {
-            self.note(&params["update"], &params["sessionId"]);
-            return Ok(());
-        }
-        let Some(id) = message.get("id") else {
-            self.besides.insert(format!("{method} at any time"));
-            return Ok(());
-        };
-        self.heard.kinds.insert(format!("asks {method}"));
-        if method != "session/request_permission" {
-            return wire::refuse(&mut self.host.input, id, "the client does not do this");
-        }
-        let outcome = json!({"outcome": {"outcome": "selected", "optionId": allowing(params)}});
-        writeln!(self.log, "> {}", json!({"id": id, "result": outcome}))?;
-        wire::respond(&mut self.host.input, id, &outcome)
+    fn serve(&mut self, request: &Request) -> Result<()> {
+        let kind = format!("asks {}", request.method());
+        self.heard.kinds.insert(kind);
+        self.send(&self.manners.serve(request))
     }
 
     fn note(&mut self, update: &Value, session: &Value) {
@@ -206,12 +206,4 @@ pub fn kind_of(update: &Value) -> String {
     };
     let more = more.as_str().unwrap_or("");
     format!("{kind} {more}").trim().to_owned()
-}
-
-/// The option that allows what is asked, this time rather than always.
-fn allowing(params: &Value) -> Value {
-    let options = params["options"].as_array();
-    let of_kind = |kind: &str| options?.iter().find(|option| option["kind"] == kind);
-    let option = of_kind("allow_once").or_else(|| of_kind("allow_always"));
-    option.map_or(Value::Null, |option| option["optionId"].clone())
 }
