@@ -102,7 +102,7 @@ impl Response {
     #[must_use]
     pub fn ends_turn(&self) -> bool {
         Life::of(&self.head.method) == Life::Prompts
-            && (self.outcome.is_err() || self.head.read::<Json>("/stopReason").is_some())
+            && (self.outcome.is_err() || self.head.read::<String>("/stopReason").is_some())
     }
 }
 

@@ -75,14 +75,25 @@ pub struct Exchange {
     pub cancel: Option<Message>,
     /// Whether it is a prompt or a permission request whose turn was stopped while a proxy held it.
     pub stopped: bool,
-    /// Whether the client has stopped its turn, wherever it is.
-    pub is_given_up: bool,
+    /// How its turn stands, if it is a prompt, wherever it is.
+    pub turn: Standing,
     /// The account on which it is kept, unless it is the host's own.
     pub charge: Option<Charge>,
     /// The accounts on which its further sessions are kept.
     pub charges: Vec<Charge>,
     /// Whether it is an MCP request of the stateless dialect (see [`mcp::seat`](acp_chain_mcp::seat)).
     pub stands_alone: bool,
+}
+
+/// How the turn of an open prompt stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is to come, or runs.
+    Open,
+    /// The client has stopped it.
+    GivenUp,
+    /// The agent has ended its session: the answer begins no turn.
+    Over,
 }
 
 /// A turn of the client that goes on after its prompt is answered.

@@ -385,6 +385,7 @@ impl Connection {
             let is_its = |turn: &u64| !self.requests.contains_key(turn);
             if self.turns.get(session).is_some_and(is_its) {
                 self.turns.remove(session);
+                self.running.end(session);
             }
         }
     }

@@ -260,6 +260,8 @@ fn trace(hops: usize) -> String {
 #[derive(Default)]
 struct Trace {
     text: String,
+    /// How many messages there are so far.
+    messages: u64,
     hops: usize,
     micros: usize,
 }
@@ -281,18 +283,21 @@ impl Trace {
     }
 
     fn message(&mut self, way: &[&str], said: &Value) {
+        self.messages += 1;
         for hop in way.windows(2) {
             if PROXIES.contains(&hop[0]) {
                 let mut decided = said.clone();
                 if let Some(members) = decided.as_object_mut() {
                     members.retain(|name, _| ["method", "session", "request"].contains(&&**name));
                 }
+                decided["message"] = self.messages.into();
                 decided["proxy"] = hop[0].into();
                 decided["decision"] = "forward".into();
                 decided["worked"] = (self.hops % 900 + 20).into();
                 self.line(&decided);
             }
             let mut crossed = said.clone();
+            crossed["message"] = self.messages.into();
             crossed["from"] = hop[0].into();
             crossed["to"] = hop[1].into();
             crossed["size"] = 600.into();

@@ -58,7 +58,7 @@ impl Hop {
         matches!(self.phase, Phase::Down)
     }
 
-    /// Whether it is a program that runs, or is about to begin.
+    /// Whether it is at work: a component that is called, or a program that runs or is about to begin.
     pub fn has_program(&self) -> bool {
         matches!(self.phase, Phase::Runs | Phase::Busy)
     }

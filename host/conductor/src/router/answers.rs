@@ -10,7 +10,7 @@ use crate::route::Place;
 use crate::routed::Routed;
 use crate::version::version_of;
 use acp_chain_acp::Life;
-use acp_chain_channel::Event;
+use acp_chain_channel::{Event, Peer};
 
 /// Starts the answer to an open request. `None` if it has been answered already.
 pub(super) fn set_out(
@@ -87,7 +87,7 @@ fn hand_over(
 ) {
     match &exchange.origin {
         Origin::Edge(peer, id) => {
-            if exchange.life == Life::Prompts {
+            if exchange.life == Life::Prompts && *peer == Peer::Client {
                 core.note_answered(exchange, &routed.message);
             }
             let instead = setup::read_answer(core, *peer, exchange, &routed.message);

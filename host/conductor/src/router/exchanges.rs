@@ -7,7 +7,7 @@ use std::sync::Arc;
 use foldhash::HashMapExt;
 
 use super::steps::{Answer, Step};
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Standing};
 use crate::losses::Loss;
 use crate::route::{HopIndex, Route};
 use acp_chain_acp::Life;
@@ -51,7 +51,7 @@ impl Exchanges {
             seen: Vec::new(),
             cancel: None,
             stopped: false,
-            is_given_up: false,
+            turn: Standing::Open,
             charge,
             charges: Vec::new(),
             stands_alone: false,
@@ -100,7 +100,15 @@ impl Exchanges {
                 && exchange.life == Life::Prompts
                 && exchange.session.as_ref() == Some(session)
         });
-        turns.for_each(|turn| turn.is_given_up = true);
+        turns.for_each(|prompt| prompt.turn = Standing::GivenUp);
+    }
+
+    /// The agent has ended a session, by its own name for it.
+    pub fn end_turns(&mut self, session: &Arc<str>) {
+        let prompts = self.open.values_mut().filter(|exchange| {
+            exchange.life == Life::Prompts && exchange.far_session() == Some(session)
+        });
+        prompts.for_each(|prompt| prompt.turn = Standing::Over);
     }
 
     /// Gives a request another route than it was opened on.

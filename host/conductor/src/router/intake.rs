@@ -9,7 +9,7 @@ use super::mcp::{Mcp, Provider, is_mcp};
 use super::sides::{of_an_end, of_the_parent};
 use super::steps::{Step, Steps};
 use super::{projects, setup, way, withdraw};
-use crate::exchange::{Exchange, ExchangeId, Origin, Stage};
+use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Standing};
 use crate::losses::Loss;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -232,11 +232,13 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         return behind.other(message);
     }
     if asked == Peer::Agent
+        && mcp.minds_turns()
         && let Some(prompt) = core.exchanges.get(number)
         && prompt.life == Life::Prompts
         && let Some(session) = prompt.far_session().cloned()
     {
-        mcp.note_answered(core, session, message.says_end());
+        let ends = prompt.turn == Standing::Over || message.says_end();
+        mcp.note_answered(core, session, ends);
     }
     let message = match asked {
         Peer::Agent => setup::answered(core, mcp, number, message, steps),

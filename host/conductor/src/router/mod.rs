@@ -96,7 +96,7 @@ pub use drive::RUN;
 use self::core::Core;
 use self::mcp::Mcp;
 use self::steps::Steps;
-use super::exchange::Stage;
+use super::exchange::{Stage, Standing};
 use super::hop::{ForNatives, Hop};
 use super::losses::Loss;
 use super::member::Member;
@@ -352,7 +352,9 @@ impl Router {
         let mut open = self.core.client.open.values();
         open.any(|number| {
             let exchange = self.core.exchanges.get(*number);
-            exchange.is_some_and(|exchange| exchange.cancel.is_none() && !exchange.is_given_up)
+            exchange.is_some_and(|exchange| {
+                exchange.cancel.is_none() && exchange.turn != Standing::GivenUp
+            })
         }) || self.core.turns.iter().any(|turn| !turn.is_given_up)
     }
 }

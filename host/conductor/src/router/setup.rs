@@ -177,6 +177,7 @@ pub(super) fn answered(
         }
         Life::Ends => {
             if let Some(session) = session {
+                exchanges.end_turns(&session);
                 mcp.close_session(&session, steps);
                 sessions.end(Peer::Agent, &session);
             }

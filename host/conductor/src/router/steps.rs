@@ -53,7 +53,7 @@ pub(super) enum Step {
     CutOff(HopIndex, Option<Routed>, Arc<str>),
     /// Everything that a proxy had when it broke is settled; it is given up if there is a reason.
     Broken(HopIndex, Option<String>),
-    /// The client has sent a request of this method in a session.
+    /// The client has sent a request that does this in a session.
     ClientAsked(Life, Arc<str>),
     /// MCP continues.
     Mcp(Task),

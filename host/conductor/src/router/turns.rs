@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::core::Core;
-use crate::exchange::{Exchange, Stage, Turn};
+use crate::exchange::{Exchange, Stage, Standing, Turn};
 use crate::hop::Item;
 use crate::route::Place;
 use crate::routed::Routed;
@@ -61,19 +61,24 @@ impl Core {
         let Some(session) = prompt.session.as_ref() else {
             return;
         };
+        if !self.turns.acknowledges() {
+            return;
+        }
+        let is_given_up = prompt.turn == Standing::GivenUp || prompt.cancel.is_some();
         let cost = session.len() + size_of::<Turn>();
         let Some(charge) = self.client.kept.charge(cost) else {
             return;
         };
         let turn = Turn {
-            is_given_up: prompt.is_given_up,
+            is_given_up,
             _charge: charge,
         };
-        let says_end = answer.says_end();
-        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, says_end)
+        let ends = prompt.turn == Standing::Over || answer.says_end();
+        if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, ends)
             && let Some(running) = self.turns.get_mut(session)
         {
-            running.is_given_up = prompt.is_given_up;
+            // Of the prompts in one turn, one that is waited for is enough.
+            running.is_given_up &= is_given_up;
         }
     }
 

@@ -61,7 +61,7 @@ pub enum Noted {
 #[derive(Debug)]
 struct Question {
     session: Option<Arc<str>>,
-    /// What it does.
+    /// What it does, which decides what its answer means for sessions.
     life: Life,
     /// The seat of the session that it opens.
     seat: Option<Seat>,
@@ -401,6 +401,7 @@ impl Routes {
                     Answered::Runs => {}
                 }
             }
+            (Some(turn), None) if self.turns.acknowledges() && !answer.says_end() => turn.forget(),
             (Some(turn), None) => turn.end(answer),
             (None, _) => {}
         }
@@ -426,6 +427,10 @@ impl Routes {
             None if question.life == Life::Ends => {
                 self.open.remove(&name);
                 self.turns.end(&name);
+                // A prompt that is answered after its session has ended begins no turn.
+                let questions = self.questions.values_mut();
+                let of_it = questions.filter(|question| question.session.as_ref() == Some(&name));
+                of_it.for_each(|question| drop(question.turn.take()));
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 //! The time for what is open when the other end has closed its side, and may still read.
 //!
 //! A script that is piped in ends long before its turns do; an editor that has exited has closed both sides. Only the
-//! requests of the other end count, and none that it has withdrawn: what proxies send each other may never end, and
+//! requests and turns of the other end count, and none that it has withdrawn or stopped: what proxies send each other may never end, and
 //! an agent may never end a turn that was stopped.
 
 use std::time::Duration;

@@ -237,8 +237,11 @@ impl Incoming {
                     )
                 };
                 let number = self.number(&key(&event.from));
-                let waiting = self.arrived.entry(key(&event.to)).or_default();
-                waiting.push_back(number);
+                // What has come to an end leaves it no more.
+                if !matches!(&*event.to, "Client" | "Agent") {
+                    let waiting = self.arrived.entry(key(&event.to)).or_default();
+                    waiting.push_back(number);
+                }
                 line.message = Some(number);
                 if event.r#type == Kind::Request {
                     let asked = Asked {

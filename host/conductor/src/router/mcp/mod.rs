@@ -25,7 +25,7 @@ use std::sync::Arc;
 use self::servers::{Server, Servers};
 use super::core::Core;
 use super::steps::{Steps, Task};
-use acp_chain_acp::{Answered, Turns};
+use acp_chain_acp::Turns;
 use acp_chain_channel::limits::{Account, Charge};
 use acp_chain_mcp::ServerId;
 use acp_chain_mcp::bridge::Bridge;
@@ -100,13 +100,19 @@ impl Mcp {
         }
     }
 
+    /// Whether it matters here that a prompt is answered.
+    #[inline]
+    pub fn minds_turns(&self) -> bool {
+        self.tells_unused || self.turns.acknowledges()
+    }
+
     /// The agent answers a prompt of a session.
-    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, says_end: bool) {
-        let Some(charge) = core.agent.kept.charge(session.len() + TURN) else {
-            return;
-        };
-        if let Answered::Over(_) = self.turns.answer(session.clone(), charge, says_end) {
-            self.tell_unused(core, &session);
+    pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, ends: bool) {
+        if ends || !self.turns.acknowledges() {
+            return self.tell_unused(core, &session);
+        }
+        if let Some(charge) = core.agent.kept.charge(session.len() + TURN) {
+            self.turns.answer(session, charge, false);
         }
     }
 

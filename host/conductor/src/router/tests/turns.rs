@@ -315,3 +315,47 @@ fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle(
     agent(&mut router, &state("idle"));
     assert!(!router.is_owed(Peer::Client));
 }
+
+#[test]
+fn in_version_2_a_prompt_that_is_answered_after_its_session_has_ended_begins_no_turn() {
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+    );
+    for line in [
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
+        r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
+    ] {
+        agent(&mut router, line);
+        if line.contains("protocolVersion") {
+            client(&mut router, PROMPT);
+            client(
+                &mut router,
+                r#"{"jsonrpc":"2.0","id":"c","method":"session/close","params":{"sessionId":"s"}}"#,
+            );
+        }
+    }
+    assert!(!router.is_owed(Peer::Client) && router.mcp.turns.is_empty());
+}
+
+#[test]
+fn in_version_2_a_prompt_that_was_withdrawn_is_not_waited_for_when_it_is_answered() {
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
+    );
+    client(&mut router, PROMPT);
+    client(&mut router, WITHDRAW);
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
+    );
+    assert!(router.is_owed(Peer::Client) && !router.is_awaited());
+}
