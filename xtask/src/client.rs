@@ -1,5 +1,5 @@
-//! The client of the demo and of the trials of agents: it asks, serves as its manners are, and notes what kinds of
-//! things it is told.
+//! The client of the demo and of the trials of agents: it asks, serves the agent, and notes what kinds of things it is
+//! told.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use acp_chain_acp::UPDATE;
-use acp_chain_ends::client::Manners;
+use acp_chain_ends::client::Services;
 use acp_chain_ends::{Arrival, End, Request, notification};
 use anyhow::{Result, bail};
 use serde_json::Value;
@@ -34,7 +34,7 @@ const BESIDES: [&str; 5] = [
 pub struct Client {
     host: Host,
     end: End,
-    manners: Manners,
+    services: Services,
     /// Every line of both directions.
     log: File,
     heard: Heard,
@@ -73,11 +73,11 @@ impl Answer {
 }
 
 impl Client {
-    pub fn new(host: Host, manners: Manners, log: File) -> Self {
+    pub fn new(host: Host, services: Services, log: File) -> Self {
         Self {
             host,
             end: End::default(),
-            manners,
+            services,
             log,
             heard: Heard::default(),
             session: Value::Null,
@@ -170,7 +170,7 @@ impl Client {
     fn serve(&mut self, request: &Request) -> Result<()> {
         let kind = format!("asks {}", request.method());
         self.heard.kinds.insert(kind);
-        self.send(&self.manners.serve(request))
+        self.send(&self.services.serve(request))
     }
 
     fn note(&mut self, update: &Value, session: &Value) {

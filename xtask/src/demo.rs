@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use acp_chain_acp::{INITIALIZE, NEW, PERMISSION, PROMPT};
-use acp_chain_ends::client::{Manners, new_session, prompt};
+use acp_chain_ends::client::{Services, new_session, prompt};
 use anyhow::{Context, Result, ensure};
 use console::{Term, style};
 use serde_json::Value;
@@ -89,10 +89,10 @@ impl Stage {
     /// Launches the host as an editor would, plays the turn, and closes: what the client was told, and the answer.
     fn play(&self) -> Result<(Heard, Value)> {
         let unknown = "the client of the demo does not know that";
-        let manners = Manners::new(Some(self.project.clone()), unknown);
-        let initialize = manners.initialize();
+        let services = Services::new(Some(self.project.clone()), unknown);
+        let initialize = services.initialize();
         let host = Host::launch(&self.command()?)?;
-        let mut client = Client::new(host, manners, File::create(&self.log)?);
+        let mut client = Client::new(host, services, File::create(&self.log)?);
         client.ask(INITIALIZE, initialize)?.result()?;
         let session = client.ask(NEW, new_session(&self.project))?.result()?;
         let turn = prompt(&session["sessionId"], &script::prompt());

@@ -12,15 +12,15 @@ use crate::Request;
 /// The maximum number of bytes of a file.
 const MOST: u64 = 1 << 20;
 
-/// How a client serves an agent: it allows what it is asked to, reads files within a folder if it has one, and does
+/// What a client does for an agent: it allows what it is asked to, reads files within a folder if it has one, and does
 /// nothing else.
 #[derive(Clone, Debug)]
-pub struct Manners {
+pub struct Services {
     folder: Option<PathBuf>,
     unknown: &'static str,
 }
 
-impl Manners {
+impl Services {
     /// Files are read within this folder, if any; this is said of what is not done.
     pub const fn new(folder: Option<PathBuf>, unknown: &'static str) -> Self {
         Self { folder, unknown }

@@ -5,7 +5,7 @@ use std::path::Path;
 use acp_chain_acp::{NEW, PERMISSION, PROMPT, READ, code};
 
 use super::agent::{Agent, Script};
-use super::client::{Manners, new_session, prompt};
+use super::client::{Services, new_session, prompt};
 use super::*;
 
 #[derive(Default)]
@@ -27,8 +27,8 @@ impl Script for Echo {
     }
 }
 
-fn served(manners: &Manners, method: &str, params: Value) -> Value {
-    manners.serve(&Request(request(1, method, params)))
+fn served(services: &Services, method: &str, params: Value) -> Value {
+    services.serve(&Request(request(1, method, params)))
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_turn_asks_for_a_permission_and_ends_when_it_is_decided() {
     assert_eq!(asked.params()["toolCall"], "/project");
     let unknown = agent.take(client.request("test/unknown", Value::Null, ()));
     assert_eq!(unknown[0]["error"]["code"], code::METHOD_NOT_FOUND);
-    let ended = agent.take(Manners::new(None, "unknown").serve(&asked));
+    let ended = agent.take(Services::new(None, "unknown").serve(&asked));
     let text = &ended[0]["params"]["update"]["content"]["text"];
     assert_eq!(text, "\"hello\" true");
     assert_eq!(ended[1]["result"]["stopReason"], "end_turn");
@@ -74,7 +74,7 @@ fn a_client_allows_once_if_it_may_choose() {
     let options = all.map(|kind| json!({ "optionId": kind, "kind": kind }));
     for (count, chosen) in [(1, Value::Null), (2, json!(all[1])), (3, json!(all[2]))] {
         let params = json!({ "options": options[..count] });
-        let answer = served(&Manners::new(None, ""), PERMISSION, params);
+        let answer = served(&Services::new(None, ""), PERMISSION, params);
         assert_eq!(answer["result"]["outcome"]["optionId"], chosen);
     }
 }
@@ -82,8 +82,8 @@ fn a_client_allows_once_if_it_may_choose() {
 #[test]
 fn a_client_reads_files_of_its_folder_and_no_others() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let manners = Manners::new(Some(root.join("src")), "");
-    let read = |path: &str| served(&manners, READ, json!({ "path": root.join(path) }));
+    let services = Services::new(Some(root.join("src")), "");
+    let read = |path: &str| served(&services, READ, json!({ "path": root.join(path) }));
     let content = &read("src/lib.rs")["result"]["content"];
     assert_eq!(content, include_str!("lib.rs"));
     for path in ["src", "Cargo.toml", "src/../Cargo.toml", "src/none"] {

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use acp_chain_acp::{CANCEL, INITIALIZE, NEW, PROMPT};
-use acp_chain_ends::client::{Manners, prompt};
+use acp_chain_ends::client::{Services, prompt};
 use anyhow::Result;
 use serde_json::{Value, json};
 
@@ -83,9 +83,9 @@ impl<'a> Trial<'a> {
         let mut command = place.start(launch, &words[0])?;
         command.args(&words[1..]);
         let host = Host::start(command.stderr(file("err")?))?;
-        let manners = Manners::new(None, "the client does not do this");
+        let services = Services::new(None, "the client does not do this");
         Ok(Self {
-            client: Client::new(host, manners, file("jsonl")?),
+            client: Client::new(host, services, file("jsonl")?),
             place,
             launch,
             record,

@@ -13,7 +13,7 @@ pub(super) struct Failures {
     breaker: Breaker,
     restarts: u64,
     /// Whether the user knows that it broke once.
-    are_told: bool,
+    user_knows: bool,
     /// How many messages were refused because it failed.
     refused: u64,
 }
@@ -24,15 +24,15 @@ impl Failures {
             ending: None,
             breaker: Breaker::new(limits),
             restarts: 0,
-            are_told: false,
+            user_knows: false,
             refused: 0,
         }
     }
 
-    /// A newer version with these limits has not failed yet.
-    pub fn forgive(&mut self, limits: &Limits) {
+    /// A newer version takes its place, with these limits and no failures.
+    pub fn begin_anew(&mut self, limits: &Limits) {
         self.breaker = Breaker::new(limits);
-        self.are_told = false;
+        self.user_knows = false;
     }
 }
 
@@ -109,7 +109,7 @@ impl Hop {
 
     /// The user is told that it broke. Returns whether they were before.
     pub fn note_told(&mut self) -> bool {
-        std::mem::replace(&mut self.failures.are_told, true)
+        std::mem::replace(&mut self.failures.user_knows, true)
     }
 
     /// A message is refused because it failed. Returns how many were.

@@ -204,7 +204,7 @@ impl Hop {
             on_failure,
             ..swap.terms
         };
-        self.failures.forgive(&self.terms.limits);
+        self.failures.begin_anew(&self.terms.limits);
         self.runtime = Runtime::Component(swap.source);
         self.versions.cut_short = Some(swap.cut_short);
         self.dismiss();

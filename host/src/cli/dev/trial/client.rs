@@ -1,8 +1,8 @@
-//! The client of a trial. While it waits for an answer, it serves the agent as its manners are.
+//! The client of a trial. While it waits for an answer, it serves the agent.
 
 use std::io;
 
-use acp_chain_ends::client::Manners;
+use acp_chain_ends::client::Services;
 use acp_chain_ends::{Arrival, End, Outcome};
 use serde_json::Value;
 use tokio::io::DuplexStream;
@@ -12,15 +12,15 @@ use crate::cli::typed::wire::Wire;
 pub struct Client {
     wire: Wire,
     end: End,
-    manners: Manners,
+    services: Services,
 }
 
 impl Client {
-    pub fn new(stream: DuplexStream, manners: Manners) -> Self {
+    pub fn new(stream: DuplexStream, services: Services) -> Self {
         Self {
             wire: Wire::new(stream),
             end: End::default(),
-            manners,
+            services,
         }
     }
 
@@ -38,7 +38,7 @@ impl Client {
         while let Some(message) = self.wire.receive().await? {
             match self.end.take(message) {
                 Arrival::Answer((), outcome) => return Ok(outcome),
-                Arrival::Request(request) => self.wire.send(&self.manners.serve(&request)).await?,
+                Arrival::Request(request) => self.wire.send(&self.services.serve(&request)).await?,
                 Arrival::Notification(..) | Arrival::Stray(_) => {}
             }
         }

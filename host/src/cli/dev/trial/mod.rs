@@ -5,7 +5,7 @@ mod agent;
 mod client;
 
 use acp_chain_acp::{INITIALIZE, NEW, PROMPT};
-use acp_chain_ends::client::{Manners, new_session, prompt};
+use acp_chain_ends::client::{Services, new_session, prompt};
 use acp_chain_picture::{chain, turn};
 use tokio::io::{AsyncRead, DuplexStream};
 use tokio::sync::watch;
@@ -37,9 +37,9 @@ impl Trial {
         mut prompted: Leaving,
     ) -> Result<(), String> {
         let folder = self.developed.folder.clone();
-        let manners = Manners::new(Some(folder), "the client of a trial does not know that");
-        let begin = manners.initialize();
-        let mut client = Client::new(self.client, manners);
+        let services = Services::new(Some(folder), "the client of a trial does not know that");
+        let begin = services.initialize();
+        let mut client = Client::new(self.client, services);
         let is_over = |_| "the project is built no more";
         loop {
             // A version built while the chain starts with this one is tried next.
