@@ -1,4 +1,4 @@
-//! What a client says, and how it serves an agent where nobody is asked.
+//! What a client says, and how it answers an agent without asking the user.
 
 use std::fs::File;
 use std::io::{self, Read};

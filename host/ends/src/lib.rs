@@ -36,7 +36,7 @@ pub enum Arrival<T = ()> {
     Request(Request),
     /// A notification: its method and its parameters.
     Notification(String, Value),
-    /// An answer that nobody waits for, or no message at all.
+    /// An answer to no open request, or no message at all.
     Stray(Value),
 }
 

@@ -43,9 +43,10 @@ impl Script for Leak {
     }
 
     fn say(&self, _prompt: &Value, is_allowed: bool) -> Vec<String> {
-        let edit = match is_allowed {
-            true => script::ALLOWED,
-            false => "I was not allowed to edit.",
+        let edit = if is_allowed {
+            script::ALLOWED
+        } else {
+            "I was not allowed to edit."
         };
         [edit.to_owned()]
             .into_iter()

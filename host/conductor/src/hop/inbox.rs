@@ -132,13 +132,13 @@ impl Hop {
         self.inbox.in_hand.as_ref()
     }
 
-    /// It has decided about this message, or will not.
+    /// Takes the message in hand: there is a decision about it, or there will be none.
     #[inline]
     pub fn take_in_hand(&mut self) -> Option<(MessageId, Routed)> {
         self.inbox.in_hand.take()
     }
 
-    /// The same, if a replaced version was called with it.
+    /// Takes the message in hand, if this replaced version was called with it.
     pub fn take_in_hand_of(&mut self, version: Version) -> Option<Routed> {
         let in_hand = &mut self.inbox.in_hand;
         let taken = in_hand.take_if(|(_, routed)| routed.seen == Some(version));

@@ -225,7 +225,7 @@ impl Hop {
         subscribed(&self.registration, routed).is_some()
     }
 
-    /// The same, by the declaration of one of its versions.
+    /// The subscription in the declaration of one of its versions, if a power lets it do anything with the message.
     #[inline]
     fn wanted<'r>(
         &self,

@@ -47,7 +47,7 @@ pub(super) struct Versions {
 }
 
 impl Hop {
-    /// Takes out the part of a version, to be called; `None` if the proxy cannot be called, or the version is gone.
+    /// Takes out the part of a version, to be called; `None` if the proxy cannot be called, or has no such version.
     #[inline]
     pub fn take_part(&mut self, version: Version) -> Option<Box<dyn Part>> {
         if version != self.versions.current {

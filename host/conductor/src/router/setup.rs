@@ -173,7 +173,7 @@ pub(super) fn answered(
     match exchange.life {
         Life::Connects => {
             mcp.agent = Capabilities::read(message.body());
-            mcp.turns.agree(version_of(&message));
+            mcp.turns.agree(negotiated(&message));
         }
         Life::Ends => {
             if let Some(session) = session {
@@ -200,7 +200,7 @@ pub(super) fn answered(
 }
 
 /// The version that an answer to `initialize` names.
-fn version_of(answer: &Message) -> u64 {
+fn negotiated(answer: &Message) -> u64 {
     let version = member(answer.body(), "protocolVersion");
     version.and_then(|text| text.parse().ok()).unwrap_or(1)
 }
@@ -236,7 +236,7 @@ pub(super) fn read_answer(
         return None;
     }
     if exchange.life == Life::Connects {
-        core.version = version_of(answer);
+        core.version = negotiated(answer);
         core.turns.agree(core.version);
         return None;
     }

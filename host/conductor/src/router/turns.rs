@@ -58,12 +58,13 @@ impl Core {
 
     /// The client gets the answer to a prompt.
     pub(super) fn note_answered(&mut self, prompt: &Exchange, answer: &Message) {
-        let Some(session) = prompt.session.as_ref() else {
+        let Some(session) = prompt
+            .session
+            .as_ref()
+            .filter(|_| self.turns.acknowledges())
+        else {
             return;
         };
-        if !self.turns.acknowledges() {
-            return;
-        }
         let is_given_up = prompt.turn == Standing::GivenUp || prompt.cancel.is_some();
         let cost = session.len() + size_of::<Turn>();
         let Some(charge) = self.client.kept.charge(cost) else {

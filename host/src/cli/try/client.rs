@@ -309,7 +309,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         }
     }
 
-    /// Sends a message. If nobody receives it, that shows when nothing comes.
+    /// Sends a message. That the chain has ended shows where messages are received.
     async fn send(&mut self, message: Value) {
         let _ = self.wire.send(&message).await;
     }

@@ -269,6 +269,24 @@ fn a_turn_that_was_stopped_or_withdrawn_is_awaited_no_more() {
     assert!(router.is_awaited());
 }
 
+/// The agent has the prompt of [`prompted_in_version_2`].
+const TAKEN: &str = r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#;
+
+/// A chain of version 2 whose agent has yet to answer a prompt.
+fn prompted_in_version_2() -> Router {
+    let mut router = Router::new(vec![forwards("*")], None);
+    client(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+    );
+    agent(
+        &mut router,
+        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
+    );
+    client(&mut router, PROMPT);
+    router
+}
+
 #[test]
 fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle() {
     let state = |state: &str| {
@@ -277,20 +295,8 @@ fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle(
         )
     };
     let begin = || {
-        let mut router = Router::new(vec![forwards("*")], None);
-        client(
-            &mut router,
-            r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
-        );
-        agent(
-            &mut router,
-            r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
-        );
-        client(&mut router, PROMPT);
-        agent(
-            &mut router,
-            r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
-        );
+        let mut router = prompted_in_version_2();
+        agent(&mut router, TAKEN);
         agent(&mut router, &state("running"));
         assert!(router.is_awaited() && router.is_owed(Peer::Client));
         router
@@ -318,44 +324,20 @@ fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle(
 
 #[test]
 fn in_version_2_a_prompt_that_is_answered_after_its_session_has_ended_begins_no_turn() {
-    let mut router = Router::new(vec![forwards("*")], None);
+    let mut router = prompted_in_version_2();
     client(
         &mut router,
-        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
+        r#"{"jsonrpc":"2.0","id":"c","method":"session/close","params":{"sessionId":"s"}}"#,
     );
-    for line in [
-        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
-        r#"{"jsonrpc":"2.0","id":3,"result":{}}"#,
-        r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
-    ] {
-        agent(&mut router, line);
-        if line.contains("protocolVersion") {
-            client(&mut router, PROMPT);
-            client(
-                &mut router,
-                r#"{"jsonrpc":"2.0","id":"c","method":"session/close","params":{"sessionId":"s"}}"#,
-            );
-        }
-    }
+    agent(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
+    agent(&mut router, TAKEN);
     assert!(!router.is_owed(Peer::Client) && router.mcp.turns.is_empty());
 }
 
 #[test]
 fn in_version_2_a_prompt_that_was_withdrawn_is_not_waited_for_when_it_is_answered() {
-    let mut router = Router::new(vec![forwards("*")], None);
-    client(
-        &mut router,
-        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}"#,
-    );
-    agent(
-        &mut router,
-        r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
-    );
-    client(&mut router, PROMPT);
+    let mut router = prompted_in_version_2();
     client(&mut router, WITHDRAW);
-    agent(
-        &mut router,
-        r#"{"jsonrpc":"2.0","id":2,"result":{"messageId":"m"}}"#,
-    );
+    agent(&mut router, TAKEN);
     assert!(router.is_owed(Peer::Client) && !router.is_awaited());
 }

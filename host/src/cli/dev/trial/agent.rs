@@ -16,7 +16,7 @@ pub async fn play_agent(stream: DuplexStream) {
     let mut agent = Agent::<Echo>::default();
     while let Ok(Some(message)) = wire.receive().await {
         for said in agent.take(message) {
-            // If nobody receives it, nothing comes any more.
+            // Where this fails, the chain has ended, and so does the loop.
             let _ = wire.send(&said).await;
         }
     }
