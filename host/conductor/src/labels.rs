@@ -1,24 +1,23 @@
-//! What the chain knows of a message beside what is in it.
+//! Labels: metadata that the chain keeps of a message.
 //!
-//! Labels travel with the message. Whoever makes or changes one says so here, so that none is forgotten.
+//! Labels travel with the message, and from a request to its answer. Only the rules here set or change one.
+
+use std::num::NonZeroU32;
 
 use super::route::HopIndex;
 
-/// The labels of a message. One that comes in at an end has none.
+/// The labels of a message. A message that arrives at an end has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Labels {
-    /// The proxy that sent it, or changed it last.
-    pub maker: Option<HopIndex>,
-    /// Whether a guard has decided about it, so that only guards may still alter it.
-    pub is_sealed: bool,
-    /// Whether it is known that all readers agree about it.
-    pub is_canonical: bool,
-    /// Whether it is between proxies: no client or agent sent it, or waits for it.
-    pub is_internal: bool,
+    /// Counted from one, so that labels are as small as a pointer.
+    maker: Option<NonZeroU32>,
+    is_sealed: bool,
+    is_canonical: bool,
+    is_internal: bool,
 }
 
 impl Labels {
-    /// Those of a message that a proxy sends.
+    /// The labels of a message that a proxy sends.
     pub fn sent_by(maker: HopIndex, is_guard: bool) -> Self {
         Self {
             is_internal: true,
@@ -26,19 +25,51 @@ impl Labels {
         }
     }
 
-    /// Those of an answer of a proxy, or of the host's in its place.
+    /// The labels of a proxy's answer.
     pub fn answered_by(maker: HopIndex, is_guard: bool) -> Self {
+        let mut labels = Self::default();
+        labels.change(maker, is_guard);
+        labels
+    }
+
+    /// Notes that a proxy changes the message, or answers it.
+    pub fn change(&mut self, maker: HopIndex, is_guard: bool) {
+        self.maker = u32::try_from(maker + 1).ok().and_then(NonZeroU32::new);
+        self.is_sealed |= is_guard;
+        self.is_canonical = false;
+    }
+
+    /// Notes that all readers agree about the message; this holds until a proxy changes it.
+    pub fn mark_canonical(&mut self) {
+        self.is_canonical = true;
+    }
+
+    /// The labels of the answer to a request with these labels, from the place where the request is.
+    pub fn of_answer(self, is_for_proxy: bool) -> Self {
         Self {
-            maker: Some(maker),
-            is_sealed: is_guard,
-            ..Self::default()
+            is_canonical: false,
+            is_internal: is_for_proxy && self.maker.is_some(),
+            ..self
         }
     }
 
-    /// A proxy changes the message.
-    pub fn changed_by(&mut self, maker: HopIndex, is_guard: bool) {
-        self.maker = Some(maker);
-        self.is_sealed |= is_guard;
-        self.is_canonical = false;
+    /// The proxy that sent the message, or changed it last.
+    pub fn maker(self) -> Option<HopIndex> {
+        self.maker.map(|maker| maker.get() as HopIndex - 1)
+    }
+
+    /// Whether a guard has decided about the message, so that only guards may still change it.
+    pub fn is_sealed(self) -> bool {
+        self.is_sealed
+    }
+
+    /// Whether it is known that all readers agree about the message.
+    pub fn is_canonical(self) -> bool {
+        self.is_canonical
+    }
+
+    /// Whether the message is between proxies: no client or agent sent it, or waits for it.
+    pub fn is_internal(self) -> bool {
+        self.is_internal
     }
 }

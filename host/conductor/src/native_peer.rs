@@ -80,6 +80,16 @@ pub struct NativePeer {
     pub is_settled: bool,
     /// Its first message, until it is answered.
     pub introduction: Option<Introduction>,
+    pub beginning: Beginning,
+}
+
+/// How the connection began at a place, for programs that start there later.
+#[derive(Clone, Debug, Default)]
+pub struct Beginning {
+    /// The client's first message, as it arrived there.
+    pub initialize: Option<Message>,
+    /// The answer of the side behind.
+    pub answer: Option<Message>,
 }
 
 /// The first message of a native proxy, until it is answered.
@@ -105,6 +115,7 @@ impl NativePeer {
             process: None,
             is_settled: dialect.is_some(),
             introduction: None,
+            beginning: Beginning::default(),
         }
     }
 
@@ -119,8 +130,9 @@ impl NativePeer {
     }
 
     /// Queues the request that starts its work: the client's `initialize`, in its dialect.
-    pub fn introduce(&mut self, number: ExchangeId, initialize: Option<&Message>) {
-        let params = initialize.map_or("null", Message::body);
+    pub fn introduce(&mut self, number: ExchangeId) {
+        let params = self.beginning.initialize.as_ref();
+        let params = params.map_or("null", Message::body);
         let message = Message::request(self.dialect.initialize(), params);
         message.write(Some(&number.to_string()), &mut self.outbox);
     }

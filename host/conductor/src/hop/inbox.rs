@@ -166,7 +166,7 @@ impl Hop {
 
 /// By how many bytes of a message the client and the agent are slowed down.
 fn slowing(routed: &Routed) -> usize {
-    if routed.labels.is_internal {
+    if routed.labels.is_internal() {
         return 0;
     }
     routed.cost()

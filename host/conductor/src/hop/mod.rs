@@ -271,7 +271,7 @@ impl Hop {
         let policy = self.terms.on_failure;
         policy == FailurePolicy::Bypass
             || self.given_up().is_some() && policy.ends_open()
-            || routed.labels.is_sealed && !self.is_guard()
+            || routed.labels.is_sealed() && !self.is_guard()
             || !self
                 .terms
                 .grant

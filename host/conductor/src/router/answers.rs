@@ -38,7 +38,6 @@ pub(super) fn set_out(
     let said = begins.then(|| answer.message.clone());
     let mut routed = returning(exchange, &core.hops, answer);
     routed.home = home;
-    routed.labels.is_internal = home.is_some() && routed.labels.maker.is_some();
     if let Some(said) = said.filter(|said| said.body() != routed.message.body()) {
         let shown = std::mem::replace(&mut routed.message, said);
         core.note_start(&mut routed);

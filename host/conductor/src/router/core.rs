@@ -15,17 +15,17 @@ use super::files::Files;
 use super::joined::Joined;
 use super::lookups::Lookups;
 use super::notices::Notices;
+use super::programs::Programs;
 use super::sessions::{Sessions, shown};
 use super::steps::Answer;
 use crate::PATIENCE;
 use crate::edge::Edge;
 use crate::exchange::{Exchange, ExchangeId, Origin, Stage, Turn};
 use crate::hop::{Held, Hop, Item};
-use crate::labels::Labels;
 use crate::losses::Losses;
 use crate::member::Member;
 use crate::native::Dialect;
-use crate::native_peer::{NativePeer, Order};
+use crate::native_peer::NativePeer;
 use crate::route::{HopIndex, Route};
 use crate::routed::Routed;
 use crate::timers::{Timer, Timers};
@@ -52,8 +52,7 @@ pub(super) struct Core {
     /// The dialect of the parent, if the chain is itself a proxy.
     pub parent: Option<Dialect>,
     pub hops: Vec<Hop>,
-    /// Those of them that are programs.
-    pub natives: Vec<HopIndex>,
+    pub programs: Programs,
     pub exchanges: Exchanges,
     pub sessions: Sessions,
     /// Requests that wait for their project.
@@ -62,8 +61,6 @@ pub(super) struct Core {
     pub joined: Joined,
     pub due: Due,
     pub busy: FuturesUnordered<Busy>,
-    /// The orders about the programs of native proxies.
-    pub orders: Vec<Order>,
     /// The account of everything kept: all other accounts are parts of it.
     pub kept: Account,
     pub timers: Timers,
@@ -85,21 +82,19 @@ impl Core {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
         let hops: Vec<_> = members.map(|member| Hop::new(member, &kept)).collect();
-        let (count, joined) = (hops.len(), Joined::new(&hops));
-        let natives = (0..hops.len()).filter(|index| hops[*index].native().is_some());
+        let joined = Joined::new(&hops);
         Self {
             client: Edge::new(&kept),
             agent: Edge::new(&kept),
             parent: None,
-            natives: natives.collect(),
+            programs: Programs::new(&hops),
+            sessions: Sessions::new(hops.len(), &kept),
             hops,
             exchanges: Exchanges::new(),
-            sessions: Sessions::new(count, &kept),
             lookups: Lookups::new(&kept),
             joined,
             due: Due::default(),
             busy: FuturesUnordered::new(),
-            orders: Vec::new(),
             timers: Timers::default(),
             now: Instant::now(),
             notices: Notices::new(&kept),
@@ -268,8 +263,8 @@ impl Core {
     }
 
     pub fn peers(&self) -> impl Iterator<Item = (HopIndex, &NativePeer)> {
-        let all = self.natives.iter();
-        all.filter_map(|index| Some((*index, self.hops[*index].native()?)))
+        let all = self.programs.iter();
+        all.filter_map(|index| Some((index, self.hops[index].native()?)))
     }
 }
 
@@ -279,7 +274,7 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
         number,
         at,
         message,
-        maker,
+        labels,
     } = answer;
     let toward = exchange.toward.opposite();
     let message = shown(exchange.life, toward, hops, message);
@@ -289,8 +284,7 @@ pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Ro
     routed.life = exchange.life;
     routed.request_session = exchange.far_session().cloned();
     routed.renamed.clone_from(&exchange.renamed);
-    if let Some(maker) = maker {
-        routed.labels = Labels::answered_by(maker, hops[maker].is_guard());
-    }
+    let is_for_proxy = matches!(exchange.origin, Origin::Hop(..) | Origin::Native(..));
+    routed.labels = labels.of_answer(is_for_proxy);
     routed
 }

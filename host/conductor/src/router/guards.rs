@@ -44,7 +44,7 @@ pub(super) fn admit(
 }
 
 fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String> {
-    if routed.labels.is_canonical {
+    if routed.labels.is_canonical() {
         return Ok(());
     }
     let sender = routed.toward.opposite();
@@ -66,7 +66,7 @@ fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String
     };
     if routed.message.is_ambiguous() || hop.subscription(routed).is_some() || is_unclear() {
         canonical(&routed.message).map_err(|why| why.to_string())?;
-        routed.labels.is_canonical = true;
+        routed.labels.mark_canonical();
     }
     Ok(())
 }

@@ -14,10 +14,8 @@ use acp_chain_channel::limits::{Account, Charge, KEPT};
 use acp_chain_rpc::{Message, member};
 
 pub(super) struct Lookups {
-    /// Whether projects are looked up at all.
-    pub are_on: bool,
-    /// Whether a session must not begin before its project is known.
-    pub are_required: bool,
+    are_on: bool,
+    are_required: bool,
     /// By the request that waits.
     open: HashMap<ExchangeId, Lookup>,
     /// The lookup that named sessions wait for. Names are untrusted, so the hash has its own secret.
@@ -56,6 +54,22 @@ impl Lookups {
             unsaid: BTreeSet::new(),
             kept: kept.part(KEPT),
         }
+    }
+
+    /// Looks projects up from here on.
+    pub fn turn_on(&mut self, are_required: bool) {
+        self.are_on = true;
+        self.are_required = are_required;
+    }
+
+    /// Whether projects are looked up at all.
+    pub fn are_on(&self) -> bool {
+        self.are_on
+    }
+
+    /// Whether a session must not begin before its project is known.
+    pub fn are_required(&self) -> bool {
+        self.are_required
     }
 
     /// How many bytes wait.

@@ -36,6 +36,7 @@
 //! due        proxies that are due for something
 //! files      whether the client gives files that proxies read
 //! steps      further work
+//! programs   the proxies that are programs
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
 //! setups     sessions that have yet to begin
@@ -63,6 +64,7 @@ mod native;
 mod notices;
 mod out;
 mod pauses;
+mod programs;
 mod projects;
 mod reads;
 mod scope;
@@ -257,19 +259,18 @@ impl Router {
     /// The native proxies.
     #[must_use]
     pub fn natives(&self) -> Vec<HopIndex> {
-        self.core.natives.clone()
+        self.core.programs.iter().collect()
     }
 
     /// The orders about the programs of native proxies.
     pub fn take_orders(&mut self) -> Vec<Order> {
-        std::mem::take(&mut self.core.orders)
+        self.core.programs.take_orders()
     }
 
     /// Turns on lookups: the client's sessions wait for their projects; if these are required, for as long as it takes
     /// to know that a session must not begin.
     pub fn find_projects(&mut self, are_required: bool) {
-        self.core.lookups.are_on = true;
-        self.core.lookups.are_required = are_required;
+        self.core.lookups.turn_on(are_required);
         self.core.sessions.tell_apart();
     }
 

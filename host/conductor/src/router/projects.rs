@@ -10,7 +10,6 @@ use crate::PATIENCE;
 use crate::exchange::{ExchangeId, Stage};
 use crate::hop::Hop;
 use crate::member::Member;
-use crate::native_peer::Order;
 use crate::route::{HopIndex, Place, Route};
 use crate::routed::Routed;
 use crate::timers::Timer;
@@ -63,7 +62,7 @@ pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let cwd = cwd(&lookup.routed.message).unwrap_or_default();
     let (cwd, patience) = (Untrusted::within(&cwd, MAX_QUOTE), PATIENCE.as_secs());
     let unknown = format!("whether a project is at {cwd} was not known within {patience} s");
-    if core.lookups.are_required {
+    if core.lookups.are_required() {
         tracing::warn!("{unknown}, so the session does not begin");
         return end(core, number, lookup, Err(refusal(&unknown)), steps);
     }
@@ -153,8 +152,7 @@ pub(super) fn join(
     // In the order of the chain.
     for index in &hops {
         if core.hops[*index].native().is_some() {
-            let at = core.joined.among(&core.natives);
-            core.natives.insert(at, *index);
+            core.programs.join(*index, &core.joined);
         }
     }
     core.joined.insert(key, hops);
@@ -163,17 +161,17 @@ pub(super) fn join(
 
 /// Gives a proxy a place.
 fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
-    let hop = Hop::of_project(member, project, &core.kept);
-    let begun = core.sessions.at_join.clone();
+    let mut hop = Hop::of_project(member, project, &core.kept);
+    if let Some(native) = hop.native_mut() {
+        native.beginning.clone_from(core.sessions.beginning());
+    }
     let index = match core.joined.take_place() {
         Some(index) => {
             core.hops[index] = hop;
-            core.sessions.begun[index] = begun;
             index
         }
         None => {
             core.hops.push(hop);
-            core.sessions.begun.push(begun);
             core.hops.len() - 1
         }
     };
@@ -194,10 +192,8 @@ pub(super) fn part(core: &mut Core) {
         core.end_pauses(index);
         let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
         core.losses.forget(Place::Hop(index));
-        core.sessions.begun[index] = <_>::default();
         if hop.native().is_some() {
-            core.natives.retain(|native| *native != index);
-            core.orders.push(Order::Remove(index));
+            core.programs.leave(index);
         }
         let title = hop.title();
         if let Some(tally) = hop.tally() {

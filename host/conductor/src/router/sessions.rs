@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::setups::{Name, Setups};
 use crate::exchange::ExchangeId;
 use crate::hop::Hop;
+use crate::native_peer::Beginning;
 use crate::route::Route;
 use crate::routed::Routed;
 use crate::sign_in::with_variable;
@@ -34,10 +35,8 @@ pub(super) struct Sessions {
     own: HashMap<Name, Begun, foldhash::quality::RandomState>,
     /// The requests that set up others, if they are distinguished.
     pub setups: Setups,
-    /// What began the connection, for each proxy.
-    pub begun: Vec<Beginning>,
-    /// How it began at the place where proxies of projects join.
-    pub at_join: Beginning,
+    /// How the connection began at the place where proxies of projects join.
+    at_join: Beginning,
     /// The account of sessions.
     kept: Account,
 }
@@ -50,24 +49,14 @@ struct Begun {
     _charge: Charge,
 }
 
-/// How the connection began at a proxy.
-#[derive(Clone, Default)]
-pub(super) struct Beginning {
-    /// The client's first message, as it arrived there.
-    pub initialize: Option<Message>,
-    /// The answer of the side behind.
-    pub answer: Option<Message>,
-}
-
 impl Sessions {
-    /// No sessions, in a chain of this many proxies; its account will be a part of this one.
+    /// No sessions, in a chain of this many proxies; their account will be a part of this one.
     pub fn new(hops: usize, kept: &Account) -> Self {
         Self {
             main: Route::new(0..hops),
             apart: false,
             own: HashMap::default(),
             setups: Setups::default(),
-            begun: vec![Beginning::default(); hops],
             at_join: Beginning::default(),
             kept: kept.part(OPEN_KEPT),
         }
@@ -192,6 +181,11 @@ impl Sessions {
             }
             _ => {}
         }
+    }
+
+    /// How the connection began where proxies of projects join.
+    pub fn beginning(&self) -> &Beginning {
+        &self.at_join
     }
 
     /// A session was not set up: unless it had begun before, its children were not, either.

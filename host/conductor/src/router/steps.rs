@@ -9,6 +9,7 @@ use std::vec;
 
 use super::lookups::Arrived;
 use crate::exchange::{Exchange, ExchangeId};
+use crate::labels::Labels;
 use crate::route::HopIndex;
 use crate::routed::Routed;
 use crate::version::Version;
@@ -108,7 +109,8 @@ pub(super) struct Answer {
     pub number: ExchangeId,
     pub at: usize,
     pub message: Message,
-    pub maker: Option<HopIndex>,
+    /// The labels of the request, as the part that answers it leaves them.
+    pub labels: Labels,
 }
 
 impl Answer {
@@ -118,7 +120,7 @@ impl Answer {
             number,
             at,
             message,
-            maker: None,
+            labels: Labels::default(),
         }
     }
 }
@@ -167,7 +169,7 @@ impl Steps {
                 number,
                 at: routed.at,
                 message,
-                maker: routed.labels.maker,
+                labels: routed.labels,
             }));
         }
     }

@@ -65,7 +65,7 @@ pub(super) fn started(
 /// An error if a new version is a guard and the old one is not, or vice versa: the order of the chain depends on
 /// that.
 fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), Failure> {
-    if core.hops.len() == 1 && !core.lookups.are_on || new.guard == core.hops[index].is_guard() {
+    if core.hops.len() == 1 && !core.lookups.are_on() || new.guard == core.hops[index].is_guard() {
         return Ok(());
     }
     let is_what = match new.guard {

@@ -28,7 +28,7 @@ impl Core {
             return;
         }
         // A proxy that stops a turn itself knows what it holds.
-        if routed.is_response() || routed.labels.maker == Some(index) {
+        if routed.is_response() || routed.labels.maker() == Some(index) {
             return;
         }
         let held = hop.held().filter(|(_, held)| {

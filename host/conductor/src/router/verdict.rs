@@ -39,7 +39,7 @@ pub(super) fn act(
             Err(reason) => failure::fail(core, index, routed, &reason, steps),
         },
         Action::Answer(message) => {
-            routed.labels.maker = Some(index);
+            routed.labels.change(index, core.hops[index].is_guard());
             let answer = core.in_words_of_turns(&routed, message);
             steps.answer_here(&routed, answer);
         }
@@ -67,8 +67,7 @@ fn replace(
         true => shown(routed.life, routed.toward, &core.hops, message),
         false => message,
     };
-    let is_guard = core.hops[index].is_guard();
-    routed.labels.changed_by(index, is_guard);
+    routed.labels.change(index, core.hops[index].is_guard());
     setup::changed(core, mcp, routed, Provider::Proxy(index))
         .map_err(|error| error.to_string().into())
 }

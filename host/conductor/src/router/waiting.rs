@@ -73,7 +73,7 @@ pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
 
 /// A message starts to wait for a proxy: charges its maker.
 pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
-    let Some(maker) = routed.labels.maker else {
+    let Some(maker) = routed.labels.maker() else {
         return;
     };
     let (charge, was_full) = core.hops[maker].charge_in_flight(routed.cost());

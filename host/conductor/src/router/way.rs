@@ -20,6 +20,7 @@ use super::mcp::Mcp;
 use super::steps::Steps;
 use super::{answers, guards, native, out, setup, waiting};
 use crate::hop::Item;
+use crate::labels::Labels;
 use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
 
@@ -30,7 +31,7 @@ pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &
     core.note_start(&mut routed);
     if core.is_stopped(&routed) {
         let end = core.end_of_stopped(&routed);
-        routed.labels.maker = None;
+        routed.labels = Labels::default();
         return steps.answer_here(&routed, end);
     }
     loop {

@@ -80,7 +80,7 @@ pub(super) fn deliver(
         Target::List(offer) => Event::List(offer, routed.session().cloned()),
         Target::Call => Event::Call(delivery(&routed, id, with_body)),
         _ => Event::Message(Delivery {
-            sealed: routed.labels.is_sealed && !guard,
+            sealed: routed.labels.is_sealed() && !guard,
             ..delivery(&routed, id, with_body)
         }),
     };
@@ -153,7 +153,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
         tracing::info!("the proxy `{}` is started again", hop.name());
         match hop.restart() {
             Some(starting) => begin(core, mcp, index, Work::Start(starting), steps),
-            None => core.orders.push(Order::Launch(index)),
+            None => core.programs.order(Order::Launch(index)),
         }
     }
 }

@@ -103,7 +103,7 @@ impl Mcp {
         link: LinkId,
         server: Option<ServerId>,
     ) {
-        let has_natives = !core.natives.is_empty();
+        let has_natives = !core.programs.is_empty();
         if let Some(open) = self.servers.connections.get_mut(&connection)
             && has_natives
             && open.via == Via::Agent

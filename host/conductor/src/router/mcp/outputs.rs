@@ -8,6 +8,7 @@ use super::Mcp;
 use super::servers::{Holder, Provider, Server};
 use crate::exchange::{Exchange, Origin};
 use crate::hop::Item;
+use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::Target;
 use crate::routed::Routed;
@@ -158,8 +159,9 @@ impl Mcp {
             None => Message::notification(MESSAGE, &params),
         };
         let mut routed = Routed::new(message, server.route.clone(), server.at, Peer::Agent);
-        routed.labels.maker = server.proxy();
-        routed.labels.is_internal = routed.labels.maker.is_some();
+        if let Some(maker) = server.proxy() {
+            routed.labels = Labels::sent_by(maker, core.hops[maker].is_guard());
+        }
         match (via, question) {
             (Some(via), _) => routed.via = via,
             (None, Some(question)) => {

@@ -4,6 +4,7 @@ use super::Mcp;
 use super::servers::Server;
 use super::{CONNECT, DISCONNECT};
 use crate::exchange::{Exchange, ExchangeId, Stage};
+use crate::labels::Labels;
 use crate::losses::Loss;
 use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
@@ -177,11 +178,13 @@ impl Mcp {
                 Peer::Client => (at, self.maker_at(exchange)),
                 Peer::Agent => (at + 1, None),
             };
+            let labels =
+                maker.map(|maker| Labels::answered_by(maker, core.hops[maker].is_guard()));
             steps.push(Step::Answer(Answer {
                 number: ask,
                 at,
                 message: outcome,
-                maker,
+                labels: labels.unwrap_or_default(),
             }));
         }
     }

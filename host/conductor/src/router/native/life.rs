@@ -31,11 +31,10 @@ pub(super) fn introduce(
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
-    let begun = &mut core.sessions.begun[index];
     if let Some(routed) = &routed {
-        begun.initialize = Some(routed.message.clone());
+        native.beginning.initialize = Some(routed.message.clone());
     }
-    native.introduce(number, begun.initialize.as_ref());
+    native.introduce(number);
     let new = Introduction {
         number,
         due,
@@ -80,7 +79,7 @@ pub(super) fn introduced(
                 tried.initialize(),
                 native.dialect.initialize()
             );
-            return native.introduce(number, core.sessions.begun[index].initialize.as_ref());
+            return native.introduce(number);
         }
         if is_unknown || is_repeated {
             let reason = match is_unknown {
@@ -147,7 +146,8 @@ pub(in crate::router) fn launched(
     if let Err(failure) = launched {
         return steps.push(Step::Break(index, failure.into()));
     }
-    let Some(initialize) = core.sessions.begun[index].initialize.clone() else {
+    let native = core.hops[index].native();
+    let Some(initialize) = native.and_then(|native| native.beginning.initialize.clone()) else {
         return runs(core, index);
     };
     // Messages for it keep waiting until it has begun.
@@ -188,7 +188,7 @@ pub(in crate::router) fn cut(
     let introduction = native.introduction.take();
     let mut own: Vec<_> = native.open.drain().map(|(_, number)| number).collect();
     own.sort_unstable();
-    core.orders.push(Order::End(index));
+    core.programs.order(Order::End(index));
     steps.extend(
         own.into_iter()
             .map(|number| Step::Withdraw(number, new_cancel())),

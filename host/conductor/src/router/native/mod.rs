@@ -58,7 +58,7 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     };
     // For its later processes too.
     if routed.is_beginning() && routed.message.kind() == Kind::Result {
-        core.sessions.begun[index].answer = Some(routed.message.clone());
+        native.beginning.answer = Some(routed.message.clone());
     }
     if native.open.get(id) != routed.exchange.as_ref() {
         return core.lose(
@@ -140,7 +140,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     let message = scope_of_native(core, index, message);
     let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
     if begins && let Some(native) = core.hops[index].native_mut() {
-        match (&mut native.introduction, &core.sessions.begun[index].answer) {
+        match (&mut native.introduction, &native.beginning.answer) {
             // The others have long begun.
             (Some(introduction), Some(known)) if introduction.is_repeated => {
                 return known.write(Some(id.as_str()), &mut native.outbox);

@@ -1,0 +1,50 @@
+//! The proxies that are programs, in the order of the chain, and the orders about those programs.
+
+use super::joined::Joined;
+use crate::hop::Hop;
+use crate::native_peer::Order;
+use crate::route::HopIndex;
+
+pub(super) struct Programs {
+    hops: Vec<HopIndex>,
+    orders: Vec<Order>,
+}
+
+impl Programs {
+    /// Those of a chain's own proxies, which run already.
+    pub fn new(own: &[Hop]) -> Self {
+        let hops = (0..own.len()).filter(|index| own[*index].native().is_some());
+        Self {
+            hops: hops.collect(),
+            orders: Vec::new(),
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = HopIndex> {
+        self.hops.iter().copied()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.hops.is_empty()
+    }
+
+    /// A program of a project joins.
+    pub fn join(&mut self, index: HopIndex, joined: &Joined) {
+        self.hops.insert(joined.among(&self.hops), index);
+    }
+
+    /// A program of a project leaves.
+    pub fn leave(&mut self, index: HopIndex) {
+        self.hops.retain(|program| *program != index);
+        self.order(Order::Remove(index));
+    }
+
+    pub fn order(&mut self, order: Order) {
+        self.orders.push(order);
+    }
+
+    /// The orders since the last time.
+    pub fn take_orders(&mut self) -> Vec<Order> {
+        std::mem::take(&mut self.orders)
+    }
+}
