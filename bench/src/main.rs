@@ -73,9 +73,10 @@ fn main() -> Result<()> {
         collector: Collector::start()?,
         scratch,
     };
-    let effort = match cli.quick {
-        true => Effort::QUICK,
-        false => Effort::WHOLE,
+    let effort = if cli.quick {
+        Effort::QUICK
+    } else {
+        Effort::WHOLE
     };
     let log = || {
         let log = places.scratch.join("stderr.log");

@@ -1,4 +1,4 @@
-//! Writes the manifests of the Rust SDK for use outside this workspace: inherited values are written out.
+//! Writes the manifests of the Rust SDK for use outside this workspace, with inherited values resolved.
 
 #![expect(clippy::disallowed_macros, reason = "cargo reads it")]
 
@@ -28,24 +28,24 @@ fn main() {
         println!("cargo:rerun-if-changed={path}");
     }
     let root = read(Path::new("../../Cargo.toml"));
-    let out = env::var("OUT_DIR").expect("cargo says where");
+    let out = env::var("OUT_DIR").expect("cargo sets it");
     for (name, folder) in CRATES {
         let mut manifest = read(&Path::new(folder).join("Cargo.toml"));
         stand_alone(&mut manifest, &root["workspace"]);
         let text = format!("# Written by `acp-chain new`.\n\n{manifest}");
         let file = Path::new(&out).join(name).with_extension("toml");
-        fs::write(file, text).expect("it is written");
+        fs::write(file, text).expect("the manifest is writable");
     }
 }
 
 fn read(path: &Path) -> Table {
     println!("cargo:rerun-if-changed={}", path.display());
-    let text = fs::read_to_string(path).expect("it is here");
-    text.parse().expect("cargo has read it too")
+    let text = fs::read_to_string(path).expect("the manifest is readable");
+    text.parse().expect("cargo has parsed it")
 }
 
 fn stand_alone(manifest: &mut Table, workspace: &Value) {
-    // The tests stay here.
+    // The SDK in a project has no tests.
     for left in ["lints", "dev-dependencies"] {
         manifest.remove(left);
     }
@@ -71,7 +71,7 @@ fn is_inherited(value: &Value) -> bool {
     value.get("workspace").is_some()
 }
 
-/// A member's own settings for a dependency add to the workspace's.
+/// Resolves inherited dependencies. A member's own settings are added to the workspace's.
 fn dependencies(all: &mut Table, workspace: &Value) {
     for (name, value) in all {
         if !is_inherited(value) {

@@ -1,7 +1,5 @@
-//! A message on its way through a component, for `cargo xtask languages`: how long it takes, and how much memory the
-//! instance has after a thousand. Its arguments are components that change prompts; it prints a line of JSON for each.
-
-#![allow(missing_docs, reason = "a program of the developers'")]
+//! For `cargo xtask languages`: measures the time of a message through a component, and the memory of the instance
+//! after a thousand messages. The arguments are components that change prompts. Prints a line of JSON for each.
 
 #[allow(dead_code, reason = "other benches use the rest")]
 #[path = "../conductor/benches/stage/mod.rs"]
@@ -18,20 +16,20 @@ use acp_chain::sandbox::{Component, Engine, Guest};
 use bytes::Buf;
 use stage::Stage;
 
-/// How many messages each gets.
+/// The number of messages per component.
 const MESSAGES: usize = 1000;
 
 #[expect(clippy::disallowed_macros, reason = "programs read it")]
 fn main() {
     let paths = env::args().skip(1).filter(|path| !path.starts_with('-'));
-    // `cargo bench` without a choice of benches starts this too, and gives it none.
+    // `cargo bench` starts all benches, this one without arguments.
     for path in paths {
         let (micros, memory) = measure(Path::new(&path));
         println!(r#"{{"micros":{micros},"memory":{memory}}}"#);
     }
 }
 
-/// The median of the microseconds for a message, and the memory behind the last.
+/// The median time of a message in microseconds, and the memory in bytes after the last.
 fn measure(path: &Path) -> (f64, usize) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().expect("a runtime");
@@ -63,7 +61,7 @@ fn measure(path: &Path) -> (f64, usize) {
     (all[MESSAGES / 2], gauge.memory())
 }
 
-/// The microseconds until a prompt has left with what the proxy adds.
+/// The time in microseconds until the prompt is sent on with the text that the proxy adds.
 fn prompt(stage: &mut Stage, number: usize) -> f64 {
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":{number},"method":"session/prompt","params":{{"sessionId":"s","prompt":[{{"type":"text","text":"ping"}}]}}}}"#

@@ -1,6 +1,4 @@
-//! The parts of the host, each by itself: `cargo xtask bench --micro`.
-
-#![allow(missing_docs, reason = "a program of the developers'")]
+//! Benchmarks of single parts of the host: `cargo xtask bench --micro`.
 
 #[path = "../conductor/benches/stage/mod.rs"]
 mod stage;
@@ -30,7 +28,7 @@ criterion_group! {
 }
 criterion_main!(parts);
 
-/// Lines out of bytes.
+/// Splits bytes into lines.
 fn frames(criterion: &mut Criterion) {
     let runtime = runtime();
     let mut group = criterion.benchmark_group("frame");
@@ -54,7 +52,7 @@ fn frames(criterion: &mut Criterion) {
     }
 }
 
-/// The envelope of one line.
+/// Parses the envelope of one line.
 fn envelopes(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("envelope");
     for size in SIZES {
@@ -66,7 +64,7 @@ fn envelopes(criterion: &mut Criterion) {
     }
 }
 
-/// A message on its way through proxies: none, one without a sandbox, and real ones.
+/// Passes a message through no proxy, a proxy without a sandbox, and sandboxed ones.
 fn hops(criterion: &mut Criterion) {
     let runtime = runtime();
     let _guard = runtime.enter();
@@ -97,7 +95,7 @@ fn hops(criterion: &mut Criterion) {
     }
 }
 
-/// An instance of a component, and a component from the cache.
+/// Instantiates a component, and loads one from the cache.
 fn starts(criterion: &mut Criterion) {
     let runtime = runtime();
     let _guard = runtime.enter();
@@ -123,7 +121,7 @@ fn engine(cache: Option<&Path>) -> Engine {
     Engine::new(cache).expect("an engine")
 }
 
-/// The proxy of the tests that sees everything and forwards it.
+/// Loads the tests' proxy that sees and forwards all messages.
 fn load(engine: &Engine) -> Component {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("components");
     let folder = env::var_os("ACP_CHAIN_COMPONENTS").map_or(target, PathBuf::from);

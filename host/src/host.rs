@@ -1,8 +1,8 @@
-//! What the chains of a process share, and how a manifest's proxies become a chain's.
+//! The engine and the components that the chains of a process share, and the start of a manifest's proxies.
 //!
-//! Installed components are named by digest, so a [`Host`] has their code only once, for any number of connections.
-//! Everything that takes rights is in [`Host::load`]; code of components runs only from [`start`] on, and by then the
-//! rights may have been given up.
+//! Installed components are named by digest, so a [`Host`] loads each only once, for any number of connections. Only
+//! [`Host::load`] needs privileges. Components run only from [`start`] on, when the process may have dropped its
+//! privileges.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,28 +21,31 @@ use crate::sandbox::{Component, ComponentError, Directories, Engine, Guest};
 #[derive(Debug)]
 pub struct Host {
     engine: Engine,
-    /// The immutable ones.
+    /// The loaded components of installed extensions.
     installed: Mutex<HashMap<Digest, Component>>,
 }
 
-/// The component of a proxy, ready to be started; `None` for a program.
+/// The loaded component of a proxy; `None` for a native proxy.
 pub type Loaded = Option<Result<Guest, ComponentError>>;
 
-/// A proxy on its way into a chain.
+/// A proxy that is ready to be started.
 #[derive(Debug)]
 pub enum Ready {
     /// A component.
     Guest(Guest),
-    /// A component with this registration, which gets an instance when something comes for it.
+    /// A component with a known registration. It gets an instance when it receives its first message.
     Asleep(Guest, Registration),
-    /// A program, or why it does not run.
+    /// A native proxy, or why it does not run.
     Native(Result<Native, Failure>),
-    /// A component that cannot be compiled, and why.
+    /// A component that cannot be compiled: its failure policy applies.
     Uncompiled(Failure),
 }
 
 impl Ready {
-    /// A component as it was loaded. An error of its own is left to what the user wants in that case.
+    /// Wraps a loaded component.
+    ///
+    /// # Errors
+    /// If it cannot be read. A component that cannot be compiled is [`Ready::Uncompiled`].
     pub fn loaded(loaded: Result<Guest, ComponentError>) -> Result<Self, ComponentError> {
         match loaded {
             Ok(guest) => Ok(Self::Guest(guest)),
@@ -57,7 +60,7 @@ impl Ready {
 /// The proxies of a manifest, in the order of the chain.
 #[derive(Debug, Default)]
 pub struct StartedProxies {
-    /// The client's neighbour first.
+    /// The started proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
     /// Notices for the user.
     pub notices: Vec<String>,
@@ -73,8 +76,8 @@ impl Host {
         }
     }
 
-    /// Loads the components of a manifest concurrently, in its order. `loading` wraps each load with the proxy's id, as
-    /// it may take seconds. The directories are those of the proxies, in the same order.
+    /// Loads the components of a manifest concurrently. The result, and `directories`, are in the manifest's order.
+    /// `loading` gets each proxy's id and runs its load, which may take seconds.
     pub fn load(
         &self,
         manifest: &Manifest,
@@ -102,7 +105,7 @@ impl Host {
         proxies.into_par_iter().map(load).collect()
     }
 
-    /// Loads a component from wherever it is.
+    /// Loads a component from its location.
     pub fn component(&self, location: &Location) -> Result<Component, ComponentError> {
         let engine = &self.engine;
         match location {
@@ -132,16 +135,17 @@ impl Host {
         if let Some(component) = installed().get(&digest) {
             return Ok(component.clone());
         }
-        // Others load theirs meanwhile.
+        // Not under the lock: others load their components meanwhile.
         let component = load()?;
         Ok(installed().entry(digest).or_insert(component).clone())
     }
 }
 
-/// Starts the proxies of a manifest, in its order. From here on their code runs. Those that may sleep do so after being
-/// idle for this long.
+/// Starts the proxies of a manifest, in its order: from here on their code runs. Those that may sleep are put to sleep
+/// after being idle for `sleep_after`.
 ///
-/// An error if one does not start, or cannot guard, unless it may be bypassed.
+/// # Errors
+/// If a proxy does not start, or lacks the powers of a guard, and its `on-failure` is not `bypass`.
 pub async fn start(
     manifest: &Manifest,
     proxies: impl IntoIterator<Item = Ready>,
@@ -157,7 +161,7 @@ pub async fn start(
         if let Some(why) = entry.cannot_guard() {
             let id = &entry.id;
             all.notices
-                .push(format!("the guard `{id}` does not guard all: {why}"));
+                .push(format!("the guard `{id}` cannot guard everything: {why}"));
         }
         match started {
             Ok(proxy) => all.proxies.push(proxy),
@@ -165,9 +169,10 @@ pub async fn start(
                 let (id, details) = (&entry.id, failure.details());
                 tracing::error!(target: Failure::TARGET, "the proxy `{id}` did not start: {failure}{details}");
                 if entry.on_failure != Some(FailurePolicy::Bypass) {
-                    let wrong = match is_uncompiled {
-                        true => failure.to_string(),
-                        false => format!("it did not start: {failure}"),
+                    let wrong = if is_uncompiled {
+                        failure.to_string()
+                    } else {
+                        format!("it did not start: {failure}")
                     };
                     return Err(manifest.about(entry, &wrong));
                 }
@@ -179,13 +184,13 @@ pub async fn start(
         }
     }
     if manifest.order == Order::GuardsLast {
-        // The others stay in order, as do the guards.
+        // The sort is stable: guards, and other proxies, keep their order.
         all.proxies.sort_by_key(Member::is_guard);
     }
     Ok(all)
 }
 
-/// A proxy of the chain: one that starts now, or sleeps.
+/// Starts one proxy, unless it sleeps.
 async fn member(
     entry: &ProxyEntry,
     ready: Ready,
@@ -215,7 +220,7 @@ async fn start_guest(
     let registration = &started.registration;
     entry.check_declared(registration).map_err(Failure::new)?;
     for subscription in &registration.subscriptions {
-        tracing::debug!(proxy = entry.id, "asks for {subscription}");
+        tracing::debug!(proxy = entry.id, "subscribes to {subscription}");
     }
     if !registration.offers.is_empty() && !guest.grant.has("tools") {
         let (id, offers) = (&entry.id, registration.offers);

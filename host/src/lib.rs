@@ -12,7 +12,7 @@
 //! use acp_chain::transport::Transport;
 //! use tokio::io::{AsyncRead, AsyncWrite};
 //!
-//! /// Serves a client with an agent behind one proxy, until either is gone.
+//! /// Serves a client with an agent behind one proxy, until either closes its streams.
 //! async fn host(
 //!     (from_client, to_client): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
 //!     (from_agent, to_agent): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
@@ -35,15 +35,15 @@
 //! # let proxy = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/components/shout-rust.wasm");
 //! # let ((client, its), (agent, theirs)) = (tokio::io::duplex(4096), tokio::io::duplex(4096));
 //! # let (mut client, (from_chain, mut agent)) = (client, tokio::io::split(agent));
-//! # let mut heard = BufReader::new(from_chain).lines();
+//! # let mut received = BufReader::new(from_chain).lines();
 //! # let turn = async {
 //! #     client.write_all(br#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#).await?;
 //! #     client.write_all(b"\n").await?;
-//! #     assert!(heard.next_line().await?.unwrap_or_default().contains("initialize"));
+//! #     assert!(received.next_line().await?.unwrap_or_default().contains("initialize"));
 //! #     let prompt = r#"{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"hello"}]}}"#;
 //! #     agent.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":1}}\n").await?;
 //! #     client.write_all(format!("{prompt}\n").as_bytes()).await?;
-//! #     assert!(heard.next_line().await?.unwrap_or_default().contains("HELLO"));
+//! #     assert!(received.next_line().await?.unwrap_or_default().contains("HELLO"));
 //! #     std::io::Result::Ok(())
 //! # };
 //! # let hosted = host(tokio::io::split(its), tokio::io::split(theirs), &proxy);
@@ -51,10 +51,11 @@
 //! # }
 //! ```
 //!
-//! A proxy's grant lists its powers, and its limits bound its resources: without a grant it sees nothing. [`manifest`]
-//! reads both from files, and `chain::serve` takes any [`transport`].
+//! A proxy's grant lists its powers, and its limits bound its resources. Without a grant, a proxy sees no messages.
+//! [`manifest`] reads both from files, and `chain::serve` takes any [`transport`].
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 pub mod cli;
 pub mod conformance;

@@ -32,9 +32,10 @@ pub fn entry(id: &str, component: &str, terms: &str) -> String {
     let path = host::component(component);
     let path = path.display();
     let names = |key| terms.lines().any(|line| line.trim_start().starts_with(key));
-    let granted = match names("powers") || names("methods") {
-        true => "",
-        false => powers::everything(),
+    let granted = if names("powers") || names("methods") {
+        ""
+    } else {
+        powers::everything()
     };
     format!("[[proxy]]\nid = {id:?}\npath = '{path}'\n{granted}{terms}\n")
 }

@@ -254,12 +254,13 @@ pub fn executable(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut input = writer.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
     input.write_all(content.as_ref())?;
     drop(input);
-    match writer.wait()?.success() {
-        true => Ok(()),
-        false => Err(io::Error::other(format!(
+    if writer.wait()?.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other(format!(
             "{} is not written",
             path.display()
-        ))),
+        )))
     }
 }
 
@@ -500,9 +501,10 @@ pub const EXTENSIONS: [&str; 5] = ["rules", "todo", "project-map", "permissions"
 
 /// What our extensions ask for; all others may do everything.
 fn grant(id: &str, name: &str) -> Grant {
-    match EXTENSIONS.contains(&name) {
-        true => asked(id, &component(name)),
-        false => powers::grant(id),
+    if EXTENSIONS.contains(&name) {
+        asked(id, &component(name))
+    } else {
+        powers::grant(id)
     }
 }
 

@@ -36,9 +36,10 @@ impl Passing {
     /// A proxy of today's dialect, or of the older one, whose ids are strings or numbers.
     #[must_use]
     pub fn new(older: bool, strings: bool) -> Self {
-        let (initialize, successor) = match older {
-            true => ("_proxy/initialize", "_proxy/successor"),
-            false => ("proxy/initialize", "proxy/successor"),
+        let (initialize, successor) = if older {
+            ("_proxy/initialize", "_proxy/successor")
+        } else {
+            ("proxy/initialize", "proxy/successor")
         };
         Self {
             initialize,
@@ -98,9 +99,10 @@ impl Passing {
         to_successor: bool,
     ) -> String {
         let id = id.map_or(String::new(), |theirs| {
-            let own = match self.strings {
-                true => quoted(&format!("own-{}", self.asked)),
-                false => self.asked.to_string(),
+            let own = if self.strings {
+                quoted(&format!("own-{}", self.asked))
+            } else {
+                self.asked.to_string()
             };
             self.asked += 1;
             let member = format!(r#","id":{own}"#);
@@ -110,11 +112,12 @@ impl Passing {
         let method = quoted(method);
         let params = params.map_or(String::new(), |params| format!(r#","params":{params}"#));
         let successor = self.successor;
-        match to_successor {
-            false => format!(r#"{{"jsonrpc":"2.0"{id},"method":{method}{params}}}"#),
-            true => format!(
+        if to_successor {
+            format!(
                 r#"{{"jsonrpc":"2.0"{id},"method":"{successor}","params":{{"method":{method}{params}}}}}"#
-            ),
+            )
+        } else {
+            format!(r#"{{"jsonrpc":"2.0"{id},"method":{method}{params}}}"#)
         }
     }
 

@@ -29,9 +29,10 @@ pub fn exchanges(wanted: impl Fn(&Method) -> bool) -> BoxedStrategy<Exchange> {
         .prop_map(|(method, params, answer, fails)| Exchange {
             method,
             params: method.params(&params),
-            outcome: match fails {
-                true => method.error(&answer).map(Err),
-                false => method.result(&answer).map(Ok),
+            outcome: if fails {
+                method.error(&answer).map(Err)
+            } else {
+                method.result(&answer).map(Ok)
             },
         })
         .boxed()

@@ -82,9 +82,10 @@ pub fn run(workspace: &Workspace, options: &Options) -> Result<ExitCode> {
     if options.serve {
         return serve::run(workspace, &progress, options);
     }
-    match options.micro {
-        true => micro(workspace, &progress),
-        false => harness(workspace, &progress, options),
+    if options.micro {
+        micro(workspace, &progress)
+    } else {
+        harness(workspace, &progress, options)
     }
 }
 
@@ -167,9 +168,10 @@ fn ended(command: &mut Command) -> Result<ExitCode> {
     let status = command
         .status()
         .with_context(|| format!("{program} could not be started"))?;
-    Ok(match status.success() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 

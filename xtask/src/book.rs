@@ -51,8 +51,9 @@ fn test(workspace: &Workspace, args: &[&str], variable: &str) -> Result<ExitCode
         .env(variable, "1")
         .current_dir(workspace.path(""))
         .status()?;
-    Ok(match status.success() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if status.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }

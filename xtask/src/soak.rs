@@ -68,8 +68,9 @@ pub fn run(workspace: &Workspace, minutes: u64) -> Result<ExitCode> {
     let report = Report::new(counts, &log, &samples);
     println!("{report}");
     println!("\nThe log: {}", folder.join("acp-chain.log").display());
-    Ok(match report.complaints().is_empty() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if report.complaints().is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }

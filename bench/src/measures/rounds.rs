@@ -66,9 +66,10 @@ pub fn round_trips(
     large: bool,
     watchdog: &Watchdog,
 ) -> Result<Noise> {
-    let (what, size, rounds, least) = match large {
-        false => (ROUND_TRIPS, 0, effort.rounds, LEAST),
-        true => (LARGE_ROUND_TRIPS, LARGE, effort.large_rounds, LEAST_LARGE),
+    let (what, size, rounds, least) = if large {
+        (LARGE_ROUND_TRIPS, LARGE, effort.large_rounds, LEAST_LARGE)
+    } else {
+        (ROUND_TRIPS, 0, effort.rounds, LEAST)
     };
     let (all, noise) = in_turn(live, what, rounds, watchdog, |running, found| {
         let (begin, first) = (Instant::now(), found.samples.len());
@@ -89,9 +90,10 @@ pub fn round_trips(
             p999_us,
             cpu_s: found.cpu_s,
         });
-        match large {
-            false => live.figures.round_trip = trip,
-            true => live.figures.large_round_trip = trip,
+        if large {
+            live.figures.large_round_trip = trip;
+        } else {
+            live.figures.round_trip = trip;
         }
     }
     Ok(noise)

@@ -39,9 +39,10 @@ pub fn beside(all: &[Beside]) -> String {
     }
     let mut text = String::new();
     section(&mut text, "Times the cost before", &HEAD, rows);
-    text += match worse.is_empty() {
-        true => "No figure is worse by more than 5 %.\n",
-        false => "Worse by more than 5 %:\n\n",
+    text += if worse.is_empty() {
+        "No figure is worse by more than 5 %.\n"
+    } else {
+        "Worse by more than 5 %:\n\n"
     };
     for figure in worse {
         text += &figure;

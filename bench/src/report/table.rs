@@ -73,9 +73,10 @@ fn targets(report: &Report, text: &mut String) {
 
 fn noise(report: &Report, text: &mut String) {
     let rows = report.noise.iter().map(|noise| {
-        let verdict = match noise.uncertainty <= QUIET {
-            true => "",
-            false => "**no ratios: the machine was not quiet**",
+        let verdict = if noise.uncertainty <= QUIET {
+            ""
+        } else {
+            "**no ratios: the machine was not quiet**"
         };
         vec![
             noise.what.to_owned(),

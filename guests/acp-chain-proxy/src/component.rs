@@ -66,9 +66,10 @@ impl<P: Exported> Guest for Component<P> {
 
 /// The text of a body. It is empty if the subscription is without body.
 pub(crate) fn body(text: String) -> Json {
-    match text.is_empty() {
-        true => Json::null(),
-        false => Json::from_host(text),
+    if text.is_empty() {
+        Json::null()
+    } else {
+        Json::from_host(text)
     }
 }
 

@@ -63,9 +63,10 @@ impl Json {
     /// JSON from the host, which most proxies only pass on: it is not checked here.
     pub(crate) fn from_host(text: String) -> Self {
         let value = text.trim_matches([' ', '\t', '\n', '\r']);
-        match value.len() == text.len() {
-            true => Self(Node::Raw(text.into())),
-            false => Self(Node::Raw(value.into())),
+        if value.len() == text.len() {
+            Self(Node::Raw(text.into()))
+        } else {
+            Self(Node::Raw(value.into()))
         }
     }
 

@@ -132,6 +132,7 @@
 //! [grant just these](testing::Host::powers).
 //!
 //! **Tests need no host.** [`testing`] plays the host for `cargo test`.
+#![warn(missing_docs)]
 
 #[doc(hidden)]
 pub mod bindings;

@@ -253,9 +253,12 @@ impl Host {
             Kind::Request => instance::on_request(Request { head, params }),
             Kind::Notification => instance::on_notification(Notification { head, params }),
             Kind::Response => {
-                let hide = |error: Error| match readable {
-                    true => error,
-                    false => Error::new(error.code, ""),
+                let hide = |error: Error| {
+                    if readable {
+                        error
+                    } else {
+                        Error::new(error.code, "")
+                    }
                 };
                 let outcome = body.map(|_| params).map_err(hide);
                 instance::on_response(Response { head, outcome })

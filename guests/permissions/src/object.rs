@@ -92,9 +92,10 @@ impl Reader {
 
 /// Whether some parser takes this name for that member.
 fn is_read_as(given: &str, name: &str) -> bool {
-    match given.is_ascii() {
-        true => given.eq_ignore_ascii_case(name),
-        false => fold(given) == fold(name),
+    if given.is_ascii() {
+        given.eq_ignore_ascii_case(name)
+    } else {
+        fold(given) == fold(name)
     }
 }
 

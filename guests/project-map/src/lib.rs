@@ -189,9 +189,10 @@ impl Resources for ProjectMap {
                  lead: what the tool `outline` gives without paths.",
             )
             .mime_type("application/json");
-        match self.seen.client_reads() {
-            true => vec![map],
-            false => Vec::new(),
+        if self.seen.client_reads() {
+            vec![map]
+        } else {
+            Vec::new()
         }
     }
 

@@ -19,14 +19,18 @@ impl Project {
     /// directory.
     pub(crate) fn name(&self, path: &str) -> Result<String, String> {
         let path = path.trim();
-        let whole = match path::is_absolute(path) {
-            true => path::normal(path),
-            false => path::normal(&format!("{}/{}", self.normal, path.replace('\\', "/"))),
+        let whole = if path::is_absolute(path) {
+            path::normal(path)
+        } else {
+            path::normal(&format!("{}/{}", self.normal, path.replace('\\', "/")))
         };
         let within = whole.strip_prefix(&self.normal);
-        let name = within.and_then(|name| match self.normal.ends_with('/') {
-            true => Some(name),
-            false => name.strip_prefix('/'),
+        let name = within.and_then(|name| {
+            if self.normal.ends_with('/') {
+                Some(name)
+            } else {
+                name.strip_prefix('/')
+            }
         });
         match name {
             Some(name) if !name.is_empty() => Ok(name.to_owned()),

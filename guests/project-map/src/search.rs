@@ -33,9 +33,10 @@ impl Search {
         if !regex && !ignore_case {
             return Ok(Self::Text(pattern.to_owned()));
         }
-        let pattern = match regex {
-            true => pattern.to_owned(),
-            false => escaped(pattern),
+        let pattern = if regex {
+            pattern.to_owned()
+        } else {
+            escaped(pattern)
         };
         let syntax = syntax::Config::new()
             .unicode(false)

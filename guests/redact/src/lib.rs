@@ -362,9 +362,10 @@ impl Redact {
         let path: String = request.params.at("/path").unwrap_or_default();
         let session = session(&request.head);
         let Some(content) = request.params.at::<String>("/content") else {
-            return Ok(match has_marker(&request.params)? {
-                true => refuse(session, &path, &HALF),
-                false => Action::Forward,
+            return Ok(if has_marker(&request.params)? {
+                refuse(session, &path, &HALF)
+            } else {
+                Action::Forward
             });
         };
         let given = self.state.given.borrow();

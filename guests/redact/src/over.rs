@@ -31,9 +31,10 @@ impl Over {
 
     /// Whether more may follow a chunk of a session.
     pub(crate) fn end_of(&self, session: &str) -> End {
-        match self.0.borrow().contains(session) {
-            true => End::Here,
-            false => End::Open,
+        if self.0.borrow().contains(session) {
+            End::Here
+        } else {
+            End::Open
         }
     }
 }

@@ -94,13 +94,14 @@ impl Streams {
         stream.identity = identity;
         stream.age = Age::New;
         let decided = marking.next(&mut stream.tail, text, end)?;
-        stream.last = match stream.tail.is_empty() {
-            true => None,
-            false => Some(Last {
+        stream.last = if stream.tail.is_empty() {
+            None
+        } else {
+            Some(Last {
                 params: params(),
                 pointer,
                 coding,
-            }),
+            })
         };
         if stream.size() - stream.tail.len() > AROUND {
             return Err("a chunk has too much beside its text to be looked at".into());

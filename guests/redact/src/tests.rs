@@ -816,7 +816,7 @@ fn what_is_wrong_with_the_configuration_is_named() {
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "(" }] }),
-            "the regex of the pattern `a` is not right",
+            "the regex of the pattern `a` is invalid",
         ),
         (
             json!({ "patterns": [{ "name": "a", "regex": "a*" }] }),

@@ -1,11 +1,12 @@
-//! What the Agent Client Protocol says of its methods: who sends them, and what they do to a connection, a session or a
-//! turn; what updates do to a conversation; when a turn begins and ends; and the codes of errors. Whoever has to know
-//! takes it from here.
+//! Facts about the Agent Client Protocol: which side sends each method, and its effect on a connection, a session or a
+//! turn; the effect of updates on a conversation; when a turn begins and ends; and the codes of errors. All other
+//! crates use these tables.
 //!
 //! Invariants: every method of both versions' schemas has a row, and nothing here grants anything.
 
 #![no_std]
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 extern crate alloc;
 
@@ -15,26 +16,26 @@ mod updates;
 pub use turns::{ACKNOWLEDGED, Answered, Turns};
 pub use updates::{Change, UPDATES};
 
-/// What a message of a method does.
+/// The effect of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Life {
     /// It begins the connection.
     Connects,
     /// It begins a session, which its answer names.
     Begins,
-    /// It continues a session that the agent has kept: what was said in it may come again, before the answer.
+    /// It continues a session that the agent has kept: the agent may replay the session's messages before the answer.
     Loads,
-    /// It begins a session, which its answer names, with what was said in another.
+    /// It begins a session, which its answer names, with the history of another.
     Forks,
-    /// It ends a running session. `session/delete` does not: it only takes one off the list.
+    /// It ends a running session. `session/delete` does not: it only removes a session from the list.
     Ends,
     /// It opens a turn.
     Prompts,
     /// It stops the turns of a session.
     Stops,
-    /// It asks the user.
+    /// It asks the user for a decision or an input.
     Asks,
-    /// It withdraws a request.
+    /// It cancels a request.
     Withdraws,
     /// None of these.
     Serves,
@@ -53,12 +54,12 @@ pub enum Sender {
     Neighbour,
 }
 
-/// Where a method's messages belong.
+/// The scope of a method's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// To a running session, which they name in `sessionId`.
+    /// A running session, which the messages name in `sessionId`.
     Session,
-    /// To the connection, or to a session only if they name one.
+    /// The connection, or a session only if the messages name one.
     Connection,
 }
 
@@ -69,14 +70,14 @@ pub struct Method {
     pub name: &'static str,
     /// The side that sends it.
     pub sender: Sender,
-    /// What it does.
+    /// Its effect.
     pub life: Life,
-    /// Where its messages belong.
+    /// The scope of its messages.
     pub scope: Scope,
 }
 
 impl Scope {
-    /// That of a method; [`Connection`](Self::Connection) for one that the protocol does not know.
+    /// The scope of a method; [`Connection`](Self::Connection) for an unknown one.
     #[must_use]
     pub fn of(method: &str) -> Self {
         let row = METHODS.iter().find(|row| row.name == method);
@@ -84,13 +85,13 @@ impl Scope {
     }
 }
 
-/// The error codes that we send or look for (JSON-RPC 2.0 §5.1, and ACP's own).
+/// The error codes that this program sends or looks for (JSON-RPC 2.0 §5.1, and ACP's own).
 pub mod code {
     /// The line was not JSON.
     pub const PARSE_ERROR: i64 = -32700;
     /// The JSON was not a request, notification or response, or came out of turn.
     pub const INVALID_REQUEST: i64 = -32600;
-    /// The receiver does not know the method.
+    /// The receiver does not support the method.
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// The receiver cannot use the request's params.
     pub const INVALID_PARAMS: i64 = -32602;
@@ -100,7 +101,7 @@ pub mod code {
     pub const AUTH_REQUIRED: i64 = -32000;
     /// There is no such resource, file or session.
     pub const RESOURCE_NOT_FOUND: i64 = -32002;
-    /// The request was withdrawn by its sender (RFD request-cancellation).
+    /// The request was cancelled by its sender (RFD request-cancellation).
     pub const REQUEST_CANCELLED: i64 = -32800;
 }
 
@@ -112,15 +113,15 @@ pub const NEW: &str = "session/new";
 pub const PROMPT: &str = "session/prompt";
 /// The notification that stops a session's turns.
 pub const CANCEL: &str = "session/cancel";
-/// The notification by which the agent says all that belongs to a session.
+/// The notification with which the agent sends everything that belongs to a session.
 pub const UPDATE: &str = "session/update";
 /// The agent's request for a permission.
 pub const PERMISSION: &str = "session/request_permission";
 /// The agent's request for the text of a file.
 pub const READ: &str = "fs/read_text_file";
-/// The agent's question to the user.
+/// The agent's request for input by the user.
 pub const ELICITATION: &str = "elicitation/create";
-/// The notification that withdraws a request.
+/// The notification that cancels a request.
 pub const CANCEL_REQUEST: &str = "$/cancel_request";
 
 macro_rules! methods {
@@ -136,7 +137,7 @@ macro_rules! methods {
         ];
 
         impl Life {
-            /// What a method does; [`Serves`](Self::Serves) for one that the protocol does not know.
+            /// The effect of a method; [`Serves`](Self::Serves) for an unknown one.
             #[must_use]
             #[inline]
             pub fn of(method: &str) -> Self {
@@ -215,7 +216,7 @@ impl Life {
         self.sets_up() || matches!(self, Self::Connects | Self::Ends)
     }
 
-    /// Whether there is a history, which the agent may tell before it answers.
+    /// Whether the session has a history, which the agent may replay before it answers.
     #[must_use]
     pub const fn has_history(self) -> bool {
         matches!(self, Self::Loads | Self::Forks)

@@ -1,8 +1,9 @@
-//! The turns of a connection, by what its messages say.
+//! The turns of a connection, tracked by its messages.
 //!
-//! In version 1, the answer to a prompt ends its turn (v1, Prompt Turn). From version 2 on, it only says that the agent
-//! has the prompt; the agent then says whether it works in a session, also unasked, and its turn is over when it is idle
-//! (v2, Prompt Lifecycle). An error ends a turn in either version, and so does an answer with a reason why it stopped.
+//! In version 1, the answer to a prompt ends its turn (v1, Prompt Turn). From version 2 on, the answer only confirms
+//! that the agent has the prompt. The agent then reports when it works in a session, also without a prompt, and the
+//! turn ends when the agent is idle (v2, Prompt Lifecycle). An error ends a turn in either version, and so does an
+//! answer with a stop reason.
 
 use alloc::collections::BTreeMap;
 use core::borrow::Borrow;
@@ -10,21 +11,21 @@ use core::borrow::Borrow;
 /// The first version in which the answer to a prompt does not end its turn.
 pub const ACKNOWLEDGED: u64 = 2;
 
-/// The turns that go on after their prompts are answered: at most one in each session, with what a reader keeps of it.
+/// The turns that go on after their prompts are answered: at most one in each session, with the caller's data about it.
 #[derive(Clone, Debug)]
 pub struct Turns<S, T> {
     acknowledges: bool,
     running: BTreeMap<S, T>,
 }
 
-/// What the answer to a prompt says of its turn.
+/// The state of a turn after the answer to its prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answered<T> {
-    /// It is over.
+    /// The turn has ended.
     Over(T),
-    /// It goes on.
+    /// The turn goes on.
     Runs,
-    /// It is a part of the one that runs in its session.
+    /// The prompt joins the turn that runs in its session.
     Joins(T),
 }
 
@@ -38,7 +39,7 @@ impl<S: Ord, T> Turns<S, T> {
         }
     }
 
-    /// Client and agent agree on a version.
+    /// Sets the version that client and agent have negotiated.
     pub const fn agree(&mut self, version: u64) {
         self.acknowledges = version >= ACKNOWLEDGED;
     }
@@ -49,7 +50,8 @@ impl<S: Ord, T> Turns<S, T> {
         self.acknowledges
     }
 
-    /// A prompt is answered. With an error or a reason, the answer says itself that the turn is over.
+    /// Notes that a prompt is answered. `says_end` tells whether the answer is an error or has a stop reason, which
+    /// ends the turn.
     pub fn answer(&mut self, session: S, turn: T, says_end: bool) -> Answered<T> {
         if says_end || !self.acknowledges {
             return Answered::Over(turn);
@@ -61,14 +63,15 @@ impl<S: Ord, T> Turns<S, T> {
         Answered::Runs
     }
 
-    /// The agent says that it works in a session. Of a turn that begins with that, this is kept, if anything.
+    /// Notes that the agent works in a session. If a turn begins with that, the result of `begin` is kept; `None` keeps
+    /// no turn.
     pub fn work(&mut self, session: S, begin: impl FnOnce() -> Option<T>) {
         if self.acknowledges && !self.running.contains_key(&session) {
             self.running.extend(begin().map(|turn| (session, turn)));
         }
     }
 
-    /// The agent says that it is idle in a session, or the session ends. Returns the turn that is over.
+    /// Notes that the agent is idle in a session, or that the session ends. Returns the turn that has ended.
     pub fn end<Q: Ord + ?Sized>(&mut self, session: &Q) -> Option<T>
     where
         S: Borrow<Q>,
@@ -76,7 +79,7 @@ impl<S: Ord, T> Turns<S, T> {
         self.running.remove(session)
     }
 
-    /// The connection ends, and with it all turns.
+    /// Ends all turns, as the connection ends.
     pub fn clear(&mut self) {
         self.running.clear();
     }
@@ -109,7 +112,7 @@ impl<S: Ord, T> Turns<S, T> {
         self.running.len()
     }
 
-    /// Whether none runs.
+    /// Whether no turn runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.running.is_empty()
@@ -127,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn in_version_1_the_answer_ends_the_turn_whatever_the_agent_says_of_itself() {
+    fn in_version_1_the_answer_ends_the_turn_whatever_state_the_agent_reports() {
         let mut turns = Turns::new();
         turns.work("s", || Some(1));
         assert_eq!(turns.answer("s", 2, false), Answered::Over(2));

@@ -1,13 +1,13 @@
-//! The kinds of updates by which an agent says what belongs to a session.
+//! The kinds of session updates.
 
-/// What an update does to the conversation that a client shows.
+/// The effect of an update on the conversation that a client shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// It appends to a text or an output: a secret may begin in one of them and end in the next.
+    /// It appends to a text or an output: a secret may begin in one update and end in the next.
     Appends,
     /// It sets or removes a part of the conversation.
     Sets,
-    /// It adds nothing to the conversation, and so may come between two that append to a text.
+    /// It adds nothing to the conversation, and so may occur between two updates that append to a text.
     Aside,
 }
 
@@ -17,7 +17,7 @@ macro_rules! updates {
         pub const UPDATES: &[&str] = &[$($name,)*];
 
         impl Change {
-            /// That of an update of this kind. One that the protocol does not know appends if its name says so.
+            /// The effect of an update of this kind. An unknown kind appends if its name ends with `_chunk`.
             #[must_use]
             pub fn of(kind: &str) -> Self {
                 match kind {
@@ -74,7 +74,7 @@ mod tests {
 
     use super::{Change, UPDATES};
 
-    /// What the schema of a version says of each kind: the actions of its annotation `x-state`.
+    /// The actions of each kind in the schema of a version, by the annotation `x-state`.
     fn kinds(schema: &str) -> BTreeMap<String, Vec<Value>> {
         let schema: Value = serde_json::from_str(schema).unwrap();
         let update = &schema["$defs"]["SessionUpdate"];
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_the_schemas_has_a_row_and_those_append_that_the_schema_says() {
+    fn every_kind_of_the_schemas_has_a_row_with_the_effect_that_the_schema_gives() {
         let first = kinds(include_str!("../../messages/schema/v1.json"));
         let second = kinds(include_str!("../../messages/schema/v2.json"));
         assert!(first.len() > 10 && second.len() > 20);

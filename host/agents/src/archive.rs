@@ -1,6 +1,6 @@
 //! Unpacks archives, which may be hostile: nothing escapes the target folder, no link leads out of it, and the size and
 //! the number of files are limited. As with `tar`, an entry replaces an earlier one of its name, and a link that cannot
-//! be made is left out, of which there is a note. Nothing is ever written through a link.
+//! be made is left out, with a note. Nothing is ever written through a link.
 
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ use self::unpacked::Unpacked;
 use crate::error::Error;
 use crate::location::Location;
 
-/// Packed files that are not unpacked here.
+/// Endings of packed files that are not supported.
 const UNKNOWN: [&str; 15] = [
     ".tar", ".gz", ".bz2", ".xz", ".txz", ".zst", ".tzst", ".lz", ".tlz", ".lz4", ".lzma", ".br",
     ".7z", ".rar", ".cab",
@@ -57,7 +57,8 @@ pub fn unpack(
         () if ends(&[".tar.bz2", ".tbz2"]) => Format::Bzip2,
         () if ends(&INSTALLERS) => {
             return Err(wrong(
-                "it is for an installer, which acp-chain is not".to_owned(),
+                "it is for an installer of the operating system, which acp-chain does not run"
+                    .to_owned(),
             ));
         }
         () if ends(&UNKNOWN) => {
@@ -85,7 +86,8 @@ pub fn inside(path: &Path) -> Option<PathBuf> {
     inside_on(path, cfg!(windows))
 }
 
-/// The same on a system. On Windows, `D:x` behind a `/` is a part that leads to another drive, and `x:y` is a stream.
+/// A normalized path within a folder, on Windows or another system. On Windows, `D:x` behind a `/` is a part that leads
+/// to another drive, and `x:y` is a stream.
 fn inside_on(path: &Path, is_windows: bool) -> Option<PathBuf> {
     let leads_elsewhere = |name: &OsStr| {
         let name = name.as_encoded_bytes();

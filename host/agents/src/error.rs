@@ -11,24 +11,18 @@ use crate::kind::Kind;
 pub enum Error {
     /// The system reports an error about a file.
     #[error("{}: {error}", path.display())]
-    Disk {
-        /// The file.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
-    /// Something could not be fetched from a web server, in the fetcher's words.
+    Disk { path: PathBuf, error: io::Error },
+    /// Something could not be fetched from a web server, in the words of [`Web::get`](crate::Web::get).
     #[error("{0}")]
     Web(String),
     /// The kind of location is unknown.
     #[error(
-        "`{0}` is not a location that acp-chain knows: give an `https:` URL, or the path of a file"
+        "`{0}` is not a location that acp-chain supports: give an `https:` URL, or the path of a file"
     )]
     Location(String),
     /// A file is too large.
     #[error("{what}: it is larger than {} MiB", most >> 20)]
     TooLarge {
-        /// The file.
         what: String,
         /// The maximum, in bytes.
         most: u64,
@@ -38,7 +32,6 @@ pub enum Error {
     NoRegistry {
         /// Its source.
         from: String,
-        /// The error.
         wrong: String,
     },
     /// A registry has no such agent.
@@ -49,7 +42,6 @@ pub enum Error {
     Unknown {
         /// The user's spelling.
         name: String,
-        /// The registry.
         from: String,
         /// A similar name.
         near: Option<String>,
@@ -57,11 +49,8 @@ pub enum Error {
     /// An entry of a registry cannot be used.
     #[error("{from}: the agent `{name}` {wrong}")]
     Entry {
-        /// The agent.
         name: String,
-        /// The registry.
         from: String,
-        /// The error.
         wrong: String,
     },
     /// The agent is not installed.
@@ -77,7 +66,7 @@ pub enum Error {
     },
     /// The agent is already installed.
     #[error(
-        "an agent `{0}` is installed already: `acp-chain agent update {0}` looks for a newer version, and `acp-chain agent remove {0}` makes room for another"
+        "an agent `{0}` is installed already: `acp-chain agent update {0}` looks for a newer version, and `acp-chain agent remove {0}` removes it"
     )]
     Taken(String),
     /// The name is invalid.
@@ -88,17 +77,14 @@ pub enum Error {
     /// A record cannot be read.
     #[error("{}: {wrong}; `acp-chain agent remove {name}` and `acp-chain agent add {name}` recreate it", path.display())]
     Record {
-        /// The agent.
         name: String,
-        /// Its record.
+        /// The record of the agent.
         path: PathBuf,
-        /// The error.
         wrong: String,
     },
     /// Installed files are missing.
-    #[error("the agent `{name}` is broken: {} is gone; {}", path.display(), kind.repair(name))]
+    #[error("the agent `{name}` is broken: {} is missing; {}", path.display(), kind.repair(name))]
     Broken {
-        /// The agent.
         name: String,
         /// The missing path.
         path: PathBuf,
@@ -122,10 +108,9 @@ pub enum Error {
     },
     /// A version has changed its content.
     #[error(
-        "{what} claims to be version {version}, like yours, but differs: {actual} was {before}. Its publisher has put something else under the same version; nothing was changed. Ask them why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` take it all the same"
+        "{what} claims to be version {version}, like yours, but differs: {actual} was {before}. Its publisher has put something else under the same version; nothing was changed. Ask the publisher why; `acp-chain agent remove {name}` and `acp-chain agent add {name}` install it anyway"
     )]
     Moved {
-        /// The agent.
         name: String,
         /// Its source.
         what: String,
@@ -138,24 +123,13 @@ pub enum Error {
     },
     /// An archive cannot be unpacked.
     #[error("{archive}: {wrong}; nothing was installed")]
-    Archive {
-        /// The archive.
-        archive: String,
-        /// The error.
-        wrong: String,
-    },
+    Archive { archive: String, wrong: String },
     /// A package cannot be launched.
     #[error("{package}: {wrong}; nothing was installed")]
-    Package {
-        /// The package.
-        package: String,
-        /// The error.
-        wrong: String,
-    },
+    Package { package: String, wrong: String },
     /// An installer program is missing.
     #[error("`{program}` is not in PATH, and this agent needs it: {next}")]
     NoProgram {
-        /// The program.
         program: String,
         /// Where to get it.
         next: &'static str,
@@ -169,14 +143,14 @@ pub enum Error {
     )]
     NotText(String),
     /// An installer failed.
-    #[error("`{command}` {how}; nothing was installed{}", if said.is_empty() { "" } else { ". It said:" })]
+    #[error("`{command}` {how}; nothing was installed{}", if output.is_empty() { "" } else { ". Its output:" })]
     Tool {
         /// The whole command.
         command: String,
-        /// How it ended.
+        /// How the program ended.
         how: String,
         /// Its output.
-        said: String,
+        output: String,
     },
 }
 
@@ -191,9 +165,9 @@ impl Error {
 
     /// The output of a program before it failed, with its line breaks.
     #[must_use]
-    pub fn said(&self) -> &str {
+    pub fn output(&self) -> &str {
         match self {
-            Self::Tool { said, .. } => said,
+            Self::Tool { output, .. } => output,
             _ => "",
         }
     }

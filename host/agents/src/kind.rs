@@ -1,4 +1,4 @@
-//! Where an agent comes from.
+//! The kinds of agents.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name in registries and records.
+    /// The name in registries and records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Kind {
     pub(crate) fn repair(self, name: &str) -> String {
         match self {
             Self::Command => format!(
-                "`acp-chain agent remove {name}`, and `acp-chain agent add {name} -- COMMAND` with where it is now"
+                "`acp-chain agent remove {name}`, and `acp-chain agent add {name} -- COMMAND` with the new path"
             ),
             _ => format!("`acp-chain agent update {name}` installs it again"),
         }

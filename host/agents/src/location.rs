@@ -26,9 +26,10 @@ impl Location {
         if let Some(path) = text.strip_prefix("file://") {
             return Ok(Self::File(path.into()));
         }
-        match text.contains("://") {
-            true => Err(Error::Location(text.to_owned())),
-            false => Ok(Self::File(folder.join(text))),
+        if text.contains("://") {
+            Err(Error::Location(text.to_owned()))
+        } else {
+            Ok(Self::File(folder.join(text)))
         }
     }
 

@@ -1,29 +1,30 @@
-//! Programs, told by the beginning of a file: what a system runs itself, and scripts with the program that runs them.
+//! Recognizes programs by the beginning of a file: native ones, and scripts with their interpreters.
 
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// How many bytes of a file tell its kind.
+/// How many bytes of a file identify its kind.
 pub const MAGIC: usize = 8;
 
 /// How many bytes of a script's first line are read.
 const FIRST_LINE: u64 = 1024;
 
-/// Whether a file that begins so is run, and is not just read.
+/// Whether a file with this beginning is a program or a script.
 pub fn may_be_run(head: &[u8]) -> bool {
     head.starts_with(b"#!") || is_native(head)
 }
 
-/// Whether a file that begins so is a program of Linux, macOS or Windows.
+/// Whether a file with this beginning is a native program of Linux, macOS or Windows.
 fn is_native(head: &[u8]) -> bool {
     match head {
         [0x7f, b'E', b'L', b'F', ..]
         | [0xfe, 0xed, 0xfa, 0xce | 0xcf, ..]
         | [0xce | 0xcf, 0xfa, 0xed, 0xfe, ..]
         | [b'M', b'Z', ..] => true,
-        // So does a class of Java, whose version is there in place of the number of architectures.
+        // A universal binary. A Java class begins with the same bytes, but has a version in place of the number of
+        // architectures.
         [0xca, 0xfe, 0xba, 0xbe | 0xbf, 0, 0, 0, many, ..] => *many < 32,
         _ => false,
     }
@@ -38,7 +39,7 @@ pub enum Kind {
     Script(Line),
     /// Node, by the name of the file.
     JavaScript,
-    /// Nothing that is known.
+    /// Unknown.
     Unknown,
 }
 
@@ -77,8 +78,8 @@ pub fn kind(path: &Path) -> std::io::Result<Kind> {
 }
 
 impl Line {
-    /// Parses what stands after `#!`. Options of a program that `env` starts need `-S` there on Linux, and nothing
-    /// elsewhere.
+    /// Parses the rest of the line after `#!`. Options of a program that `env` starts need `-S` there on Linux, and
+    /// nothing elsewhere.
     fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace();
         let mut parsed = Self {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_of_a_script_says_what_runs_it_and_how() {
+    fn the_first_line_of_a_script_names_its_interpreter_and_options() {
         for (text, interpreter, options, variables) in [
             ("/bin/sh", "/bin/sh", &[][..], &[][..]),
             (" /bin/sh -e", "/bin/sh", &["-e"], &[]),
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_told_by_its_beginning_and_then_by_its_name() {
+    fn a_file_is_recognized_by_its_beginning_and_then_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
         for (name, content, expected) in [
             ("a", &b"\x7fELF\x02"[..], Kind::Native),

@@ -15,9 +15,7 @@ use crate::tool;
 /// An installed agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// Its name.
     pub name: String,
-    /// Its kind.
     pub kind: Kind,
     /// Its version, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +34,6 @@ pub struct Record {
     pub folder: Option<PathBuf>,
     /// The command: a program, and perhaps its options and its script, by absolute paths.
     pub command: Vec<String>,
-    /// Its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
     /// Variables added to our environment.
@@ -45,10 +42,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// An error if a file needed for launching is missing.
+    /// Checks that all files needed for launching exist.
     ///
     /// # Errors
-    /// In that case.
+    /// If one is missing.
     pub fn check(&self) -> Result<(), Error> {
         let paths = self.command.iter().map(PathBuf::from);
         let paths = paths.filter(|path| path.is_absolute());
@@ -61,18 +58,17 @@ impl Record {
             let folder = self.folder.as_ref()?;
             interpreter.starts_with(folder).then_some(interpreter)
         });
-        let gone = paths.chain(interpreter).find(|path| !path.exists());
-        match gone {
-            Some(gone) => Err(Error::Broken {
+        let missing = paths.chain(interpreter).find(|path| !path.exists());
+        match missing {
+            Some(path) => Err(Error::Broken {
                 name: self.name.clone(),
-                path: gone,
+                path,
                 kind: self.kind,
             }),
             None => Ok(()),
         }
     }
 
-    /// The command and its arguments.
     pub fn words(&self) -> impl Iterator<Item = &String> {
         self.command.iter().chain(&self.args)
     }

@@ -1,5 +1,5 @@
-//! The document that lists agents: `registry.json` of the ACP registry. Unknown parts are ignored, `null` is the same as
-//! nothing, and a wrong entry does not affect others.
+//! The document that lists agents: `registry.json` of the ACP registry. Unknown parts are ignored, `null` counts as
+//! missing, and a malformed entry does not affect others.
 
 use std::collections::BTreeMap;
 use std::env::consts;
@@ -25,7 +25,6 @@ const LONGEST: u64 = 16 << 20;
 /// A registry, and its location.
 #[derive(Clone, Debug)]
 pub struct Registry {
-    /// Its location.
     pub location: Location,
     agents: Vec<Value>,
 }
@@ -62,19 +61,16 @@ pub struct Entry {
     /// Its version, which tags spell with a `v`.
     #[serde(deserialize_with = "version")]
     pub version: String,
-    /// Its description.
     #[serde(default, deserialize_with = "or_nothing")]
     pub description: String,
     /// The URL of its source.
     pub repository: Option<String>,
     /// The URL of its website.
     pub website: Option<String>,
-    /// Its authors.
     #[serde(default, deserialize_with = "authors")]
     pub authors: Vec<String>,
     /// An SPDX identifier, or `proprietary`.
     pub license: Option<String>,
-    /// Its distributions.
     pub distribution: Distribution,
 }
 
@@ -100,7 +96,6 @@ pub struct Archive {
     pub sha256: Option<String>,
     /// The program in it.
     pub cmd: String,
-    /// Its arguments.
     #[serde(default, deserialize_with = "or_nothing")]
     pub args: Vec<String>,
     /// Variables added to our environment.
@@ -115,7 +110,6 @@ pub struct Package {
     pub package: String,
     /// The program in it, if it does not have the package's name.
     pub cmd: Option<String>,
-    /// Its arguments.
     #[serde(default, deserialize_with = "or_nothing")]
     pub args: Vec<String>,
     /// Variables added to our environment.
@@ -175,7 +169,7 @@ impl Registry {
             .filter(|agent| id(agent) == Some(name) && is_name(name));
         match (found.next(), found.next()) {
             (Some(agent), None) => self.entry(agent),
-            (Some(_), Some(_)) => Err(self.wrong(name, "is there twice".to_owned())),
+            (Some(_), Some(_)) => Err(self.wrong(name, "is listed twice".to_owned())),
             (None, _) => Err(Error::Unknown {
                 name: name.to_owned(),
                 from: self.location.to_string(),
@@ -204,7 +198,7 @@ impl Registry {
         match (is_name(&entry.id), is_version) {
             (false, _) => Err(Error::Name(entry.id)),
             (_, false) => {
-                let wrong = format!("has the version `{}`, which is none", entry.version);
+                let wrong = format!("has the invalid version `{}`", entry.version);
                 Err(self.wrong(name, wrong))
             }
             (true, true) => Ok(entry),
@@ -246,19 +240,21 @@ impl Registry {
             let packages = packages.iter().filter(|(_, is_there)| *is_there);
             let packages = packages.map(|(kind, _)| format!("`{kind}`"));
             let others = way.others.keys();
-            let others = others.map(|kind| format!("`{kind}`, which this version does not know"));
+            let others =
+                others.map(|kind| format!("`{kind}`, which this version does not support"));
             let ways: Vec<_> = archives.chain(packages).chain(others).collect();
-            let ways = match ways.is_empty() {
-                true => "nothing".to_owned(),
-                false => ways.join(", "),
+            let ways = if ways.is_empty() {
+                "nothing".to_owned()
+            } else {
+                ways.join(", ")
             };
             let wanted = kind.map_or_else(
-                || format!("what runs on {platform}"),
+                || format!("a program for {platform}"),
                 |kind| format!("`{kind}` for {platform}"),
             );
             self.wrong(
                 &entry.id,
-                format!("cannot be had as {wanted}: it has {ways}"),
+                format!("is not available as {wanted}: it has {ways}"),
             )
         })?;
         let (_, env) = found.launch();
@@ -352,9 +348,10 @@ fn id(agent: &Value) -> Option<&str> {
 /// Opens a regular file: opening a pipe would wait for a writer.
 pub(crate) fn open(path: &Path) -> Result<File, Error> {
     let about = std::fs::metadata(path).map_err(Error::disk(path))?;
-    match about.is_file() {
-        true => File::open(path).map_err(Error::disk(path)),
-        false => Err(Error::disk(path)(std::io::Error::other("it is not a file"))),
+    if about.is_file() {
+        File::open(path).map_err(Error::disk(path))
+    } else {
+        Err(Error::disk(path)(std::io::Error::other("it is not a file")))
     }
 }
 
@@ -376,36 +373,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_passed_over_and_a_wrong_entry_spoils_no_other() {
+    fn unknown_fields_are_ignored_and_a_malformed_entry_affects_no_other() {
         let good = entry("good", r#"{"npx":{"package":"p","new":true},"docker":{}}"#);
         let registry = registry(&format!(r#"[{good},{{"id":"bad"}},7]"#));
         let found = registry.named("good").unwrap();
         let offer = registry.offer(&found, None).unwrap();
         assert_eq!(offer.kind(), Kind::Npx);
-        let told = registry.named("bad").unwrap_err().to_string();
-        assert!(told.contains("the agent `bad` cannot be read"), "{told}");
+        let error = registry.named("bad").unwrap_err().to_string();
+        assert!(error.contains("the agent `bad` cannot be read"), "{error}");
         assert_eq!(registry.entries().filter(Result::is_err).count(), 2);
     }
 
     #[test]
-    fn a_name_that_nobody_knows_is_told_with_the_nearest() {
+    fn an_unknown_name_is_reported_with_the_nearest() {
         let registry = registry(&format!("[{}]", entry("gemini", "{}")));
-        let told = registry.named("gemni").unwrap_err().to_string();
-        assert!(told.contains("did you mean `gemini`?"), "{told}");
-        let told = registry.named("xyz").unwrap_err().to_string();
-        assert!(!told.contains("did you mean"), "{told}");
+        let error = registry.named("gemni").unwrap_err().to_string();
+        assert!(error.contains("did you mean `gemini`?"), "{error}");
+        let error = registry.named("xyz").unwrap_err().to_string();
+        assert!(!error.contains("did you mean"), "{error}");
     }
 
     #[test]
-    fn what_cannot_be_had_here_is_told_with_what_there_is() {
+    fn an_unavailable_agent_is_reported_with_its_distributions() {
         let target = r#"{"archive":"https://a/b.zip","cmd":"./a"}"#;
         let other = format!(r#"{{"binary":{{"plan9-mips":{target}}},"docker":{{}}}}"#);
         let registry = registry(&format!("[{}]", entry("a", &other)));
         let found = registry.named("a").unwrap();
-        let told = registry.offer(&found, None).unwrap_err().to_string();
+        let error = registry.offer(&found, None).unwrap_err().to_string();
         assert!(
-            told.contains("`binary` for plan9-mips, `docker`, which this version does not know"),
-            "{told}"
+            error
+                .contains("`binary` for plan9-mips, `docker`, which this version does not support"),
+            "{error}"
         );
     }
 
@@ -439,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_programs_write_differently_is_read() {
+    fn spellings_of_other_programs_are_accepted() {
         let target = format!(
             r#"{{"{}":{{"archive":"https://a/b.zip","cmd":"a","args":null,"env":null,"sha256":null}}}}"#,
             platform()
@@ -487,13 +485,13 @@ mod tests {
             let offer = format!(r#"{{"npx":{{"package":"p","env":{{"{key}":"x"}}}}}}"#);
             let registry = registry(&format!("[{}]", entry("a", &offer)));
             let found = registry.named("a").unwrap();
-            let told = registry.offer(&found, None).unwrap_err().to_string();
-            assert!(told.contains("which cannot be set"), "{told}");
+            let error = registry.offer(&found, None).unwrap_err().to_string();
+            assert!(error.contains("which cannot be set"), "{error}");
         }
     }
 
     #[test]
-    fn names_that_lead_elsewhere_are_nobodys() {
+    fn names_that_are_paths_are_rejected() {
         for id in ["..", "../x", "a/b", "", "-rf", ".git"] {
             let registry = registry(&format!("[{}]", entry(id, "{}")));
             assert!(registry.named(id).is_err(), "{id}");

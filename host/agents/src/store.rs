@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! agents/
-//!   .lock              locked by whoever changes something
+//!   .lock              locked by a process that changes the store
 //!   NAME/agent.toml    the record of an agent
 //!   NAME/VERSION-…/    all that was installed of it, of which the record names one
 //! ```
@@ -52,17 +52,18 @@ impl Store {
     /// If it is not installed, or its record cannot be read.
     pub fn find(&self, name: &str) -> Result<Record, Error> {
         let names = self.names()?;
-        match names.iter().any(|there| there == name) {
-            true => self.record(name),
-            false => Err(Error::NotInstalled {
+        if names.iter().any(|there| there == name) {
+            self.record(name)
+        } else {
+            Err(Error::NotInstalled {
                 name: name.to_owned(),
                 near: nearest(name, names.iter().map(String::as_str)),
-            }),
+            })
         }
     }
 
-    /// The installed agent that leaves no room for one of this name, if there is one: on some systems, folders whose
-    /// names differ only in case are the same.
+    /// The installed agent whose name conflicts with this one, if there is one: on some systems, folders whose names
+    /// differ only in case are the same.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -125,11 +126,12 @@ impl Store {
         let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
         let record: Record =
             toml::from_str(&text).map_err(|error| wrong(error.message().to_owned()))?;
-        match record.name == name && !record.command.is_empty() {
-            true => Ok(record),
-            false => Err(wrong(
+        if record.name == name && !record.command.is_empty() {
+            Ok(record)
+        } else {
+            Err(wrong(
                 "it is not the record of an agent of this name".to_owned(),
-            )),
+            ))
         }
     }
 }
@@ -156,7 +158,7 @@ impl Changing<'_> {
             path: path.clone(),
             wrong: error.to_string(),
         })?;
-        // It stays from here on: if it is unclear whether the record was written, the record itself decides.
+        // The folder stays from here on: if it is unclear whether the record was written, the record itself decides.
         let _ = room.map(TempDir::keep);
         let written = (self.store.write)(&path, (HEAD.to_owned() + &text).as_bytes());
         self.sweep_one(&record.name);
@@ -208,7 +210,7 @@ impl Changing<'_> {
         let Ok(record) = self.store.record(name) else {
             return;
         };
-        // By its name alone: there may be several paths to it.
+        // Compared by name only: there may be several paths to the folder.
         let kept = record.folder.as_deref().and_then(Path::file_name);
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, name) = (entry.path(), entry.file_name());

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_mins(20);
 const TICK: Duration = Duration::from_millis(20);
 
 /// How many bytes of a program's output are kept.
-const SAID: u64 = 1 << 20;
+const OUTPUT: u64 = 1 << 20;
 
 /// Where to get Node.
 pub const NODE: &str = "install Node from https://nodejs.org";
@@ -33,7 +33,7 @@ pub fn find(program: &str, next: &'static str) -> Result<PathBuf, Error> {
     found.map(lasting)
 }
 
-/// The path of a program, by a way that outlasts the user's shell.
+/// A path of a program that outlasts the user's shell.
 pub fn lasting(program: PathBuf) -> PathBuf {
     let is_of_shell = program.iter().any(|part| part == OF_SHELL);
     let (true, Some(folder), Some(name)) = (is_of_shell, program.parent(), program.file_name())
@@ -45,8 +45,8 @@ pub fn lasting(program: PathBuf) -> PathBuf {
         .map_or_else(|_| program.clone(), |folder| folder.join(name))
 }
 
-/// Node itself. What `PATH` has may be a stand-in of a version manager, which starts another version in each folder, or
-/// none. A link to Node stays: it outlasts the version, as that of Homebrew does.
+/// Node itself. The `node` in `PATH` may be a stand-in of a version manager, which starts another version in each
+/// folder, or none. A link to Node stays: it outlasts the version, as that of Homebrew does.
 pub fn node(folder: &Path) -> Result<PathBuf, Error> {
     let found = find("node", NODE)?;
     let own = own_path(&found, folder).filter(|own| own.is_absolute() && own.is_file());
@@ -56,18 +56,18 @@ pub fn node(folder: &Path) -> Result<PathBuf, Error> {
     })
 }
 
-/// The path that Node gives as its own.
+/// The path that Node reports as its own.
 fn own_path(node: &Path, folder: &Path) -> Option<PathBuf> {
     let mut command = Command::new(node);
     command
         .args(["-p", "process.execPath"])
         .env_remove("NODE_OPTIONS");
-    let said = ask(&mut command, folder)?;
-    said.lines().last().map(|path| path.trim().into())
+    let printed = stdout_of(&mut command, folder)?;
+    printed.lines().last().map(|path| path.trim().into())
 }
 
-/// What a program prints on standard output, if it succeeds.
-pub fn ask(command: &mut Command, folder: &Path) -> Option<String> {
+/// The standard output of a program, if it succeeds.
+pub fn stdout_of(command: &mut Command, folder: &Path) -> Option<String> {
     let mut output = tempfile::tempfile().ok()?;
     command
         .current_dir(folder)
@@ -76,7 +76,7 @@ pub fn ask(command: &mut Command, folder: &Path) -> Option<String> {
         .stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let ended = wait(&mut child).ok()??;
-    ended.success().then(|| said(&mut output).ok())?
+    ended.success().then(|| text_of(&mut output).ok())?
 }
 
 /// Runs a program to its end.
@@ -104,7 +104,7 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
     Err(Error::Tool {
         command: shown,
         how,
-        said: said(&mut output).unwrap_or_default(),
+        output: text_of(&mut output).unwrap_or_default(),
     })
 }
 
@@ -124,11 +124,11 @@ fn wait(child: &mut Child) -> io::Result<Option<ExitStatus>> {
     }
 }
 
-fn said(output: &mut File) -> io::Result<String> {
+fn text_of(output: &mut File) -> io::Result<String> {
     output.rewind()?;
-    let mut said = Vec::new();
-    output.take(SAID).read_to_end(&mut said)?;
-    Ok(String::from_utf8_lossy(&said).trim().to_owned())
+    let mut text = Vec::new();
+    output.take(OUTPUT).read_to_end(&mut text)?;
+    Ok(String::from_utf8_lossy(&text).trim().to_owned())
 }
 
 /// A command as typed, but without quotes.

@@ -9,18 +9,17 @@ use acp_chain_package::{MetadataError, Package, Project};
 use crate::languages::{BUILD, Language, Site};
 use crate::{Error, Toolchains};
 
-/// A built extension, not written yet.
+/// A built extension, which is not written yet.
 #[derive(Debug)]
 pub struct Built {
-    /// Its path.
+    /// The path for the extension.
     pub file: PathBuf,
-    /// The extension.
     pub component: Vec<u8>,
     /// Its metadata.
     pub package: Package,
     /// The language of its source.
     pub language: &'static str,
-    /// Until it is written, no other build begins here.
+    /// Prevents other builds in this project until the extension is written.
     _lock: File,
 }
 
@@ -29,14 +28,15 @@ pub struct Built {
 pub enum Purpose {
     /// To be published.
     Use,
-    /// For trying out: built faster. In languages that support that, the result is slower, and marked as a draft.
+    /// For development: built faster. In languages that support that, the result is slower, and marked as a draft.
     Draft,
 }
 
-/// The file that a build locks, in the folder of its results. No extension has this name.
+/// The file that a build locks, in the folder of its results. Extensions cannot have this name.
 const LOCK: &str = "_lock";
 
-/// Builds the project in a folder, or the one that a file in it describes. Waits until no other build is at work there.
+/// Builds the project in a folder, or the one that a metadata file describes. Waits until other builds there have
+/// ended.
 pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Result<Built, Error> {
     let (mut project, folder, language) = find(project)?;
     let folder = &*folder;
@@ -69,21 +69,21 @@ pub fn build(project: &Path, toolchains: &Toolchains, purpose: Purpose) -> Resul
 fn lock(made: &Path) -> Result<File, Error> {
     fs::create_dir_all(made).map_err(Error::disk(made))?;
     let path = made.join(LOCK);
-    // Windows locks no file that can only be appended to.
+    // Windows cannot lock a file that is opened only for appending.
     let file = File::options()
         .read(true)
         .append(true)
         .create(true)
         .open(&path);
     let locked = file.and_then(|file| match file.lock() {
-        // Some file systems have no locks.
+        // Ignore file systems without locks.
         Err(error) if error.kind() != ErrorKind::Unsupported => Err(error),
         _ => Ok(file),
     });
     locked.map_err(Error::disk(&path))
 }
 
-/// The project in a folder, or the one that a file in it describes, with its folder and its language.
+/// The project in a folder, or the one that a metadata file describes, with its folder and its language.
 pub(crate) fn find(project: &Path) -> Result<(Project, PathBuf, &'static Language), Error> {
     let project = Project::read(project).map_err(|error| match error {
         MetadataError::None(_) => Error::NoProject(error),
@@ -105,7 +105,7 @@ pub fn output(project: &Project) -> PathBuf {
 }
 
 impl Built {
-    /// Moves it into place. Concurrent readers get the old one or this one.
+    /// Writes the extension atomically: concurrent readers see the old one or this one.
     pub fn write(&self) -> Result<(), Error> {
         let beside = self.file.with_added_extension("new");
         let written = fs::write(&beside, &self.component);
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_build_at_a_time_is_at_work_in_a_project() {
+    fn builds_of_a_project_run_one_at_a_time() {
         let name = format!("acp-chain-author-{}", std::process::id());
         let made = std::env::temp_dir().join(name);
         let first = lock(&made).unwrap();

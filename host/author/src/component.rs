@@ -26,7 +26,7 @@ const HANDLER: &str = "acp-chain:proxy/handler@";
 pub enum Imports {
     /// Nothing.
     Channel,
-    /// WASI, which gives an interpreter its clock and its output, and grants nothing else.
+    /// WASI, for an interpreter's clock and output; it grants nothing else.
     Wasi,
 }
 
@@ -44,7 +44,7 @@ pub fn version() -> &'static str {
     version.expect("the interface has a version")
 }
 
-/// Makes a component from a core module with an embedded WIT world, as every wit-bindgen produces.
+/// Creates a component from a core module with an embedded WIT world, as every wit-bindgen produces.
 pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
     let encoded = ComponentEncoder::default()
         .validate(true)
@@ -59,7 +59,7 @@ pub fn encode(module: &[u8]) -> Result<Vec<u8>, Error> {
     encoded.map_err(|error| Error::Component(format!("{error:#}")))
 }
 
-/// Embeds the world of a WIT folder in a core module of a language whose wit-bindgen does not do that.
+/// Embeds the world of a WIT folder in a core module, for languages whose wit-bindgen does not do that.
 pub(crate) fn embed(mut module: Vec<u8>, wit: &Path, world: &str) -> Result<Vec<u8>, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], Some(world));
@@ -111,7 +111,7 @@ pub fn world(wit: &Path) -> Result<String, Error> {
     Ok(resolve.worlds[world].name.clone())
 }
 
-/// The exports of a project's world among our interfaces, as `handler` and `tools`.
+/// Our interfaces that a project's world exports, such as `handler` and `tools`.
 pub(crate) fn exports(wit: &Path) -> Result<Vec<String>, Error> {
     let (resolve, package) = read(wit)?;
     let world = resolve.select_world(&[package], None);
@@ -172,9 +172,10 @@ fn place<'e>(
 /// The names of the interfaces that a world imports or exports.
 pub(crate) fn interfaces(resolve: &Resolve, world: WorldId, imports: bool) -> Vec<String> {
     let world = &resolve.worlds[world];
-    let items = match imports {
-        true => &world.imports,
-        false => &world.exports,
+    let items = if imports {
+        &world.imports
+    } else {
+        &world.exports
     };
     items
         .iter()

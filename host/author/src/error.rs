@@ -1,4 +1,4 @@
-//! Why a project cannot be created or built. Each message says what to do next.
+//! Errors of creating and building projects. Each message has the next step.
 
 use std::fmt::Display;
 use std::io;
@@ -13,64 +13,53 @@ pub enum Error {
     /// The name is invalid.
     #[error("{name:?} cannot be the name of a project in {language}: {wrong}")]
     Name {
-        /// The name.
         name: String,
-        /// The language.
         language: &'static str,
-        /// The error.
         wrong: String,
     },
     /// The folder for the project is not empty.
-    #[error("{} is there already, and is not empty; name another, or empty it", .0.display())]
+    #[error("{} exists and is not empty; choose another folder, or empty it", .0.display())]
     Taken(PathBuf),
-    /// The SDK's place is taken by something else.
+    /// The folder for the SDK has other files.
     #[error("{} {}, and the SDK of acp-chain goes there; rename it", .0.display(), .1)]
     NotOurs(PathBuf, &'static str),
     /// The system reports an error.
     #[error("{}: {error}", path.display())]
-    Disk {
-        /// The path.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
+    Disk { path: PathBuf, error: io::Error },
     /// The project's metadata is invalid.
     #[error(transparent)]
     Project(#[from] MetadataError),
-    /// There is no project.
+    /// The folder has no project.
     #[error("{0}; `acp-chain new` creates a project with it")]
     NoProject(MetadataError),
-    /// It has no source in a known language.
-    #[error("{}: there is no source; a project with {manifest} has one of {entries}", folder.display())]
+    /// The project has no source in a known language.
+    #[error("{}: no source found; a project with {manifest} has one of {entries}", folder.display())]
     NoSource {
         /// The project's folder.
         folder: PathBuf,
-        /// Its manifest.
         manifest: String,
         /// The possible names of the source.
         entries: String,
     },
-    /// It has sources in two languages.
+    /// The project has sources in two languages.
     #[error("{} and {} are two proxies, and a project has one; remove one of them", .0.display(), .1.display())]
     TwoSources(PathBuf, PathBuf),
     /// A program is missing, or too old.
     #[error("{language} needs {program}, {found}; {next}")]
     Toolchain {
-        /// The language.
         language: &'static str,
         /// The program, and its minimum version.
         program: String,
         /// What was found instead.
         found: String,
-        /// How to get it.
+        /// How to install it.
         next: String,
     },
-    /// A program failed, and has reported the error itself.
+    /// A program failed, and has printed the error.
     #[error("{program} failed ({status}); its output is above")]
     Failed {
-        /// The program.
         program: String,
-        /// How it ended.
+        /// Its exit status.
         status: ExitStatus,
     },
     /// Cargo's metadata of a project is unusable.
@@ -78,18 +67,13 @@ pub enum Error {
     Cargo(String),
     /// The interface of a project cannot be read.
     #[error("{}: {wrong}", path.display())]
-    Wit {
-        /// Its path.
-        path: PathBuf,
-        /// The error.
-        wrong: String,
-    },
+    Wit { path: PathBuf, wrong: String },
     /// The exports of a source do not match the world of its project.
     #[error("{file}: {wrong}")]
     Exports {
         /// The source.
         file: &'static str,
-        /// The error, and the fix.
+        /// The error, and how to fix it.
         wrong: String,
     },
     /// The result is not a proxy.
@@ -100,7 +84,6 @@ pub enum Error {
     Package {
         /// The file with the metadata.
         path: PathBuf,
-        /// The error.
         error: WriteError,
     },
 }

@@ -1,7 +1,7 @@
-//! Extension projects, for their authors: [`new`](fn@new) creates one, [`build`](fn@build) makes its component, and
-//! [`sdk`](fn@sdk) adds or updates our SDK.
+//! Projects of extensions: [`new`](fn@new) creates one, [`build`](fn@build) builds its component, and [`sdk`](fn@sdk)
+//! adds or updates the SDK.
 //!
-//! Invariants: a project created here needs no checkout of acp-chain, and nothing of ours from a registry. Build
+//! Invariants: a project created here needs no checkout of acp-chain, and no package of ours from a registry. Build
 //! results are in the project's folder `build`; other files of the toolchain are in `.gitignore`. The author's own
 //! toolchain compiles; all later steps happen here, the same for all languages.
 

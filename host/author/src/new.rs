@@ -15,10 +15,10 @@ pub const TEMPLATES: [&str; 4] = ["prompt", "guard", "observer", "tools"];
 
 static ALL: Dir = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// The folders of a project that are wholly ours.
+/// The folders of a project that contain only our files.
 const OURS: [&str; 2] = ["sdk", "wit/deps/acp-chain-proxy"];
 
-/// Every version of such a folder contains one of these files, with this text.
+/// The files, with a text in each, that identify our folders in all versions.
 const MARKS: [(&str, &str); 2] = [
     ("LICENSE-MIT", "The acp-chain developers"),
     ("proxy.wit", "package acp-chain:proxy"),
@@ -53,7 +53,7 @@ pub fn sdk(project: &Path) -> Result<&'static str, Error> {
     Ok(language.title)
 }
 
-/// Removes a folder of ours from a project, including files of older versions. Removes only such a folder, and never
+/// Removes one of our folders from a project, including files of older versions. Removes no other folder, and never
 /// the target of a link.
 fn remove(project: &Path, ours: &str) -> Result<(), Error> {
     let folder = project.join(ours);
@@ -145,7 +145,7 @@ mod tests {
     use crate::{LANGUAGES, component};
 
     #[test]
-    fn projects_are_for_the_version_of_the_interface_that_comes_with_them() {
+    fn projects_use_the_version_of_the_interface_that_they_contain() {
         let expected = component::version();
         for language in LANGUAGES {
             for template in TEMPLATES {

@@ -1,8 +1,8 @@
-//! The programs that languages need. Each is searched for in the project, in `PATH` and in a folder of ours, in this
+//! The programs that languages need. Each is searched for in the project, in `PATH` and in our own folder, in this
 //! order, and the first one that is new enough is used.
 //!
-//! Nothing is installed unasked. Programs are installed into that folder, in a version known to work, under a name of
-//! their own, so versions do not affect each other.
+//! Programs are installed only on request, into our own folder. Each version has a subfolder, so versions do not affect
+//! each other.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -18,20 +18,19 @@ use crate::Error;
 /// A program that a language needs.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its possible names; the first one found counts.
+    /// Its possible names. The first one that is found is used.
     pub names: &'static [&'static str],
     /// How to determine its version.
     pub version: Says,
     /// The oldest version known to work, which is also the one installed.
     pub lowest: Version,
-    /// Its origin.
     pub origin: Origin,
 }
 
 /// How to determine the version of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Says {
-    /// It prints the version for this argument.
+    /// The program prints the version for this argument.
     Given(&'static str),
     /// The `package.json` of the package with the program has the version.
     InPackage,
@@ -52,7 +51,7 @@ pub enum Origin {
 pub struct Toolchains<'a> {
     /// The folders with the user's programs, as in `PATH`.
     pub path: OsString,
-    /// The folder of programs installed by us; `None` if there is no place for them.
+    /// Our own folder for installed programs; `None` without a home folder.
     pub folder: Option<PathBuf>,
     /// Whether to install missing programs.
     pub install: bool,
@@ -63,7 +62,7 @@ pub struct Toolchains<'a> {
 /// Installs npm packages. On Windows it is a script, which is only found by its full name.
 const NPM: &str = if cfg!(windows) { "npm.cmd" } else { "npm" };
 
-/// Its folder of programs.
+/// npm's folder of programs.
 const NPM_PROGRAMS: &str = "node_modules/.bin";
 
 /// Makes Python's virtual environments.
@@ -73,7 +72,7 @@ const PYTHON: &str = if cfg!(windows) { "python" } else { "python3" };
 const VENV: &str = if cfg!(windows) { "Scripts" } else { "bin" };
 
 impl Toolchains<'_> {
-    /// The program, which is installed first if necessary and wanted.
+    /// Finds a program. If it is missing, it is installed if `install` is set.
     pub fn find(
         &self,
         language: &'static str,
@@ -94,24 +93,24 @@ impl Toolchains<'_> {
                     tool.missing(
                         language,
                         found,
-                        "it was installed, and does not run".to_owned(),
+                        "it was installed but does not run".to_owned(),
                     )
                 });
             }
             (Some(steps), _) => {
                 let steps: Vec<_> = steps.iter().map(shown).collect();
                 let steps = steps.join(" && ");
-                format!("`acp-chain build --install` gets it, by `{steps}`")
+                format!("`acp-chain build --install` installs it with `{steps}`")
             }
             (None, Origin::Own(how)) => how.to_owned(),
             (None, Origin::Npm(package) | Origin::Pip(package)) => {
-                format!("install {package}; there is no home folder to do that in")
+                format!("install {package}; acp-chain cannot, without a home folder")
             }
         };
         Err(tool.missing(language, found, next))
     }
 
-    /// Installs something with a command that the user could type.
+    /// Runs a command that installs something, as the user could do.
     pub(crate) fn install(
         &self,
         language: &'static str,
@@ -119,7 +118,7 @@ impl Toolchains<'_> {
     ) -> Result<(), Error> {
         (self.told)(&shown(command));
         let program = Path::new(command.get_program());
-        // One in the folder being filled exists by now.
+        // A program in our own folder has been installed by an earlier step.
         if program.is_relative() && which::which(program).is_err() {
             let next = match program.to_str() {
                 Some(NPM) => "install Node from https://nodejs.org",
@@ -136,7 +135,7 @@ impl Toolchains<'_> {
         run(command)
     }
 
-    /// The first one that is new enough, or else what was found.
+    /// The first one that is new enough, or a description of what was found.
     fn look(&self, tool: &Tool, project: &Path) -> Result<PathBuf, String> {
         let mut instead = None;
         for name in tool.names {
@@ -152,7 +151,7 @@ impl Toolchains<'_> {
                 let program = program.display();
                 instead.get_or_insert_with(|| match version {
                     Some(version) => format!("and {program} is version {version}"),
-                    None => format!("and {program} does not say its version"),
+                    None => format!("and the version of {program} is unknown"),
                 });
             }
         }
@@ -201,7 +200,7 @@ impl Tool {
                 vec![npm]
             }
             Origin::Pip(package) => {
-                // Isolated: otherwise `-m` looks first in the folder that we are in, which may be somebody else's project.
+                // Isolated: otherwise `-m` first searches the current folder, which may be an untrusted project.
                 let mut venv = Command::new(PYTHON);
                 venv.args(["-I", "-m", "venv"]).arg(folder);
                 let mut pip = Command::new(folder.join(VENV).join("python"));
@@ -217,8 +216,8 @@ impl Tool {
     fn version_of(&self, program: &Path, project: &Path) -> Option<Version> {
         match self.version {
             Says::Given(argument) => {
-                // A project may name the version to use.
-                let mut command = unasked(program);
+                // A project may select the version to use.
+                let mut command = without_installing(program);
                 command.arg(argument).current_dir(project);
                 let output = command.stdin(Stdio::null()).output().ok()?;
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -226,7 +225,7 @@ impl Tool {
                 // Go says `go1.27.3`.
                 words.find_map(|word| Version::parse(word.trim_start_matches("go")).ok())
             }
-            // It is a link into the package, or, on Windows, a file beside it.
+            // The program is a link into the package, or, on Windows, a file beside it.
             Says::InPackage => {
                 let name = self.names[0];
                 let program = program.canonicalize().ok()?;
@@ -260,15 +259,15 @@ impl Tool {
     }
 }
 
-/// A program that must not install anything on its own, as rustup does.
-pub(crate) fn unasked(program: impl AsRef<OsStr>) -> Command {
+/// The command of a program, configured not to install anything, as rustup would.
+pub(crate) fn without_installing(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.env("RUSTUP_AUTO_INSTALL", "0");
     command
 }
 
 /// Runs a program to its end. All its output goes to our standard error immediately.
-#[expect(clippy::disallowed_methods, reason = "toolchains talk to the user")]
+#[expect(clippy::disallowed_methods, reason = "toolchains print for the user")]
 pub fn run(command: &mut Command) -> Result<(), Error> {
     let program = command.get_program().to_owned();
     let status = command
@@ -276,12 +275,13 @@ pub fn run(command: &mut Command) -> Result<(), Error> {
         .stdout(Stdio::from(io::stderr()))
         .status()
         .map_err(Error::disk(Path::new(&program)))?;
-    match status.success() {
-        true => Ok(()),
-        false => Err(Error::Failed {
+    if status.success() {
+        Ok(())
+    } else {
+        Err(Error::Failed {
             program: shown(command),
             status,
-        }),
+        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! One file of the cache: `DIGEST-HASH.compiled`. The digest is that of the component and of the
-//! engine's settings, the hash that of the digest and the file's content.
+//! A file of the cache: `DIGEST-HASH.compiled`. DIGEST is the digest of the component and of the engine's settings,
+//! HASH the keyed hash of DIGEST and the file's content.
 
 use std::fs;
 use std::hash::{Hash, Hasher};
@@ -13,7 +13,7 @@ use super::key::{Key, NAME};
 
 const EXTENSION: &str = "compiled";
 
-/// How old a file with a foreign name must be to count as abandoned.
+/// The minimum age of an abandoned file: one with another name, left by a killed writer.
 const STALE: Duration = Duration::from_hours(1);
 
 /// The identity of compiled code.
@@ -69,23 +69,23 @@ impl Entry {
         self.digest == digest.0
     }
 
-    /// Whether it has the content that was written under its name.
+    /// Whether its content matches its name.
     pub fn is_whole(&self, key: &Key, digest: &Digest) -> io::Result<bool> {
         let mut hasher = digest.hash(key);
-        // It is never changed, so nobody truncates it.
+        // Files are never changed, so none is truncated while it is mapped.
         hasher.update_mmap(&self.path)?;
         let hash = blake3::Hash::from_hex(&self.hash);
         Ok(hash.is_ok_and(|hash| hash == hasher.finalize()))
     }
 }
 
-/// The files in a folder with names of ours.
+/// The files in a folder with our names.
 pub fn entries(folder: &Path) -> io::Result<impl Iterator<Item = Entry>> {
     let files = fs::read_dir(folder)?;
     Ok(files.filter_map(|file| Entry::named(file.ok()?.path())))
 }
 
-/// Writes a file. If two write the same one, either may win.
+/// Writes a file. If two processes write the same one, either may win.
 pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Result<()> {
     let mut hasher = digest.hash(key);
     hasher.update(code);
@@ -98,7 +98,7 @@ pub fn write(folder: &Path, key: &Key, digest: &Digest, code: &[u8]) -> io::Resu
     Ok(())
 }
 
-/// Evicts the least recently used until no more than this is left, and removes leftovers of killed writers.
+/// Evicts the least recently used files down to `room` bytes, and removes files of killed writers.
 pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
     let now = SystemTime::now();
     let mut used = Vec::new();
@@ -122,7 +122,7 @@ pub fn make_room(folder: &Path, room: u64) -> io::Result<()> {
     for (_, len, path) in used {
         sum += len;
         if sum > room {
-            // Processes that run it have it open.
+            // Processes that run the code have the file open.
             let _ = fs::remove_file(path);
         }
     }

@@ -13,13 +13,13 @@ pub const NAME: &str = "key";
 pub struct Key([u8; blake3::KEY_LEN]);
 
 impl Key {
-    /// The key of a folder. The first user creates it.
+    /// The key of a folder, which is created if it is missing.
     pub fn of(folder: &Path) -> io::Result<Self> {
         let path = folder.join(NAME);
         if let Some(key) = read(&path)? {
             return Ok(key);
         }
-        // It is missing, or incomplete.
+        // The key is missing, or incomplete.
         let mut bytes = [0; blake3::KEY_LEN];
         getrandom::fill(&mut bytes).map_err(io::Error::other)?;
         let mut file = tempfile::NamedTempFile::new_in(folder)?;
@@ -27,7 +27,7 @@ impl Key {
         let _ = fs::remove_file(&path);
         match file.persist_noclobber(&path) {
             Ok(_) => Ok(Self(bytes)),
-            // Somebody else was faster.
+            // Another process was faster.
             Err(error) => read(&path)?.ok_or(error.error),
         }
     }

@@ -1,11 +1,10 @@
 //! Compiled components, kept on disk between runs.
 //!
 //! Invariants:
-//! - A file's name has a hash of its content, under a key that only this folder has; an incomplete file, one that is
-//!   not ours, or one from another engine is never loaded. So nobody has to wait for anybody: files are written beside
-//!   their place and moved there, and a killed writer leaves nothing that counts.
-//! - A file is never changed once it has its name, since others may be running its code; it is only removed.
-//! - A cache that cannot be read or written costs time, and nothing else.
+//! - A file's name has a hash of its content, under a key that only this folder has. An incomplete or foreign file, or
+//!   one from another engine, is never loaded. So no locks are needed: files are written elsewhere and renamed.
+//! - A file is never changed after it was renamed, since other processes may run its code; it is only removed.
+//! - A cache that cannot be read or written only costs time.
 
 mod entry;
 mod key;
@@ -37,15 +36,14 @@ pub struct CodeCache {
 /// A component that is ready to run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The component.
     pub component: Component,
-    /// Whether it was compiled just now, not loaded.
+    /// Whether it was compiled just now instead of loaded.
     pub is_new: bool,
 }
 
 impl CodeCache {
-    /// The cache in a folder, which is created. It keeps this many bytes; the least recently used files are evicted
-    /// first.
+    /// Opens the cache in a folder, which is created if it is missing. Past `limit` bytes, the least recently used
+    /// files are evicted.
     ///
     /// # Errors
     /// If the folder, or the key in it, can be neither read nor written.
@@ -61,14 +59,14 @@ impl CodeCache {
     /// Finds a component that was compiled earlier, by the content of its file, or by its name.
     ///
     /// # Errors
-    /// If that cannot be read.
+    /// If `name` cannot be read.
     pub fn find(&self, engine: &Engine, name: impl Read) -> io::Result<Option<Component>> {
         let digest = Digest::new(&self.key, engine, name)?;
         Ok(self.lookup(engine, &digest))
     }
 
-    /// Finds the code of a component by a unique name, such as its file or a digest of that, or has it compiled. The
-    /// code must be an engine's with the same settings.
+    /// Finds the code of a component by a unique name, such as its bytes or their digest, or compiles it. The code must
+    /// be from an engine with the same settings.
     ///
     /// # Errors
     /// If it cannot be compiled, or its code is for another engine.
@@ -90,7 +88,7 @@ impl CodeCache {
             let folder = self.folder.display();
             tracing::warn!("compiled code cannot be kept in {folder}: {error}");
         }
-        // Pages of a file can be reloaded, and are shared with other processes that run it.
+        // Pages mapped from a file can be reloaded, and are shared with other processes.
         let component = match self.lookup(engine, &digest) {
             Some(component) => component,
             None => compiled(engine, &code)?,
@@ -106,16 +104,16 @@ impl CodeCache {
         let mut own = entries.filter(|entry| entry.is_of(digest));
         own.find_map(|entry| {
             let loaded = self.take(engine, digest, &entry);
-            // That may pass: there may be no room, or too many files may be open.
+            // The error may be temporary, such as too many open files.
             loaded.unwrap_or_else(|error| {
                 let path = entry.path.display();
-                tracing::warn!("{path} cannot be used now: {error:#}");
+                tracing::warn!("{path} cannot be loaded: {error:#}");
                 None
             })
         })
     }
 
-    /// The component in a file, if the file is complete and ours; if not, it is removed.
+    /// Loads the component in a file, or removes the file if it is incomplete or not ours.
     fn take(
         &self,
         engine: &Engine,
@@ -124,11 +122,11 @@ impl CodeCache {
     ) -> wasmtime::Result<Option<Component>> {
         if !entry.is_whole(&self.key, digest)? {
             let path = entry.path.display();
-            tracing::warn!("removed {path}: its content is not what was written");
+            tracing::warn!("removed {path}: its content does not match its hash");
             let _ = fs::remove_file(&entry.path);
             return Ok(None);
         }
-        // Records its use. If that fails, it is evicted earlier.
+        // Record its use. If that fails, it is evicted earlier.
         let file = fs::File::options().append(true).open(&entry.path);
         let _ = file.and_then(|file| file.set_modified(SystemTime::now()));
         load(engine, &entry.path).map(Some)
@@ -143,31 +141,31 @@ impl CodeCache {
     }
 }
 
-/// The component from code that an engine with the same settings has made just now.
+/// The component from code that an engine with the same settings has just compiled.
 ///
 /// # Errors
 /// If it is for another engine.
 #[expect(
     unsafe_code,
-    reason = "the engine cannot tell by itself whether code is its own"
+    reason = "the engine cannot check whether code is its own"
 )]
 pub fn compiled(engine: &Engine, code: &[u8]) -> wasmtime::Result<Component> {
-    // SAFETY: the caller had it made.
+    // SAFETY: the caller passes code that an engine has compiled.
     unsafe { Component::deserialize(engine, code) }
 }
 
-/// The component from code at this place in the program's own file, if an engine with the same settings made it and
-/// this machine can run it.
+/// The component from code in this range of the program's own file, if an engine with the same settings compiled it
+/// and this machine can run it.
 ///
 /// # Errors
-/// If it is of another engine, for another machine, or cannot be read.
+/// If it is from another engine, for another machine, or cannot be read.
 #[expect(
     unsafe_code,
-    reason = "the engine cannot tell by itself whether code is its own"
+    reason = "the engine cannot check whether code is its own"
 )]
 pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::Result<Component> {
     let length = usize::try_from(code.end - code.start)?;
-    // SAFETY: it is a part of the program's own file. Whoever can change that changes the program.
+    // SAFETY: the code is a part of the program's own file, which is trusted like the program.
     unsafe {
         let code = MmapOptions::new()
             .offset(code.start)
@@ -179,10 +177,10 @@ pub fn carried(engine: &Engine, program: &File, code: &Range<u64>) -> wasmtime::
 
 #[expect(
     unsafe_code,
-    reason = "the engine cannot tell by itself whether code is its own"
+    reason = "the engine cannot check whether code is its own"
 )]
 fn load(engine: &Engine, path: &Path) -> wasmtime::Result<Component> {
-    // SAFETY: the file was found to be the output of an engine with the same settings. Whoever changes it in between,
-    // or while it runs, has the rights of the user, and needs no such way.
+    // SAFETY: the file has been verified to be the output of an engine with the same settings. Only processes with the
+    // user's rights could change it since, and they gain nothing by that.
     unsafe { Component::deserialize_file(engine, path) }
 }

@@ -1,4 +1,4 @@
-//! A cache with concurrent, dying and malicious writers.
+//! A cache with concurrent, killed and malicious writers.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -59,7 +59,7 @@ fn load(cache: &CodeCache, engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Loa
 }
 
 #[test]
-fn what_was_compiled_is_found_again() {
+fn compiled_code_is_found_again() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     assert!(!fixture.is_new(1));
@@ -69,7 +69,7 @@ fn what_was_compiled_is_found_again() {
 }
 
 #[test]
-fn what_is_no_component_is_not_kept() {
+fn an_invalid_component_is_not_kept() {
     let fixture = Fixture::new();
     let module = wat::parse_str("(module)").unwrap();
     assert!(load(&fixture.cache(), &fixture.engine, &module).is_err());
@@ -78,7 +78,7 @@ fn what_is_no_component_is_not_kept() {
 }
 
 #[test]
-fn an_engine_of_other_settings_finds_nothing() {
+fn an_engine_with_other_settings_finds_nothing() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     let other = Engine::new(Config::new().epoch_interruption(true)).unwrap();
@@ -89,7 +89,7 @@ fn an_engine_of_other_settings_finds_nothing() {
 }
 
 #[test]
-fn what_is_damaged_is_removed_and_compiled_again() {
+fn a_damaged_file_is_removed_and_its_component_compiled_again() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     let file = &fixture.compiled()[0];
@@ -113,7 +113,7 @@ fn what_is_damaged_is_removed_and_compiled_again() {
 }
 
 #[test]
-fn code_is_not_taken_for_that_of_another_component() {
+fn a_renamed_file_is_not_loaded_for_another_component() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     assert!(fixture.is_new(2));
@@ -131,14 +131,14 @@ fn code_is_not_taken_for_that_of_another_component() {
 }
 
 #[test]
-fn code_that_another_wrote_is_not_loaded() {
+fn code_from_another_writer_is_not_loaded() {
     let (fixture, stranger) = (Fixture::new(), Fixture::new());
     assert!(stranger.is_new(1));
     for file in stranger.compiled() {
         fs::copy(&file, fixture.folder.path().join(file_name(&file))).unwrap();
     }
     assert!(fixture.is_new(1));
-    // Nor is anything after the key has changed.
+    // After the key has changed, no file is loaded.
     let key = fixture.folder.path().join("key");
     fs::write(&key, "half a key").unwrap();
     assert!(fixture.is_new(1));
@@ -147,7 +147,7 @@ fn code_that_another_wrote_is_not_loaded() {
 }
 
 #[test]
-fn many_may_write_at_once() {
+fn concurrent_writers_do_not_disturb_each_other() {
     let fixture = Fixture::new();
     thread::scope(|scope| {
         for thread in 0..8 {
@@ -166,12 +166,12 @@ fn many_may_write_at_once() {
     assert_eq!(
         files,
         fixture.compiled().len() + 1,
-        "a key, and no leavings"
+        "only the key and the entries are left"
     );
 }
 
 #[test]
-fn what_was_not_used_for_longest_goes_first() {
+fn the_least_recently_used_file_is_evicted_first() {
     let fixture = Fixture::new();
     let one = {
         assert!(fixture.is_new(0));
@@ -197,7 +197,7 @@ fn what_was_not_used_for_longest_goes_first() {
     for (file, hours) in files.iter().zip([3, 2, 1]) {
         long_ago(file, hours);
     }
-    // Used again just now.
+    // Use it again.
     assert!(!load(0).is_new);
     assert!(load(3).is_new);
     assert!(!files[1].exists(), "the oldest");
@@ -210,7 +210,7 @@ fn what_was_not_used_for_longest_goes_first() {
 }
 
 #[test]
-fn what_killed_writers_left_goes_when_it_is_old() {
+fn old_files_of_killed_writers_are_removed() {
     let fixture = Fixture::new();
     assert!(fixture.is_new(1));
     let (old, young) = (
@@ -233,7 +233,7 @@ fn what_killed_writers_left_goes_when_it_is_old() {
 }
 
 #[test]
-fn code_goes_on_running_when_its_file_is_removed() {
+fn code_continues_to_run_when_its_file_is_removed() {
     let fixture = Fixture::new();
     fixture.is_new(1);
     let loaded = load(&fixture.cache(), &fixture.engine, &component(1));
@@ -248,7 +248,7 @@ fn file_name(path: &Path) -> String {
 }
 
 #[test]
-fn what_was_given_a_name_is_found_by_that_and_no_other() {
+fn code_is_found_only_by_its_own_name() {
     let fixture = Fixture::new();
     let (cache, engine, wasm) = (fixture.cache(), &fixture.engine, component(1));
     let load = |name: &[u8]| {

@@ -1,4 +1,4 @@
-//! Whether a proxy's decision can be carried out on its message.
+//! Checks whether a proxy's decision can be carried out on its message.
 
 use acp_chain_powers::{Actions, Grant, Mismatch, Subject};
 use foldhash::HashSet;
@@ -14,11 +14,11 @@ pub struct Rules<'a> {
     pub grant: &'a Grant,
     /// The message; for a response, with the request's method.
     pub subject: Subject<'a>,
-    /// The longest message that may result.
+    /// The longest message that may result, in bytes.
     pub longest: usize,
-    /// Whether it is a call of the proxy's own tool, resource or prompt, which nobody else would answer.
+    /// Whether the message is a call of the proxy's own tool, resource or prompt, which only the proxy can answer.
     pub own: bool,
-    /// Whether a guard has decided about it.
+    /// Whether a guard has decided about the message.
     pub sealed: bool,
 }
 
@@ -27,7 +27,7 @@ impl Rules<'_> {
     fn need(&self, actions: Actions) -> Result<(), ChannelError> {
         if self.sealed {
             return Err(ChannelError::Denied(
-                "a guard has decided about it, and nobody else may alter that".to_owned(),
+                "a guard has decided about it, and only guards may change that".to_owned(),
             ));
         }
         allow(self.grant, actions, &self.subject)
@@ -36,17 +36,18 @@ impl Rules<'_> {
 
 /// An error unless a grant covers one of these actions on a message.
 pub fn allow(grant: &Grant, actions: Actions, subject: &Subject) -> Result<(), ChannelError> {
-    match grant.covers(actions, subject) {
-        true => Ok(()),
-        false => Err(ChannelError::Denied(format!(
-            "no power of its covers it: {}",
+    if grant.covers(actions, subject) {
+        Ok(())
+    } else {
+        Err(ChannelError::Denied(format!(
+            "none of its powers covers it: {}",
             acp_chain_powers::lacking(actions, subject)
-        ))),
+        )))
     }
 }
 
-/// The resulting action, if it fits the message, its texts are JSON, and the proxy may do it. Edits are made here, so
-/// one without a valid place is an error of the proxy.
+/// The resulting action, if the decision fits the message, its texts are JSON, and the proxy's powers cover it. Edits
+/// are made here, so an edit without a valid place is an error of the proxy.
 pub fn check(
     message: &Message,
     decision: Decision,
@@ -74,7 +75,7 @@ pub fn check(
             replaced(message, &body, rules, work)
         }
         Decision::Replace(body) => {
-            // It turns an error into a result.
+            // The replacement turns an error into a result.
             let subject = Subject {
                 kind: if kind == Kind::Error {
                     Kind::Result
@@ -115,7 +116,7 @@ pub fn check(
     }
 }
 
-/// The resulting action for a call of the proxy's own offer: it is answered, now or later.
+/// The resulting action for a call of the proxy's own offer, which must be answered or held.
 fn check_answer(decision: Decision, rules: Rules, work: &mut Work) -> Result<Action, ChannelError> {
     match decision {
         Decision::Respond(result) => respond(&result, rules, work),
@@ -161,8 +162,8 @@ fn raw(text: &str) -> Result<&RawValue, ChannelError> {
     serde_json::from_str(text).map_err(|error| ChannelError::Invalid(format!("not JSON: {error}")))
 }
 
-/// The message with another body. It keeps its session, unless the proxy may send such messages itself, and its kind of
-/// update.
+/// The message with another body. It must keep its session, unless the proxy may send such messages itself, and its
+/// kind of update.
 fn replaced(
     message: &Message,
     body: &str,
@@ -182,10 +183,10 @@ fn replaced(
     let is_other = || new.update() != message.update() || rpc::is_unclear_update(body);
     if is_update && !rules.grant.is_unlimited() && is_other() {
         return Err(ChannelError::Denied(
-            "it makes another kind of update of it".to_owned(),
+            "it turns the message into another kind of update".to_owned(),
         ));
     }
-    // Problems that it did not cause may stay.
+    // Ambiguities that the proxy did not cause may stay.
     match check_readers(rules.grant, body, work) {
         Err(ChannelError::Denied(_))
             if rpc::look_through(message.body()).is_err()
@@ -213,11 +214,12 @@ fn short(message: Message, rules: Rules) -> Result<Message, ChannelError> {
 
 /// An error if a message is over the limit `message`.
 pub fn check_length(len: usize, longest: usize) -> Result<(), ChannelError> {
-    match len <= longest {
-        true => Ok(()),
-        false => Err(ChannelError::Invalid(format!(
+    if len <= longest {
+        Ok(())
+    } else {
+        Err(ChannelError::Invalid(format!(
             "a message of {len} bytes is over the limit of {longest}"
-        ))),
+        )))
     }
 }
 
@@ -267,15 +269,15 @@ fn misfit(kind: Kind, action: &str) -> ChannelError {
     ChannelError::Invalid(format!("{kind} cannot take the action `{action}`"))
 }
 
-/// Whether it is a string without escapes, or the need for any (RFC 8259, section 7), as long texts of proxies often
-/// are.
+/// Whether a JSON text is a string that neither has nor needs escapes (RFC 8259, section 7), as long texts of proxies
+/// often are.
 fn is_plain_string(text: &str) -> bool {
     let text = text
         .strip_prefix('"')
         .and_then(|text| text.strip_suffix('"'));
     text.is_some_and(|text| {
         memchr::memchr2(b'"', b'\\', text.as_bytes()).is_none()
-            // All of it, so that many bytes are compared at once.
+            // Without an early exit, so that many bytes are compared at once.
             && text.bytes().fold(u8::MAX, u8::min) >= b' '
     })
 }
@@ -324,7 +326,7 @@ mod tests {
         Grant::new("me", powers.iter().copied(), Vec::new()).unwrap()
     }
 
-    /// Judges a message from this side. The method of a response is given.
+    /// Judges a decision about a message from this side; `method` is that of the request for a response.
     fn judge_as(
         sender: Peer,
         method: &str,
@@ -419,7 +421,7 @@ mod tests {
         let cancel = Message::notification("session/cancel", "{}");
         for decision in [Decision::Discard, Decision::Hold, replace("{}")] {
             let all = Grant::all_powers("me");
-            assert_denied(judge(&cancel, decision, &all), "is nobody's to do");
+            assert_denied(judge(&cancel, decision, &all), "no proxy may");
         }
     }
 
@@ -534,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_guard_has_decided_nobody_else_alters() {
+    fn only_guards_change_what_a_guard_has_decided() {
         let message = Message::request("session/prompt", r#"{"prompt":[]}"#);
         let grant = Grant::unlimited();
         for decision in [
@@ -558,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_about_which_readers_may_differ() {
+    fn a_proxy_may_not_make_a_message_ambiguous() {
         let grant = Grant::new(
             "me",
             [
@@ -584,7 +586,7 @@ mod tests {
         let twice = Decision::Respond(twice.to_owned());
         let judged = judge_as(Peer::Agent, asks.method(), &asks, twice, &grant);
         assert_denied(judged, "parsers may read it differently");
-        // Conditions that it did not cause are tolerated.
+        // Ambiguities that the proxy did not cause are tolerated.
         let twice = r#"{"sessionId":"s","x":1,"X":2,"update":{"sessionUpdate":"zzz","a":1}}"#;
         let twice = Message::notification("session/update", twice);
         let edits = set("/update/a", "2");
@@ -593,7 +595,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_unclear_before_lets_nobody_add_to_it() {
+    fn a_proxy_may_not_make_an_ambiguous_message_more_ambiguous() {
         let grant = grant(&["other-updates.read", "other-updates.change"]);
         let update = r#"{"sessionId":"s","update":{"sessionUpdate":"zzz","a":1,"A":2}}"#;
         let update = Message::notification("session/update", update);
@@ -644,7 +646,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_longer_than_the_limit_comes_out() {
+    fn no_message_over_the_limit_results() {
         let long = format!("\"{}\"", "x".repeat(1000));
         for decision in [Decision::Replace(long.clone()), Decision::Respond(long)] {
             let checked = judge(&Message::request("m", "{}"), decision, &Grant::unlimited());

@@ -1,7 +1,7 @@
-//! The parts of a body that parsers may read differently: members of one object whose names some readers do not tell
-//! apart, or that cannot be read, and whatever is nested too deep.
+//! The parts of a body that parsers may read differently: members of one object whose names some readers do not
+//! distinguish, or whose names cannot be decoded, and values that are nested too deep.
 //!
-//! What a message came with may stay as it is; a proxy adds nothing to it.
+//! Such parts of the original message may stay unchanged; a proxy may not add any.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -15,10 +15,11 @@ use serde_json::value::RawValue;
 use super::ChannelError;
 use super::work::Work;
 
-/// How deep a body is looked through.
+/// How deep a body is searched.
 const DEEPEST: usize = 128;
 
-/// Whether parsers may read something in the new body differently that the old one does not have at the same place.
+/// Whether the new body has a part that parsers may read differently, and that the old one does not have at the same
+/// place.
 pub fn are_added(old: &str, new: &str, work: &mut Work) -> Result<bool, ChannelError> {
     let keys = RandomState::new();
     let mut find = |body: &str| {
@@ -34,7 +35,7 @@ pub fn are_added(old: &str, new: &str, work: &mut Work) -> Result<bool, ChannelE
     Ok(!after.is_subset(&before))
 }
 
-/// Finds such parts. Hashes stand for them and for their places, since both may be long.
+/// Collects such parts, as hashes of the parts and their places, since both may be long.
 struct Search<'s> {
     keys: &'s RandomState,
     work: &'s mut Work,
@@ -58,7 +59,7 @@ impl Search<'_> {
         for (name, value) in entries {
             match name {
                 Some(name) => named.entry(plain(name)).or_default().push((name, value)),
-                // Its index does not count: others may be inserted before it.
+                // An element's index does not count: others may be inserted before it.
                 None => self.value(value, self.keys.hash_one(place), depth - 1)?,
             }
         }
@@ -75,7 +76,7 @@ impl Search<'_> {
     }
 }
 
-/// A name, from its JSON text, as a reader that ignores case sees it; `None` if it cannot be read.
+/// A name, from its JSON text, for a reader that ignores case; `None` if it cannot be decoded.
 fn plain(name: &str) -> Option<String> {
     let name = serde_json::from_str::<String>(name).ok()?;
     Some(fold(&name).into_owned())
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_unclear_before_stays_so() {
+    fn only_earlier_ambiguities_may_stay() {
         let added = |old: &str, new: &str| are_added(old, new, &mut Work::default()).unwrap();
         let old = r#" {"x":[{"a":1,"A":2}],"y":0,"\ud800":3}"#;
         for same in [

@@ -1,30 +1,30 @@
-//! How proxies fail, and what happens then.
+//! Failures of proxies, failure policies, and counts of denied calls.
 
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
 /// Why a proxy broke.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// One line in the host's words, for the user: the proxy can choose nothing in it.
+    /// One line by the host, for the user: no part of it is chosen by the proxy.
     pub reason: String,
-    /// The proxy's own words about it, if any, without control characters.
+    /// The proxy's own error text, if any, without control characters.
     pub words: Option<String>,
-    /// All details, on several lines, for the log: the place in its code, its last output.
+    /// Details for the log, on several lines: the place in the proxy's code, its last output.
     details: String,
 }
 
 impl Failure {
-    /// The log target of lines about failures of proxies and chains, by which they are found.
+    /// The log target of lines about failures of proxies and chains, by which `acp-chain doctor` finds them.
     pub const TARGET: &str = "acp_chain::failed";
 
-    /// The same failure, with details.
+    /// Sets the details.
     #[must_use]
     pub fn with_details(mut self, details: String) -> Self {
         self.details = details;
         self
     }
 
-    /// The same failure, with the proxy's own words.
+    /// Sets the proxy's own error text.
     #[must_use]
     pub fn with_words(mut self, words: Option<String>) -> Self {
         self.words = words;
@@ -40,8 +40,8 @@ impl Failure {
         }
     }
 
-    /// The details for the log, each line marked so that it cannot pass for the host's: the proxy chooses the names of
-    /// its functions.
+    /// The details for the log. Each line is marked, so that it cannot be taken for one of the host: the proxy chooses
+    /// the names of its functions.
     #[must_use]
     pub fn details(&self) -> String {
         let lines = self.details.lines();
@@ -53,7 +53,7 @@ impl Failure {
 
 impl std::error::Error for Failure {}
 
-/// The reason, and the proxy's own words.
+/// The reason, and the proxy's own error text.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         f.write_str(&self.reason)?;
@@ -67,20 +67,20 @@ impl std::fmt::Display for Failure {
 /// What happens to a broken proxy, and to the messages that it had.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FailurePolicy {
-    /// Its messages are refused, and it is restarted; when it fails too often, it is given up and all messages that it
+    /// Its messages are refused, and it is restarted. If it fails too often, it is given up, and all messages that it
     /// subscribed to are refused.
     #[default]
     Restart,
-    /// Its messages are refused, and it is restarted; when it fails too often, it is given up and bypassed.
+    /// Its messages are refused, and it is restarted. If it fails too often, it is given up and bypassed.
     RestartThenBypass,
-    /// Its messages go on unchanged, and it is bypassed.
+    /// It is given up: its messages pass unchanged, and it is bypassed.
     Bypass,
-    /// Its messages are refused, and so are all that it subscribed to.
+    /// It is given up: its messages are refused, and so are all later messages that it subscribed to.
     Refuse,
 }
 
 impl FailurePolicy {
-    /// Whether a new instance takes the place of a broken one.
+    /// Whether a broken proxy is restarted.
     #[must_use]
     pub fn restarts(self) -> bool {
         matches!(self, Self::Restart | Self::RestartThenBypass)
@@ -93,7 +93,7 @@ impl FailurePolicy {
     }
 }
 
-/// How often a proxy exceeded its rights, without effect.
+/// Counts of a proxy's calls that the host rejected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Calls that its grant does not cover.
@@ -105,10 +105,10 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The difference from the counts already reported, which are updated.
+    /// The increase since the counts in `reported`, which are updated.
     #[must_use]
-    pub fn untold(self, told: &mut Self) -> Self {
-        let before = std::mem::replace(told, self);
+    pub fn untold(self, reported: &mut Self) -> Self {
+        let before = std::mem::replace(reported, self);
         Self {
             denied: self.denied - before.denied,
             invalid: self.invalid - before.invalid,

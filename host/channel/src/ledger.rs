@@ -1,4 +1,4 @@
-//! The messages that one proxy may refer to: those in its hands, and its own requests.
+//! The messages to which one proxy may refer: those that it has been called with or holds, and its own requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use acp_chain_rpc::{self as rpc, Message, member};
 /// Why the host refused a proxy's call.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChannelError {
-    /// Not granted, or not allowed here.
+    /// No power covers the call, or it is not allowed here.
     #[error("{0}")]
     Denied(String),
     /// The proxy holds no such message, or settled it already.
@@ -33,24 +33,24 @@ pub enum ChannelError {
     Full,
 }
 
-/// The bytes to keep a message in hand here, and on its way, beside its text.
+/// The bytes to keep a message here and on its way, beside its text.
 const ENTRY: usize = 512;
 
-/// The most values of a body of which a part is shown: each takes many times its bytes.
+/// The maximum number of values in a body of which a part is shown: each value takes many times its bytes.
 const MOST_VALUES: usize = 10_000;
 
 /// The longest text that goes with a report of progress, in bytes.
 const LONGEST_PROGRESS: usize = 4096;
 
-/// The books of one proxy: every number that it may use, and its effects in the current call.
+/// The ledger of one proxy: every number that the proxy may use, and its effects in the current call.
 ///
-/// A number always stands for the same message. A message leaves the ledger when it is settled or, if the proxy does
-/// not hold it, when the call that brought it returns.
+/// A number always identifies the same message. A message leaves the ledger when it is settled or, if the proxy does
+/// not hold it, when the call with it returns.
 #[derive(Debug)]
 pub struct Ledger {
     next: MessageId,
     messages: HashMap<MessageId, Entry>,
-    /// Its own open requests.
+    /// The proxy's own open requests.
     asked: HashSet<MessageId>,
     pauses: HashSet<MessageId>,
     held: usize,
@@ -67,24 +67,24 @@ pub struct Ledger {
 #[derive(Debug)]
 struct Entry {
     message: Message,
-    /// What the proxy may read of it, if anything.
+    /// The part of the message that the proxy may read, if any.
     shown: Option<Message>,
     sender: Peer,
-    /// For a response, the request's.
+    /// The method; for a response, the request's.
     method: Arc<str>,
-    /// Whether a guard has decided about it.
+    /// Whether a guard has decided about the message.
     sealed: bool,
-    /// Whether it is a call of something that the proxy offers the agent.
+    /// Whether this is a call of one of the proxy's offers to the agent.
     own: bool,
-    /// What the caller of such a call sent beside it.
+    /// The `_meta` of such a call.
     meta: Box<str>,
     held: bool,
-    /// The length of its session's name.
+    /// The length of the session's name.
     session: usize,
 }
 
 impl Entry {
-    /// The bytes to keep it, including the part shown to the proxy if that is a copy.
+    /// The cost of keeping the entry, in bytes, including the part shown to the proxy if that is a copy.
     fn cost(&self) -> usize {
         let shown = self.shown.as_ref();
         let copy = shown.filter(|shown| !shown.is_same(&self.message));
@@ -94,7 +94,7 @@ impl Entry {
 }
 
 impl Ledger {
-    /// Empty books that count from `first`. Until [`Ledger::start`] nothing may be sent.
+    /// An empty ledger that numbers messages from `first`. Nothing may be sent before [`Ledger::start`].
     #[must_use]
     pub fn new(first: MessageId, limits: Arc<Limits>, grant: Arc<Grant>) -> Self {
         Self {
@@ -114,24 +114,24 @@ impl Ledger {
         }
     }
 
-    /// From now on it may send messages.
+    /// Allows the proxy to send messages from now on.
     pub fn start(&mut self) {
         self.started = true;
     }
 
-    /// A number that was never used.
+    /// A new number for a message.
     pub fn allot(&mut self) -> MessageId {
         let id = self.next;
         self.next += 1;
         id
     }
 
-    /// Puts a message into the proxy's hands. Returns the part that it may read, if any.
+    /// Adds a message that the proxy is called with. Returns the part that the proxy may read, if any.
     pub fn hand_in(&mut self, delivery: &Delivery) -> Option<Message> {
         self.put(delivery, self.shown(delivery))
     }
 
-    /// Puts the answer to the proxy's own request into its hands.
+    /// Adds the answer to the proxy's own request.
     pub fn hand_in_answer(&mut self, delivery: &Delivery) {
         self.answered(delivery.id);
         self.put(delivery, Some(delivery.message.clone()));
@@ -169,15 +169,16 @@ impl Ledger {
         };
         let body = message.body();
         let is_large = message.len() > self.limits.body || has_many_values(body);
-        let part = match is_large {
-            true => MASK.to_owned(),
-            false => places.part_of(serde_json::from_str(body).ok()?),
+        let part = if is_large {
+            MASK.to_owned()
+        } else {
+            places.part_of(serde_json::from_str(body).ok()?)
         };
         Some(message.with_part(&part))
     }
 
-    /// Puts a call of its own offer into the proxy's hands. Only the arguments can be read, and the caller's metadata
-    /// with [`Ledger::meta`].
+    /// Adds a call of one of the proxy's offers. The proxy can read the arguments and, with [`Ledger::meta`], the
+    /// caller's metadata.
     pub fn hand_in_call(&mut self, id: MessageId, method: &Arc<str>, arguments: &str, meta: &str) {
         let message = Message::request(method, arguments);
         let entry = Entry {
@@ -201,10 +202,10 @@ impl Ledger {
         }
     }
 
-    /// Takes the message of the current call out of the proxy's hands, unless it holds it; checks that the action is
-    /// possible for the message.
+    /// Checks the proxy's decision about the message of the current call. Removes the message, unless the proxy holds
+    /// it.
     pub fn take_back(&mut self, id: MessageId, decision: Decision) -> Result<Action, ChannelError> {
-        // Most messages pass unchanged, whatever the powers.
+        // Forwarding needs no power, and is the most frequent decision.
         if matches!(decision, Decision::Forward)
             && self.messages.get(&id).is_some_and(|entry| !entry.own)
         {
@@ -232,12 +233,12 @@ impl Ledger {
         action
     }
 
-    /// Takes back a message that needs no decision, such as the answer to an own request.
+    /// Removes a message that needs no decision, such as the answer to an own request.
     pub fn close(&mut self, id: MessageId) {
         self.messages.remove(&id);
     }
 
-    /// The proxy's effects since the last time, and the state that it saved.
+    /// Takes the proxy's effects, and the state that it saved.
     pub fn take_effects(&mut self) -> (Vec<Effect>, Option<String>) {
         self.effect_bytes = 0;
         self.work = Work::default();
@@ -294,7 +295,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Settles a held request with an error for the proxy, whatever its limits; does nothing if it is settled already.
+    /// Answers a held request with an error on behalf of the proxy, without checking its limits; does nothing if the
+    /// request is settled already.
     pub fn refuse(&mut self, id: MessageId, error: rpc::Error) {
         if self.messages.get(&id).is_some_and(|entry| entry.held) {
             let action = Action::Answer(Message::error(&error));
@@ -372,7 +374,7 @@ impl Ledger {
         let entry = entry.ok_or(ChannelError::UnknownMessage)?;
         let Some(capability) = capability(method) else {
             let method = quote(method, MAX_QUOTE);
-            return denied(format!("no caller is asked for {method}"));
+            return denied(format!("no caller supports the method {method}"));
         };
         if Offer::of(&entry.method) == Some(Offer::Completion) {
             return denied("a completion cannot ask its caller".to_owned());
@@ -403,7 +405,7 @@ impl Ledger {
         self.may_speak()?;
         if !self.grant.has("tools") {
             return Err(ChannelError::Denied(
-                "no power of its covers it: that takes `tools`".to_owned(),
+                "none of its powers covers it: that takes `tools`".to_owned(),
             ));
         }
         if let Change::Resource(uri) = &change
@@ -415,8 +417,8 @@ impl Ledger {
         self.push(Effect::Changed(change))
     }
 
-    /// The return value of a call without a message: an object made by the host.
-    pub fn vouch(&mut self, text: &str) -> Result<(), ChannelError> {
+    /// Checks the list that a call returns: its length, and that it is JSON.
+    pub fn check_list(&mut self, text: &str) -> Result<(), ChannelError> {
         check_length(text.len(), self.limits.message)?;
         self.work.spend(text.len())?;
         check_json(text)
@@ -445,7 +447,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Removes a held message: it is settled, or the host took it away.
+    /// Removes a held message that is settled, or taken away by the host.
     pub fn let_go(&mut self, id: MessageId) {
         if let Some(entry) = self.messages.remove(&id).filter(|entry| entry.held) {
             self.held -= 1;
@@ -454,15 +456,16 @@ impl Ledger {
     }
 
     fn may_speak(&self) -> Result<(), ChannelError> {
-        match self.started {
-            true => Ok(()),
-            false => Err(ChannelError::Denied(
-                "nothing can be sent from within init".to_owned(),
-            )),
+        if self.started {
+            Ok(())
+        } else {
+            Err(ChannelError::Denied(
+                "nothing can be sent during init".to_owned(),
+            ))
         }
     }
 
-    /// The proxy's own message, if it may send it, on behalf of the neighbour on its other side.
+    /// The proxy's own message, if it may send it in the name of the neighbour on its other side.
     fn outgoing(
         &mut self,
         to: Peer,
@@ -472,7 +475,7 @@ impl Ledger {
     ) -> Result<Message, ChannelError> {
         self.may_speak()?;
         if method.len() > LONGEST_METHOD || method.contains(char::is_control) {
-            return Err(ChannelError::Invalid("no method is called that".to_owned()));
+            return Err(ChannelError::Invalid("not a valid method name".to_owned()));
         }
         if method == "initialize" || method.starts_with("proxy/") || method.starts_with("$/") {
             return Err(ChannelError::Denied(format!(
@@ -500,7 +503,7 @@ impl Ledger {
     }
 }
 
-/// Whether a JSON text has more values than are judged one by one.
+/// Whether a JSON text has more than [`MOST_VALUES`] values.
 fn has_many_values(json: &str) -> bool {
     let (mut values, mut is_text, mut is_escaped) = (1, false, false);
     for byte in json.bytes() {
@@ -670,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_is_asked_in_its_call_what_it_says_it_can_answer() {
+    fn a_caller_gets_only_requests_that_its_capabilities_cover_and_only_during_its_call() {
         let mut ledger = ledger();
         let meta =
             r#"{"x":1,"io.modelcontextprotocol/clientCapabilities":{"roots":{},"sampling":7}}"#;
@@ -705,7 +708,7 @@ mod tests {
             Err(ChannelError::Full)
         );
         assert_eq!(ledger.take_effects().0.len(), 2);
-        // The caller goes with the call.
+        // Once the call is settled, there is no caller.
         ledger
             .take_back(tool, Decision::Respond("{}".into()))
             .unwrap();
@@ -714,7 +717,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_granted_is_not_sent() {
+    fn a_proxy_without_powers_sends_nothing() {
         let mut ledger = Ledger::new(1, Limits::default().into(), Grant::default().into());
         ledger.start();
         let denied = ledger.notify(Peer::Client, "session/update", "{}");
@@ -725,7 +728,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_power_does_not_show_is_hidden() {
+    fn parts_that_no_power_shows_are_hidden() {
         let limits = Limits {
             body: 1 << 20,
             ..Limits::default()
@@ -751,7 +754,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_may_have_only_so_much_read_for_it() {
+    fn the_bytes_read_for_a_call_are_bounded() {
         let mut ledger = ledger();
         let long = format!(r#"{{"a":{{"b":"{}"}}}}"#, "x".repeat(60 << 20));
         let id = deliver(&mut ledger, Message::request("m", &long));

@@ -1,10 +1,11 @@
 //! The channel between the host and one proxy of any kind.
 //!
-//! An [`Event`] goes in, a list of [`Effect`]s and at most one [`Action`] come out. The [`Ledger`] stands between: it
-//! knows which messages the proxy may refer to and what it is granted, and rejects everything else. So whatever reaches
-//! the chain is valid.
+//! A call takes an [`Event`], and returns a list of [`Effect`]s and at most one [`Action`]. The [`Ledger`] checks them:
+//! it has the messages to which the proxy may refer, and the proxy's powers, and rejects everything else. So all
+//! effects and actions that reach the chain are valid.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod check;
 mod doubts;
@@ -28,15 +29,15 @@ pub use subscription::{Registration, Subscription};
 
 use acp_chain_rpc::{self as rpc, Kind, Message};
 
-/// The host's number for one message at one proxy. Never used twice.
+/// The host's number for one message at one proxy. Never reused.
 pub type MessageId = u64;
 
-/// One message as a proxy gets it.
+/// A message for a proxy.
 #[derive(Clone, Debug)]
 pub struct Delivery {
-    /// The proxy's number for it; for a response, that of the request, if the proxy knows it.
+    /// The proxy's number for the message; for a response, that of the request, if the proxy has seen it.
     pub id: MessageId,
-    /// Who sent it.
+    /// The side that sent it.
     pub sender: Peer,
     /// Its method; for a response, that of the request.
     pub method: Arc<str>,
@@ -44,9 +45,9 @@ pub struct Delivery {
     pub session: Option<Arc<str>>,
     /// The message itself.
     pub message: Message,
-    /// Whether the proxy wants the body with it.
+    /// Whether the proxy gets the body with the message.
     pub with_body: bool,
-    /// Whether a guard has decided about it, so that nobody else may alter it.
+    /// Whether a guard has decided about the message, so that only guards may change it.
     pub sealed: bool,
 }
 
@@ -62,7 +63,8 @@ pub fn subject<'a>(message: &Message, sender: Peer, method: &'a str) -> Subject<
     }
 }
 
-/// The same, as far as needed to decide whether a message is seen: the kind of an update is not looked up.
+/// The subject of a message, as far as needed to decide whether a proxy sees it: the kind of an update is looked up
+/// only if the grant distinguishes updates.
 #[must_use]
 pub fn seen_subject<'a>(
     grant: &Grant,
@@ -70,14 +72,15 @@ pub fn seen_subject<'a>(
     sender: Peer,
     method: &'a str,
 ) -> Subject<'a> {
-    match grant.tells_updates_apart() {
-        true => subject(message, sender, method),
-        false => Subject {
+    if grant.tells_updates_apart() {
+        subject(message, sender, method)
+    } else {
+        Subject {
             sender,
             kind: message.kind(),
             method,
             update: None,
-        },
+        }
     }
 }
 
@@ -90,13 +93,14 @@ pub enum Event {
     Answer(Delivery),
     /// The sender of this held request, or the caller in this call, has cancelled it.
     Cancel(MessageId),
-    /// Its offers of this kind are listed, for this session. It answers with an object: `instructions`, and the offers.
+    /// The proxy's offers of this kind are listed, for this session. The answer is an object with `instructions` and
+    /// the offers.
     List(Offer, Option<Arc<str>>),
-    /// One of its offers is called: the request is MCP's.
+    /// One of the proxy's offers is called, by this MCP request.
     Call(Delivery),
 }
 
-/// A proxy's decision about a message. Texts should be JSON.
+/// A proxy's decision about a message. The [`Ledger`] checks that texts are JSON.
 #[derive(Clone, Debug)]
 pub enum Decision {
     /// Passes it on unchanged, byte for byte.
@@ -107,11 +111,11 @@ pub enum Decision {
     Replace(String),
     /// Answers a request with this result.
     Respond(String),
-    /// Answers a request with this error, or turns a response into it.
+    /// Answers a request with this error, or replaces a response by it.
     Reject(rpc::Error),
     /// Drops a notification.
     Discard,
-    /// Keeps it until the proxy settles it.
+    /// Holds the message until the proxy settles it.
     Hold,
 }
 
@@ -127,22 +131,22 @@ pub struct Edit {
 /// What happens to a message: a [`Decision`] that the [`Ledger`] has accepted, with everything needed to carry it out.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// It is passed on unchanged, byte for byte.
+    /// The message is passed on unchanged, byte for byte.
     Forward,
-    /// This is passed on instead.
+    /// This message is passed on instead.
     Replace(Message),
-    /// A request is answered with this.
+    /// The request is answered with this message.
     Answer(Message),
-    /// A notification is dropped.
+    /// The notification is dropped.
     Discard,
-    /// It is kept until the proxy settles it.
+    /// The message is held until the proxy settles it.
     Hold,
 }
 
 /// Effects of a proxy's call, in order.
 #[derive(Clone, Debug)]
 pub enum Effect {
-    /// It sends a neighbour a request.
+    /// The proxy sends a neighbour a request.
     Request {
         /// The proxy's number for its request.
         id: MessageId,
@@ -151,56 +155,56 @@ pub enum Effect {
         /// The request.
         message: Message,
     },
-    /// It sends a neighbour a notification.
+    /// The proxy sends a neighbour a notification.
     Notify {
         /// The receiver.
         to: Peer,
         /// The notification.
         message: Message,
     },
-    /// It settles a held message. The action is not [`Action::Hold`].
+    /// The proxy settles a held message. The action is not [`Action::Hold`].
     Settle {
         /// The held message.
         id: MessageId,
         /// The action for it.
         action: Action,
     },
-    /// It gives up on a held message.
+    /// The proxy fails on a held message.
     Fail {
         /// The held message.
         id: MessageId,
-        /// The reason, in its own words.
+        /// The proxy's own reason.
         reason: String,
     },
-    /// It asks to be called again.
+    /// The proxy requests to be called again after a pause.
     Wake {
-        /// The proxy's number for that.
+        /// The proxy's number for the pause.
         id: MessageId,
-        /// In how long.
+        /// The length of the pause.
         after: Duration,
     },
-    /// It cancels its own request.
+    /// The proxy cancels its own request, or a pause.
     Cancel {
-        /// The number of its request.
+        /// The number of the request or the pause.
         id: MessageId,
     },
-    /// It asks the caller during a call.
+    /// The proxy sends a request to the caller during a call.
     Ask {
         /// The proxy's number for its request.
         id: MessageId,
         /// The call.
         call: MessageId,
-        /// The request, of MCP.
+        /// The MCP request.
         message: Message,
     },
-    /// It reports the progress of a call.
+    /// The proxy reports the progress of a call.
     Progress {
         /// The call.
         id: MessageId,
         /// The progress.
         progress: Progress,
     },
-    /// Its offers for the agent have changed.
+    /// The proxy's offers to the agent have changed.
     Changed(Change),
 }
 
@@ -219,7 +223,7 @@ pub struct Progress {
 const NOTIFICATION: usize = 256;
 
 impl Effect {
-    /// The bytes of messages in it.
+    /// The bytes of the messages in the effect.
     fn size(&self) -> usize {
         match self {
             Self::Request { message, .. }
@@ -229,7 +233,7 @@ impl Effect {
                 action: Action::Replace(message) | Action::Answer(message),
                 ..
             } => message.len(),
-            // It is sent as a notification.
+            // Progress is sent as a notification.
             Self::Progress { progress, .. } => {
                 NOTIFICATION + progress.message.as_ref().map_or(0, String::len)
             }
@@ -248,20 +252,20 @@ pub struct Reply {
     pub effects: Vec<Effect>,
     /// The state that it saved, if it did.
     pub saved: Option<String>,
-    /// What it returned.
+    /// The result.
     pub outcome: Outcome,
 }
 
-/// What a proxy returned.
+/// The result of a call.
 #[derive(Debug)]
 pub enum Outcome {
     /// The action for the message, which is possible for it.
     Decided(Action),
     /// There was nothing to decide.
     Told,
-    /// It could not decide, for this reason.
+    /// The proxy could not decide, for this reason.
     Refused(String),
-    /// It broke, and is unusable.
+    /// The proxy broke, and is unusable.
     Broke(Failure),
 }
 
@@ -276,13 +280,14 @@ pub trait Part: Send {
     /// Takes a held message away from the proxy, which can no longer settle it.
     fn take_away(&mut self, id: MessageId);
 
-    /// Lets the proxy handle an event. The future yields while the proxy is busy; dropping it early loses the proxy.
+    /// Calls the proxy with an event. The future yields while the proxy is busy; dropping it before it resolves drops
+    /// the proxy.
     fn call(self: Box<Self>, event: Event) -> Call;
 
-    /// How often it exceeded its rights.
+    /// The counts of rejected calls.
     fn tally(&self) -> Tally;
 
-    /// The increase since the last call of this.
+    /// The increase of these counts since the last call of this function.
     fn untold(&mut self) -> Tally;
 }
 
@@ -305,18 +310,17 @@ impl std::fmt::Debug for Started {
 /// A running start.
 pub type Starting = Pin<Box<dyn Future<Output = Result<Started, Failure>> + Send>>;
 
-/// Makes a proxy, as often as needed.
+/// Starts instances of a proxy.
 pub trait Source: Send {
-    /// Starts a proxy whose messages are numbered from `first` on, with the state that an earlier
-    /// one saved.
+    /// Starts an instance whose messages are numbered from `first` on, with the state that an earlier instance saved.
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting;
 
-    /// The memory of the last started proxy, in bytes, if known.
+    /// The memory of the last started instance, in bytes, if it is measured.
     fn memory(&self) -> Option<Arc<AtomicUsize>> {
         None
     }
 
-    /// Whether there are so many in this process that one without work should make room soon.
+    /// Whether there are so many instances in this process that idle ones should be dropped soon.
     fn is_crowded(&self) -> bool {
         false
     }

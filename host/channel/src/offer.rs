@@ -1,6 +1,6 @@
-//! What a component may offer the agent besides its handler: one optional interface each.
+//! The offers of a component to the agent besides its handler: one optional interface each.
 
-/// An optional interface. All of them are one MCP server.
+/// An optional interface. All interfaces of a component form one MCP server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Offer {
     /// Called by the model.
@@ -14,7 +14,7 @@ pub enum Offer {
 }
 
 impl Offer {
-    /// All of them.
+    /// All interfaces.
     pub const ALL: [Self; 4] = [
         Self::Tools,
         Self::Resources,
@@ -22,7 +22,7 @@ impl Offer {
         Self::Completion,
     ];
 
-    /// Its name, for people.
+    /// The name: also the first part of its MCP methods.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Offer {
         }
     }
 
-    /// The MCP method that lists it.
+    /// The MCP method that lists its entries; empty for [`Completion`](Self::Completion).
     #[must_use]
     pub fn list(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Offer {
 pub struct Offers(u8);
 
 impl Offers {
-    /// Whether this is among them.
+    /// Whether a component has this interface.
     #[must_use]
     pub fn has(self, offer: Offer) -> bool {
         self.0 & 1 << offer as u8 != 0
@@ -90,17 +90,17 @@ impl std::fmt::Display for Offers {
     }
 }
 
-/// Where the `_meta` of an MCP request has its sender's capabilities (MCP 2026-07-28).
+/// The member of an MCP request's `_meta` with its sender's capabilities (MCP 2026-07-28).
 pub const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// The requests that a server may send its client during a call, and the client capability that each takes.
+/// The requests that a server may send its client during a call, and the client capability that each requires.
 const ASKS: [(&str, &str); 3] = [
     ("sampling/createMessage", "sampling"),
     ("elicitation/create", "elicitation"),
     ("roots/list", "roots"),
 ];
 
-/// The capability that a request to a client takes; `None` for requests that no server may send.
+/// The capability that a request to a client requires; `None` for requests that no server may send.
 #[must_use]
 pub fn capability(method: &str) -> Option<&'static str> {
     let asks = ASKS.into_iter().find(|(asks, _)| *asks == method);
@@ -110,7 +110,7 @@ pub fn capability(method: &str) -> Option<&'static str> {
 /// What a component reports as changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// The list of these.
+    /// The list of this interface.
     List(Offer),
     /// The resource with this URI.
     Resource(String),
@@ -135,12 +135,12 @@ mod tests {
     }
 
     #[test]
-    fn they_are_told_as_a_sentence_does() {
-        let told = |all: &[Offer]| all.iter().copied().collect::<Offers>().to_string();
-        assert_eq!(told(&[]), "nothing");
-        assert_eq!(told(&[Offer::Prompts]), "prompts");
+    fn offers_are_written_as_in_a_sentence() {
+        let shown = |all: &[Offer]| all.iter().copied().collect::<Offers>().to_string();
+        assert_eq!(shown(&[]), "nothing");
+        assert_eq!(shown(&[Offer::Prompts]), "prompts");
         assert_eq!(
-            told(&Offer::ALL),
+            shown(&Offer::ALL),
             "tools, resources, prompts and completion"
         );
     }

@@ -5,14 +5,14 @@ use acp_chain_powers::Asked;
 use super::{FailurePolicy, Kinds, Offers, Pattern, Peer};
 use acp_chain_rpc::Kind;
 
-/// Messages that enter a proxy; all others pass by.
+/// The messages that a proxy is called with; all others bypass it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subscription {
     /// Their methods; for a response, the request's method.
     pub method: Pattern,
-    /// Whose messages; `None` means both neighbours'.
+    /// The side that sends them; `None`: both sides.
     pub sender: Option<Peer>,
-    /// Which kinds of message.
+    /// Their kinds.
     pub kinds: Kinds,
     /// Whether the body comes with the message.
     pub with_body: bool,
@@ -27,7 +27,7 @@ impl Subscription {
             && self.method.covers(method)
     }
 
-    /// What it subscribes to, as powers see it.
+    /// The subscription, in the form by which powers are checked.
     #[must_use]
     pub fn asked(&self) -> Asked<'_> {
         Asked {
@@ -59,16 +59,16 @@ impl std::fmt::Display for Subscription {
     }
 }
 
-/// What a proxy says about itself when it starts.
+/// What a proxy declares when it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
-    /// Which messages it wants to see.
+    /// Its subscriptions.
     pub subscriptions: Vec<Subscription>,
-    /// What should happen when it breaks; the manifest has the last word.
+    /// Its failure policy, which the manifest may override.
     pub on_failure: FailurePolicy,
-    /// What it offers the agent.
+    /// Its offers to the agent.
     pub offers: Offers,
-    /// Whether others rely on its decisions, so that it stands next to the agent.
+    /// Whether others rely on its decisions, so that it must be next to the agent.
     pub guard: bool,
 }
 

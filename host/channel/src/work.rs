@@ -1,4 +1,4 @@
-//! How much the host reads on behalf of a proxy, which it does in one go, while everything else waits.
+//! How much the host reads on behalf of a proxy. It reads without yielding, so the amount is bounded.
 
 use super::ChannelError;
 use acp_chain_rpc::MAX_POINTER;
@@ -6,7 +6,7 @@ use acp_chain_rpc::MAX_POINTER;
 /// How many bytes may be read for one call.
 const MAX_BYTES: usize = 256 << 20;
 
-/// How much may still be read for the current call.
+/// How many bytes may still be read for the current call.
 #[derive(Debug)]
 pub struct Work(usize);
 
@@ -29,8 +29,8 @@ impl Work {
         &mut self.0
     }
 
-    /// Several places are about to be looked up in a text at once: it is read as often as the deepest of
-    /// them has parts.
+    /// Accounts for looking up several places in a text at once: the text is read as often as the deepest pointer has
+    /// parts.
     pub fn look_up_at_once<'p>(
         &mut self,
         text: &str,
@@ -43,7 +43,7 @@ impl Work {
         self.spend(text.len().saturating_mul(deepest))
     }
 
-    /// A place is about to be looked up in a text: each part of the pointer counts as if it read all of it.
+    /// Accounts for looking up a place in a text: each part of the pointer counts as a read of the whole text.
     pub fn look_up(&mut self, text: &str, pointer: &str) -> Result<(), ChannelError> {
         self.look_up_at_once(text, std::iter::once(pointer))
     }
@@ -51,11 +51,12 @@ impl Work {
 
 /// How many parts a pointer has, if it is not too long.
 fn parts(pointer: &str) -> Result<usize, ChannelError> {
-    match pointer.len() <= MAX_POINTER {
-        true => Ok(pointer.matches('/').count()),
-        false => Err(ChannelError::Invalid(format!(
+    if pointer.len() <= MAX_POINTER {
+        Ok(pointer.matches('/').count())
+    } else {
+        Err(ChannelError::Invalid(format!(
             "a pointer of {} bytes is over the limit",
             pointer.len()
-        ))),
+        )))
     }
 }

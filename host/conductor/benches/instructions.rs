@@ -1,7 +1,5 @@
-//! The way of a message through the host, for `cargo xtask bench --instructions`, which counts: from
-//! the bytes of a line to the bytes that leave, through proxies without a sandbox.
-
-#![allow(missing_docs, reason = "a program of the developers'")]
+//! Carries messages through the host for `cargo xtask bench --instructions`, which counts instructions: from the bytes
+//! of an incoming line to the bytes of the outgoing one, through proxies without a sandbox.
 
 mod stage;
 
@@ -36,19 +34,19 @@ fn main() {
         let left = match what.as_str() {
             "update" => updates(&mut stage, count).await,
             "request" => requests(&mut stage, count),
-            _ => panic!("nothing is called {what}"),
+            _ => panic!("unknown benchmark {what}"),
         };
-        assert_eq!(left, count, "they all leave");
+        assert_eq!(left, count, "all messages are sent");
     });
 }
 
-/// A trace that there is not, that nobody hears, or that is heard.
+/// No trace, a trace without sinks, or one with a sink.
 fn recorder(trace: &str) -> Option<Recorder> {
     let trace = match trace {
         "none" => return None,
         "unheard" => Trace::default(),
         "heard" => Trace::default().to(Nowhere),
-        _ => panic!("no trace is called {trace}"),
+        _ => panic!("unknown trace {trace}"),
     };
     Some(trace.tracer().connection(Beginning {
         role: Role::Agent,
@@ -57,7 +55,7 @@ fn recorder(trace: &str) -> Option<Recorder> {
     }))
 }
 
-/// Hears all, and keeps nothing.
+/// Discards all lines.
 struct Nowhere;
 
 impl Sink for Nowhere {
@@ -66,7 +64,7 @@ impl Sink for Nowhere {
     }
 }
 
-/// Chunks of an answer, read as they are read from a pipe.
+/// Carries chunks of an answer, read as from a pipe.
 async fn updates(stage: &mut Stage, count: usize) -> usize {
     let lines = format!("{}\n", stage::update(100)).repeat(count);
     let reader = LineReader::new(io::Cursor::new(lines.into_bytes()), LINE);
@@ -81,7 +79,7 @@ async fn updates(stage: &mut Stage, count: usize) -> usize {
     left
 }
 
-/// Prompts, and the agent's answer to each.
+/// Carries prompts, and the agent's answer to each.
 fn requests(stage: &mut Stage, count: usize) -> usize {
     let mut left = 0;
     for number in 0..count {

@@ -1,7 +1,7 @@
-//! The batches of one end (JSON-RPC 2.0 §6), whose answers leave together.
+//! The batches of one end (JSON-RPC 2.0 §6), whose answers are sent together.
 //!
-//! The messages of a batch go their ways one by one. The bytes of waiting answers are bounded: past the bound, those
-//! that have arrived leave, and the others follow in another line.
+//! The messages of a batch are routed one by one. The bytes of waiting answers are bounded: past the bound, the answers
+//! that have arrived are sent, and the others follow in another line.
 
 use std::collections::HashMap;
 
@@ -15,10 +15,10 @@ type BatchId = u64;
 
 #[derive(Debug, Default)]
 pub struct Batches {
-    /// Requests that came in a batch and have no answer yet.
+    /// Unanswered requests that arrived in a batch.
     requests: HashMap<Id, BatchId>,
     open: HashMap<BatchId, Batch>,
-    /// The batch whose messages are coming in.
+    /// The batch that is being received.
     current: Option<BatchId>,
     last: BatchId,
     /// The number of bytes of answers that wait for others.
@@ -29,19 +29,20 @@ pub struct Batches {
 struct Batch {
     /// The number of unanswered requests.
     unanswered: usize,
-    /// The beginning of the line that the other answers join.
+    /// The line of answers so far, without its end.
     answers: Outbox,
 }
 
 impl Batches {
-    /// A batch comes in.
+    /// Starts to receive a batch.
     pub fn begin(&mut self) {
         self.last += 1;
         self.open.insert(self.last, Batch::default());
         self.current = Some(self.last);
     }
 
-    /// A request is open, whose id no other open one has.
+    /// Notes an open request of the batch that is being received. Its id must differ from those of all other open
+    /// requests.
     pub fn opened(&mut self, id: &Id) {
         if let Some(current) = self.current
             && let Some(batch) = self.open.get_mut(&current)
@@ -51,7 +52,7 @@ impl Batches {
         }
     }
 
-    /// The whole batch has come in.
+    /// Notes that the batch is complete.
     pub fn end(&mut self, out: &mut Outbox) {
         if let Some(id) = self.current.take() {
             self.finish(id, out);
@@ -67,7 +68,7 @@ impl Batches {
         self.join(batch, message, id, out);
     }
 
-    /// Writes the answer to a message that has just come in, and is not open: its id may be that of another one.
+    /// Writes the answer to a message that has just arrived and was not opened: another open request may have its id.
     pub fn answer_at_once(&mut self, message: &Message, id: &str, out: &mut Outbox) {
         self.join(self.current, message, id, out);
     }
@@ -87,7 +88,6 @@ impl Batches {
         self.finish(batch, out);
     }
 
-    /// Whether there is no batch.
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
     }
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_other_answers_is_bounded() {
+    fn waiting_answers_are_bounded() {
         let mut batches = Batches::default();
         let mut out = Outbox::default();
         let ids = ["1", "2", "3", "4"];

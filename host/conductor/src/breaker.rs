@@ -1,4 +1,4 @@
-//! The crash-loop breaker: how often a broken proxy is restarted, and when.
+//! The crash-loop breaker: decides whether and when a broken proxy is restarted.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use acp_chain_channel::limits::Limits;
 /// The wait before the first restart; each further one within the window takes twice as long.
 const BACKOFF: Duration = Duration::from_millis(100);
 
-/// The longest wait.
+/// The longest wait before a restart.
 const LONGEST: Duration = Duration::from_secs(10);
 
 /// Counts the failures of one proxy.
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_outside_the_window_is_forgotten() {
+    fn failures_outside_the_window_are_forgotten() {
         let (mut breaker, mut now) = (breaker(), Instant::now());
         for _ in 0..10 {
             assert_eq!(breaker.trip(now), Some(now + BACKOFF));

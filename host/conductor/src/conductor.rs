@@ -1,7 +1,7 @@
-//! The conductor of one client's connection: reads, routes and writes until either end is gone. A parent is served
-//! like a client that is the agent, too.
+//! The conductor of one client's connection: reads, routes and writes until either end is closed. If the chain is
+//! itself a proxy, its parent is both client and agent.
 //!
-//! Reading bounds the memory: while one side does not take what it is sent, the other is not read.
+//! Backpressure bounds the memory: while one side does not read what it is sent, the other side is not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::member::Member;
 use super::native_peer::Order;
-use super::pipes::{Happened, Hearing, LAST_OUTPUT, Pipes, programs_of};
+use super::pipes::{Happened, LAST_OUTPUT, Pipes, Readable, programs_of};
 use super::route::HopIndex;
 use super::router::{Finished, RUN};
 use super::{Chain, Exit, Project, Projects, Role, Router, Settings, Swap, Word};
@@ -29,10 +29,11 @@ use acp_chain_rpc::{Error, Kind, MalformedLine, Message, code, read};
 /// How many messages proxies handle before input and output get their turn again.
 pub const BUDGET: usize = 256;
 
-/// How long they may take. A call in progress continues until it yields.
+/// How long proxies may handle messages before input and output get their turn again. A call in progress continues
+/// until it yields.
 const SLICE: Duration = Duration::from_millis(10);
 
-/// The work that there was.
+/// What woke the loop.
 enum Turn {
     Wrote(Peer, std::io::Result<()>),
     Read(Peer, std::io::Result<bool>),
@@ -52,7 +53,7 @@ pub struct Side {
     /// Whether its output has ended.
     pub(super) ended: bool,
     is_read: fn() -> bool,
-    /// The bytes that the client, the agent and the native proxies had taken when this was last read.
+    /// How many bytes the client, the agent and the native proxies had read when this side was last read.
     taken: [u64; 3],
 }
 
@@ -71,13 +72,13 @@ impl Side {
 pub struct Conductor {
     pub(super) router: Router,
     pub(super) client: Side,
-    /// If the chain is a proxy, this end neither reads nor writes.
+    /// If the chain is itself a proxy, this side is silent.
     pub(super) agent: Side,
     pub(super) process: Option<Process>,
     pub(super) pipes: Pipes,
     /// Finds the projects of sessions.
     projects: Option<Box<dyn Projects>>,
-    /// Newer versions of proxies, if somebody makes them.
+    /// Newer versions of proxies, which replace running ones.
     swaps: Option<mpsc::Receiver<Swap>>,
     /// Whether the last event was a write.
     wrote: bool,
@@ -144,12 +145,12 @@ impl Conductor {
             wrote: false,
             last_output: None,
         };
-        // Requests may have arrived together with it.
+        // Requests may have arrived together with `initialize`.
         conductor.take_frames(Peer::Client);
         conductor
     }
 
-    /// Reads, routes and writes until either end is gone.
+    /// Reads, routes and writes until either end is closed.
     pub async fn run(mut self, mut stop: Pin<&mut impl Future<Output = ()>>) -> Exit {
         let mut drain: Option<Drain> = None;
         let patience = loop {
@@ -161,7 +162,7 @@ impl Conductor {
                     break;
                 }
             }
-            self.obey();
+            self.carry_out_orders();
             if self.router.is_ready() {
                 // Proxies may keep each other busy for ever; let other tasks run.
                 tokio::task::yield_now().await;
@@ -208,7 +209,7 @@ impl Conductor {
     pub(super) async fn turn(&mut self) {
         let read_client = self.reads(Peer::Client);
         let read_agent = self.reads(Peer::Agent);
-        let hearing = self.hearing();
+        let readable = self.readable();
         let more = self.router.is_ready();
         let event = {
             let (client_box, agent_box, busy, arrival, mut natives) = self.router.split();
@@ -216,7 +217,7 @@ impl Conductor {
                 tokio::select! {
                     filled = self.client.incoming.read(), if read_client => Turn::Read(Peer::Client, filled),
                     filled = self.agent.incoming.read(), if read_agent => Turn::Read(Peer::Agent, filled),
-                    happened = self.pipes.next(&mut natives, &hearing) => Turn::Happened(happened),
+                    happened = self.pipes.next(&mut natives, &readable) => Turn::Happened(happened),
                     word = next_word(&mut self.projects) => Turn::Word(word),
                     swap = next_swap(&mut self.swaps) => Turn::Swap(swap),
                     () = exited(&mut self.process), if self.last_output.is_none() => Turn::Exited,
@@ -231,11 +232,12 @@ impl Conductor {
                     written = self.agent.outgoing.write(agent_box) => Turn::Wrote(Peer::Agent, written),
                 }
             };
-            // Input is passed on before a busy proxy gets its time, and proxies that always have something to send
-            // leave time for everything else.
-            match self.wrote {
-                false => tokio::select! { biased; turn = writes => turn, turn = rest => turn },
-                true => tokio::select! { biased; turn = rest => turn, turn = writes => turn },
+            // Routed messages are written before a busy proxy continues. After a write, everything else comes first, so
+            // that proxies that always send cannot starve the rest.
+            if self.wrote {
+                tokio::select! { biased; turn = rest => turn, turn = writes => turn }
+            } else {
+                tokio::select! { biased; turn = writes => turn, turn = rest => turn }
             }
         };
         // The wait may have been long.
@@ -250,7 +252,7 @@ impl Conductor {
                 let error = Error::new(code::INTERNAL_ERROR, text);
                 self.router.stop_writing(peer, &error);
                 if peer == Peer::Agent {
-                    // It is as good as gone; its earlier output is still read.
+                    // It is about to end; its earlier output is still read.
                     let end = Instant::now() + LAST_OUTPUT;
                     self.last_output.get_or_insert(end);
                 }
@@ -274,14 +276,14 @@ impl Conductor {
             Turn::Swap(swap) => self.router.swap(swap),
             Turn::Arrived(arrival) => self.router.receive_from_bridge(arrival),
             Turn::Exited => {
-                // Its children may keep its output open; its own output is still read.
+                // The agent's children may keep its output open; its own output is still read.
                 self.last_output = Some(Instant::now() + LAST_OUTPUT);
             }
         }
     }
 
-    /// Whether there is room for more input from a side. While too much waits for an end, a little is read whenever
-    /// that end has taken much more: otherwise proxies that always have something to send could keep a side from
+    /// Whether there is room for more input from a side. While too much waits for an end, a little is still read
+    /// whenever that end has read [`UNREAD`] more bytes: otherwise proxies that always send could keep a side from
     /// being read.
     fn reads(&mut self, peer: Peer) -> bool {
         let limits = match peer {
@@ -300,10 +302,10 @@ impl Conductor {
     }
 
     /// Which native proxies are read. Computed at once, since there may be many.
-    fn hearing(&mut self) -> Hearing {
+    fn readable(&mut self) -> Readable {
         let [client, agent] =
             [Peer::Client, Peer::Agent].map(|end| self.router.outbox(end).len() < FLOOD);
-        Hearing {
+        Readable {
             is_room: client && agent,
             waiting: self.router.waiting(),
             flooded: self.router.flooded_natives(),
@@ -322,8 +324,8 @@ impl Conductor {
         [client, agent, self.router.taken_by_natives()]
     }
 
-    /// Carries out the router's orders about the programs of native proxies, and starts its lookups.
-    pub(super) fn obey(&mut self) {
+    /// Carries out the router's orders about the programs of native proxies, and starts the lookups of projects.
+    pub(super) fn carry_out_orders(&mut self) {
         for order in self.router.take_orders() {
             match order {
                 Order::End(hop) => self.pipes.end(hop),
@@ -342,7 +344,7 @@ impl Conductor {
         }
     }
 
-    /// The project of a session was found, or does not exist.
+    /// Handles the result of a lookup: a project, none, or the reason why the session must not begin.
     fn found(&mut self, number: u64, project: Result<Option<Project>, String>) {
         let Project { key, name, make } = match project {
             Ok(Some(project)) => project,
@@ -352,9 +354,10 @@ impl Conductor {
                 return self.router.refuse_session(number, why);
             }
         };
-        let joined = match self.router.lacks(number, &key) {
-            true => make().and_then(|members| self.join(&key, &name, members)),
-            false => Ok(()),
+        let joined = if self.router.lacks(number, &key) {
+            make().and_then(|members| self.join(&key, &name, members))
+        } else {
+            Ok(())
         };
         match joined {
             Ok(()) => self.router.found(number, Some(&key)),
@@ -366,17 +369,17 @@ impl Conductor {
         }
     }
 
-    /// The proxies of a project join the chain.
+    /// Adds the proxies of a project to the chain.
     fn join(
         &mut self,
         key: &Arc<str>,
         name: &str,
         mut members: Vec<Member>,
     ) -> Result<(), Failure> {
-        // Orders about the previous owners of the places.
-        self.obey();
+        // There may be orders about the previous proxies at these places.
+        self.carry_out_orders();
         let programs = programs_of(&mut members);
-        // Without a place, they are dropped and end.
+        // If there is no place for them, the programs are dropped, which ends them.
         let places = self.router.join(key.clone(), name, members)?;
         for (at, program) in programs {
             let hop = places[at];
@@ -402,7 +405,8 @@ impl Conductor {
         }
     }
 
-    /// A batch is taken message by message; in version 1, which has none, only what somebody waits for, as from the ends.
+    /// Takes the messages of a batch one by one. In version 1, which has no batches, takes only answers to open
+    /// requests, as from the ends.
     fn take_malformed_from_native(&mut self, hop: HopIndex, mut malformed: MalformedLine) {
         let Some(batch) = malformed.batch.take() else {
             return self.router.take_malformed_from_native(hop, &malformed);
@@ -441,8 +445,8 @@ impl Conductor {
         }
     }
 
-    /// Takes the messages of a batch one by one. In version 1, which has no batches, takes only those that somebody
-    /// waits for.
+    /// Takes the messages of a batch one by one. In version 1, which has no batches, takes only answers to open
+    /// requests.
     fn take_batch(&mut self, from: Peer, malformed: &MalformedLine, batch: Box<[Bytes]>) {
         let members = batch.into_iter().map(|text| read(Frame::Line(text)));
         if !self.router.has_batches() {
@@ -479,7 +483,7 @@ impl Conductor {
         }
     }
 
-    /// Tells whoever waits for an answer that it is lost. Returns whether anybody did.
+    /// If the malformed line may be an answer, answers the requester with an error. Returns whether there was one.
     fn ends_wait(&mut self, from: Peer, malformed: &MalformedLine) -> bool {
         let Some(id) = malformed.answers() else {
             return false;
@@ -495,14 +499,14 @@ impl Conductor {
         if peer == Peer::Client {
             let text = "acp-chain: the client has closed its side";
             tracing::info!("the client has closed its side");
-            // It still reads answers, but will no longer answer anything.
+            // The client still reads answers, but will answer no requests.
             self.router
                 .lose_answers(peer, &Error::new(code::REQUEST_CANCELLED, text));
         }
     }
 }
 
-/// The next word about projects, if somebody finds them. Cancel safe.
+/// The next news about projects; pending if projects are not looked up. Cancel safe.
 async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
     match projects {
         Some(projects) => projects.next().await,
@@ -510,7 +514,7 @@ async fn next_word(projects: &mut Option<Box<dyn Projects>>) -> Word {
     }
 }
 
-/// The next version of a proxy, if somebody makes them. Cancel safe.
+/// The next version of a proxy; pending if there will be none. Cancel safe.
 async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
     let next = match swaps {
         Some(swaps) => swaps.recv().await,
@@ -518,12 +522,11 @@ async fn next_swap(swaps: &mut Option<mpsc::Receiver<Swap>>) -> Swap {
     };
     match next {
         Some(swap) => swap,
-        // No more will be made.
         None => std::future::pending().await,
     }
 }
 
-/// Done when the process has ended. Cancel safe.
+/// Resolves when the process has ended. Cancel safe.
 async fn exited(process: &mut Option<Process>) {
     match process {
         Some(process) => drop(process.wait().await),

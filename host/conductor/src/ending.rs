@@ -12,15 +12,15 @@ use crate::native::{self, Ended, Process};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, code};
 
-/// How long writing the rest may take at the end.
+/// How long writing the remaining output may take.
 const FLUSH: Duration = Duration::from_secs(1);
 
 /// How long the proxies may take for the last messages of an agent that has ended.
 const SETTLE: Duration = Duration::from_secs(2);
 
 impl Conductor {
-    /// The client has left, or we have to stop: ends the agent, too. A client that still reads gets the answers that
-    /// it is owed.
+    /// Ends the connection after the client has left, or the host has to stop: answers the client's open requests, and
+    /// ends the agent.
     pub async fn close(&mut self, patience: bool) -> Exit {
         self.router.log_tallies();
         self.client.ended = true;
@@ -41,14 +41,14 @@ impl Conductor {
             return Exit::Ended { agent: None };
         };
         tracing::info!("the agent {}", native::describe(ended.status));
-        // If we ended it, it did not fail.
+        // An agent that the host ended did not fail.
         Exit::Ended {
-            agent: ended.meant_it().then_some(ended.status),
+            agent: ended.has_own_status().then_some(ended.status),
         }
     }
 
-    /// The agent has ended: passes on its last messages, answers whatever is open, and tells the client why. Takes as
-    /// long as the client needs to read that, or until `stop`.
+    /// Ends the connection after the agent has ended: passes on its last messages, and answers all open requests with
+    /// the cause. Takes as long as the client needs to read that, or until `stop`.
     pub async fn finish_after_agent(&mut self, stop: impl Future<Output = ()>) -> Exit {
         self.settle().await;
         let reads = self.agent.outgoing.is_open();
@@ -58,7 +58,7 @@ impl Conductor {
         tracing::error!("{error}");
         self.router.lose(Peer::Agent, &error);
         self.settle().await;
-        let _ = timeout(SETTLE, self.hear_out()).await;
+        let _ = timeout(SETTLE, self.await_native_answers()).await;
         let natives = self.router.natives();
         self.close_inputs(natives.into_iter().rev().collect()).await;
         self.router.log_tallies();
@@ -73,12 +73,12 @@ impl Conductor {
         }
     }
 
-    /// Lets the proxies finish with the messages that have come in, for a while.
+    /// Lets the proxies finish the messages that have arrived, for [`SETTLE`] at most.
     async fn settle(&mut self) {
         let finish = async {
             while !self.router.is_idle() {
                 self.router.pump(BUDGET);
-                // Proxies may go on for ever; their time must be able to run out.
+                // Proxies may never finish; the timeout needs a chance to run.
                 tokio::task::yield_now().await;
                 if !self.router.is_ready() && !self.router.is_idle() {
                     let (_, _, busy, ..) = self.router.split();
@@ -89,30 +89,30 @@ impl Conductor {
             }
         };
         if timeout(SETTLE, finish).await.is_err() {
-            tracing::warn!("the proxies were not done with everything at the end");
+            tracing::warn!("the proxies did not finish all messages in time at the end");
         }
     }
 
-    /// Lets native proxies give the answers that the client still waits for.
-    async fn hear_out(&mut self) {
+    /// Waits until native proxies have answered the requests that the client still waits for.
+    async fn await_native_answers(&mut self) {
         while self.router.waits_for_natives() && self.router.is_owed(Peer::Client) {
             self.router.pump(BUDGET);
-            self.obey();
+            self.carry_out_orders();
             self.turn().await;
         }
     }
 
-    /// Lets native proxies go, one after the other, and passes on the last output of each.
+    /// Closes the inputs of native proxies, one after the other, and passes on the last output of each.
     async fn close_inputs(&mut self, natives: Vec<HopIndex>) {
         for hop in natives {
             self.pipes.close_input(hop);
-            let last_words = async {
+            let last_output = async {
                 while self.pipes.is_running(hop) {
                     self.router.pump(BUDGET);
                     self.turn().await;
                 }
             };
-            if timeout(LAST_OUTPUT, last_words).await.is_err() {
+            if timeout(LAST_OUTPUT, last_output).await.is_err() {
                 self.pipes.end(hop);
             }
         }
@@ -120,7 +120,7 @@ impl Conductor {
 
     async fn cause_of_end(&mut self, ended: Option<Ended>, reads: bool) -> Error {
         let how = match ended {
-            Some(ended) if ended.by_itself => native::describe(ended.status),
+            Some(ended) if ended.ended_first => native::describe(ended.status),
             _ if !reads => "closed its input".to_owned(),
             _ => "closed its output".to_owned(),
         };
@@ -129,9 +129,10 @@ impl Conductor {
             None => String::new(),
         };
         let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: the agent {how}"));
-        match printed.is_empty() {
-            true => error,
-            false => error.with_data(&serde_json::json!({ "stderr": printed })),
+        if printed.is_empty() {
+            error
+        } else {
+            error.with_data(&serde_json::json!({ "stderr": printed }))
         }
     }
 }

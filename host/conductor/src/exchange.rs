@@ -10,27 +10,27 @@ use acp_chain_mcp::Question;
 use acp_chain_mcp::{LinkId, ServerId};
 use acp_chain_rpc::{Id, Message};
 
-/// The number of an open request, and its id on the wire wherever it leaves the chain.
+/// The number of an open request, which is also its id on the wire where it leaves the chain.
 pub type ExchangeId = u64;
 
-/// Who waits for the answer.
+/// The requester, which waits for the answer.
 #[derive(Debug)]
 pub enum Origin {
-    /// The client or the agent, under this id of its own.
+    /// The client or the agent, with its own id for the request.
     Edge(Peer, Id),
-    /// A proxy, under this number of its own.
+    /// A proxy, with its own number for the request.
     Hop(HopIndex, MessageId),
-    /// A native proxy, under this id of its own.
+    /// A native proxy, with its own id for the request.
     Native(HopIndex, Id),
     /// The host, which sends a restarted native proxy the client's first message.
     Introduction,
-    /// The seat of an MCP server, under this number of its own.
+    /// The seat of an MCP server, with its own number for the request.
     Seat(ServerId, Question),
-    /// An MCP client of the agent, under this id of its own.
+    /// An MCP client of the agent, with its own id for the request.
     Link(LinkId, Id),
-    /// The host, which connects an MCP client of the agent.
+    /// The host, which sends `mcp/connect` for an MCP client of the agent.
     Connecting(LinkId),
-    /// The host, which disconnects an MCP client of the agent.
+    /// The host, which sends `mcp/disconnect` for an MCP client of the agent.
     Leaving(LinkId),
 }
 
@@ -39,11 +39,11 @@ pub enum Origin {
 pub enum Stage {
     /// Waiting for the project of its session to be found.
     Waiting,
-    /// On its way to the far side, or in the hands of a proxy that is about to decide.
+    /// On its way to the far side, or at a proxy that has been called with it.
     Moving,
-    /// Held by a proxy, under this number.
+    /// Held by a proxy, which has this number for it.
     Held(HopIndex, MessageId),
-    /// With the client or the agent at the far side.
+    /// Sent to the client or the agent at the far side.
     Out,
     /// With a native proxy.
     Native(HopIndex),
@@ -63,65 +63,64 @@ pub struct Exchange {
     pub toward: Peer,
     pub route: Route,
     pub method: Arc<str>,
-    /// What it does, by its method.
     pub life: Life,
     pub session: Option<Arc<str>>,
-    /// Where a proxy gave the request another session, by position, and which.
+    /// Empty unless a proxy has changed the request's session. Then the original session with the requester's position,
+    /// and each new session with its proxy's position.
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
     pub stage: Stage,
-    /// The proxies that saw the request, each with its number for it.
+    /// The proxies that have seen the request, each with its own number for it.
     pub seen: Vec<(HopIndex, MessageId)>,
     /// The sender's `$/cancel_request`.
     pub cancel: Option<Message>,
-    /// Whether it is a prompt or a permission request whose turn was stopped while a proxy held it.
+    /// Whether the request is a prompt or a permission request whose turn was stopped while a proxy held it.
     pub stopped: bool,
-    /// How its turn stands, if it is a prompt, wherever it is.
+    /// The state of the turn, if the request is a prompt.
     pub turn: Standing,
-    /// The account on which it is kept, unless it is the host's own.
+    /// The charge for the request, unless it is the host's own.
     pub charge: Option<Charge>,
-    /// The accounts on which its further sessions are kept.
+    /// The charges for the new sessions in `renamed`.
     pub charges: Vec<Charge>,
-    /// Whether it is an MCP request of the stateless dialect (see [`mcp::seat`](acp_chain_mcp::seat)).
+    /// Whether this is an MCP request of the stateless dialect (see [`mcp::seat`](acp_chain_mcp::seat)).
     pub stands_alone: bool,
 }
 
-/// How the turn of an open prompt stands.
+/// The state of an open prompt's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It is to come, or runs.
+    /// The turn has not begun yet, or runs.
     Open,
-    /// The client has stopped it.
+    /// The client has stopped the turn.
     GivenUp,
-    /// The agent has ended its session: the answer begins no turn.
+    /// The agent has ended the session: the answer begins no turn.
     Over,
 }
 
 /// A turn of the client that goes on after its prompt is answered.
 #[derive(Debug)]
 pub struct Turn {
-    /// Whether the client has stopped it.
+    /// Whether the client has stopped the turn.
     pub is_given_up: bool,
-    /// The account on which it is kept.
     pub _charge: Charge,
 }
 
 impl Exchange {
-    /// What it costs to keep a request with this id open, in bytes.
+    /// The cost of keeping a request with this id open, in bytes.
     pub fn cost(id: Option<&Id>, request: &Message) -> usize {
-        /// The cost of its map entries, and of a short cancellation.
+        /// The cost of the map entries, and of a short cancellation.
         const ENTRIES: usize = 512;
-        // The id is kept here and with its sender's.
+        // The id is kept twice: here, and among the sender's open requests.
         let id = id.map_or(0, |id| 2 * id.as_str().len());
         let session = request.session().map_or(0, |session| session.len());
         size_of::<Self>() + ENTRIES + id + request.method().len() + session
     }
 
-    /// Whether this many more bytes may be kept for it.
+    /// Charges this many more bytes for the request. Returns whether there is room for them.
     pub fn may_grow(&mut self, bytes: usize) -> bool {
         self.charge.as_mut().is_none_or(|charge| charge.grow(bytes))
     }
 
-    /// The session of the request, as its current holder knows it.
+    /// The session of the request, after the changes by proxies so far.
     pub fn far_session(&self) -> Option<&Arc<str>> {
         match self.renamed.last() {
             Some((_, session)) => session.as_ref(),
@@ -129,7 +128,7 @@ impl Exchange {
         }
     }
 
-    /// The number by which a proxy knows the request.
+    /// A proxy's own number for the request, if the proxy has seen it.
     pub fn number_at(&self, hop: HopIndex) -> Option<MessageId> {
         self.seen
             .iter()

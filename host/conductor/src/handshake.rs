@@ -1,4 +1,4 @@
-//! Receives a client before there is a chain: only `initialize`, or a parent's `proxy/initialize`, gets past.
+//! Receives a client before there is a chain: accepts only `initialize`, or a parent's `proxy/initialize`.
 
 use super::losses::{Loss, Losses};
 use super::route::Place;
@@ -7,16 +7,15 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, read};
 
-/// Receives a client before there is a chain.
 pub struct Handshake {
     pub client: Transport,
     pub outbox: Outbox,
-    /// What came before `initialize`.
+    /// What was dropped before `initialize`.
     pub losses: Losses,
 }
 
 impl Handshake {
-    /// Waits for a message that begins a role; refuses everything else. `None` if the client leaves.
+    /// Waits for a request that begins a role; rejects everything else. `None` if the client disconnects.
     pub async fn wait(&mut self) -> Option<(Role, Message)> {
         let client = Place::Edge(Peer::Client);
         let mut more = true;
@@ -56,7 +55,7 @@ impl Handshake {
 
     pub async fn tell(&mut self, id: &Id, error: &Error) {
         Message::error(error).write(Some(id.as_str()), &mut self.outbox);
-        // A client that cannot be written to cannot be read for long.
+        // If the client cannot be written to, reading from it soon fails, too.
         let _ = self.client.outgoing.write_all(&mut self.outbox).await;
     }
 }

@@ -1,12 +1,14 @@
-//! The conductor: the order of the parts of a chain, and how messages get from one to the next.
+//! The conductor: orders the parts of a chain, and routes messages between them.
 //!
 //! Invariants:
-//! - A message that nobody changes leaves with exactly the bytes of its body that arrived.
-//! - Per direction and session, messages leave in the order of arrival, and a response never overtakes a notification
+//! - A message that no proxy changes is sent with exactly the bytes of its body that were received.
+//! - Per direction and session, messages are sent in the order of arrival, and a response never overtakes a
+//!   notification
 //!   sent before it. Only holding a message takes it out of that order.
-//! - Every request gets exactly one answer, whichever part dies.
+//! - Every request gets exactly one answer, whichever part fails.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod batches;
 mod breaker;

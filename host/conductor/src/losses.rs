@@ -1,7 +1,7 @@
-//! What the chain drops of what comes to it, and who is told.
+//! What the chain drops, and who is notified.
 //!
-//! Invariants: whatever drops a message, a line or an entry names a [`Loss`], whose row in the table says who is told;
-//! where the user is not, it has the reason. The book shows the table, and the tests walk through it (`wire::losses`).
+//! Invariants: code that drops a message, a line or an entry names a [`Loss`], whose row in the table says who is
+//! notified, or why the user is not. The book shows the table, and the tests check each row (`wire::losses`).
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write};
@@ -11,20 +11,20 @@ use tracing::Level;
 use super::route::Place;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 
-/// How often the user is told.
+/// How often the user is notified of a kind of loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Frequency {
-    /// The first of each sender, or at each proxy.
+    /// Of the first one of each sender, or at each proxy.
     First,
-    /// The same, but for what the client gets an error for, or in place of.
+    /// Of the first one at each proxy for which the client gets no error.
     Missed,
-    /// Each thing once.
+    /// Of each one, once.
     Each,
-    /// Not at all, for this reason.
+    /// Never, for this reason.
     Never(&'static str),
 }
 
-/// What the table says of one kind.
+/// A row of the table.
 struct Row {
     what: &'static str,
     /// Who gets an error.
@@ -35,14 +35,14 @@ struct Row {
 
 macro_rules! losses {
     ($($loss:ident: $what:literal, $error:literal, $user:expr, $log:ident;)*) => {
-        /// A kind of what is dropped.
+        /// A kind of loss.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Loss {
             $(#[doc = $what] $loss,)*
         }
 
         impl Loss {
-            /// All of them.
+            /// All kinds, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$loss),*];
 
             const fn row(self) -> Row {
@@ -57,14 +57,14 @@ macro_rules! losses {
 use Frequency::{Each, First, Missed, Never};
 
 losses! {
-    Line: "a line of the agent, or of a proxy, that is no message",
+    Line: "a malformed line of the agent, or of a proxy",
         "the sender, if it may wait; the requester, if the line was an answer", First, WARN;
     Misplaced: "a notification in a session that the proxy is not a part of, of the method `proxy/…` from an end, or a \
                 `$/cancel_request` without an id",
         "—", First, WARN;
-    Unasked: "an answer to a request that never was",
+    Unasked: "an answer to a request that was never sent",
         "—", First, WARN;
-    Guarded: "a message that cannot pass a guard, since readers could take it for different things",
+    Guarded: "a message that cannot pass a guard, since readers could read it differently",
         "the sender of a request; the requester, if it was an answer", Missed, WARN;
     Undecided: "a message about which a proxy could not decide, or which it held for too long",
         "the sender of a request; the requester, if it was an answer", Missed, ERROR;
@@ -74,25 +74,25 @@ losses! {
         "—", Each, WARN;
     Broken: "a message that a proxy had when it broke, or that came for it once it was given up",
         "the sender of a request; the requester, if it was an answer",
-        Never("the user is told that the proxy broke, and that it is given up"), ERROR;
-    Refused: "a request that is refused, or a line of the client that is no message",
-        "the sender", Never("the sender knows why"), WARN;
+        Never("the user is notified that the proxy broke, and that it is given up"), ERROR;
+    Refused: "a request that is refused, or a malformed line of the client",
+        "the sender", Never("the error tells the sender why"), WARN;
     Early: "a notification, or an answer, before `initialize`",
-        "—", Never("there is no session yet that it could be missed in"), WARN;
+        "—", Never("there is no session yet in which it could be missed"), WARN;
     Late: "an answer to a request that is answered already",
         "—", Never("the requester has an answer: what was withdrawn or has failed may still be answered"), WARN;
     Crossed: "a cancellation of a request that is answered already",
-        "—", Never("it and the answer crossed"), DEBUG;
-    Unconnected: "an MCP notification for a server or a connection that is not there",
-        "—", Never("those end with their session, and what is on its way then comes too late"), WARN;
+        "—", Never("the cancellation and the answer crossed"), DEBUG;
+    Unconnected: "an MCP notification for a server or a connection that does not exist",
+        "—", Never("servers and connections end with their session; notifications in transit then arrive too late"), WARN;
     Orphaned: "an answer for an earlier instance of a proxy, which broke",
-        "—", Never("the user is told that the proxy broke"), DEBUG;
+        "—", Never("the user is notified that the proxy broke"), DEBUG;
     Unread: "what waits for an end that no longer reads",
         "the sender of a request", Never("the client is no longer there, or its requests fail"), DEBUG;
 }
 
 impl Loss {
-    /// How often the user is told.
+    /// How often the user is notified.
     #[must_use]
     pub const fn user(self) -> Frequency {
         self.row().user
@@ -103,7 +103,7 @@ impl Loss {
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from(
-        "| What is dropped | Who gets an error | Whether the user is told |\n|---|---|---|\n",
+        "| What is dropped | Who gets an error | Whether the user is notified |\n|---|---|---|\n",
     );
     for loss in Loss::ALL {
         let Row { what, error, .. } = loss.row();
@@ -118,20 +118,20 @@ pub fn markdown() -> String {
     text
 }
 
-/// What one connection has dropped, and which of it the user was told.
+/// What one connection has dropped, and of which losses the user was notified.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// By sender, or by the proxy at which it was dropped.
+    /// The number of losses, by sender, or by the proxy at which it happened.
     counts: HashMap<(Loss, Place), u64>,
-    told: HashSet<(Loss, Place)>,
-    /// What each sender, or each proxy, was told of by name.
+    notified: HashSet<(Loss, Place)>,
+    /// The texts of which the user was notified, by sender or by proxy (see [`Frequency::Each`]).
     each: HashMap<Place, HashSet<String>>,
-    things: HashSet<String>,
+    topics: HashSet<String>,
 }
 
 impl Losses {
-    /// Counts one more of a sender, or at a proxy. The log gets the first hundred of each kind, and ever fewer of the
-    /// others.
+    /// Counts a loss of a sender, or at a proxy. The log gets the first hundred of each kind, and those whose number is
+    /// a power of two.
     pub fn note(&mut self, loss: Loss, at: Place, why: &dyn Display) {
         const ALL: u64 = 100;
         let count = self.counts.entry((loss, at)).or_default();
@@ -147,29 +147,30 @@ impl Losses {
         }
     }
 
-    /// Notes that the user is told of a kind of loss there. Returns whether it is the first.
+    /// Notes that the user is notified of a kind of loss at a place. Returns whether it is the first time.
     pub fn note_first(&mut self, loss: Loss, at: Place) -> bool {
-        self.told.insert((loss, at))
+        self.notified.insert((loss, at))
     }
 
-    /// Notes that the user is told of what was lost there. Returns whether it is new. Of one place no more than some are
-    /// remembered, and told.
+    /// Notes that the user is notified of this text at a place. Returns whether the text is new. For each place, only a
+    /// limited number of texts is remembered and shown.
     pub fn note_each(&mut self, at: Place, what: String) -> bool {
         const EACH: usize = 32;
-        let told = self.each.entry(at).or_default();
-        told.len() < EACH && told.insert(what)
+        let texts = self.each.entry(at).or_default();
+        texts.len() < EACH && texts.insert(what)
     }
 
-    /// Notes that the user is told of a thing. Returns whether it is new. No more than some are remembered, and told.
-    pub fn note_thing(&mut self, thing: &str) -> bool {
-        const THINGS: usize = 256;
-        self.things.len() < THINGS && self.things.insert(thing.to_owned())
+    /// Notes that the user is notified of a topic. Returns whether the topic is new. Only a limited number of topics is
+    /// remembered and shown.
+    pub fn note_topic(&mut self, topic: &str) -> bool {
+        const TOPICS: usize = 256;
+        self.topics.len() < TOPICS && self.topics.insert(topic.to_owned())
     }
 
-    /// Another proxy has this place from now on.
+    /// Forgets the losses of a place, as another proxy has it from now on.
     pub fn forget(&mut self, at: Place) {
         self.counts.retain(|(_, place), _| *place != at);
-        self.told.retain(|(_, place)| *place != at);
+        self.notified.retain(|(_, place)| *place != at);
         self.each.remove(&at);
     }
 }

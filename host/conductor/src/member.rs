@@ -1,4 +1,4 @@
-//! The proxies of a chain, as they are handed over to it.
+//! The proxies that a chain is made of.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,23 +7,23 @@ use super::native_peer::Native;
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Failure, FailurePolicy, Grant, Registration, Source, Started};
 
-/// A proxy that is ready for work.
+/// A component that has started.
 pub struct Proxy {
     /// Its id in the manifest.
     pub name: String,
-    /// The proxy itself.
+    /// The started instance.
     pub started: Started,
-    /// Makes its replacement when it breaks.
+    /// Starts another instance after a failure.
     pub source: Box<dyn Source>,
     /// Its terms.
     pub terms: Terms,
 }
 
 impl Proxy {
-    /// Starts a proxy on these terms, which the source applies itself.
+    /// Starts a component. The source must apply the terms itself.
     ///
     /// # Errors
-    /// If it cannot be started.
+    /// If the component cannot be started.
     pub async fn start(
         name: &str,
         source: impl Source + 'static,
@@ -51,9 +51,9 @@ impl std::fmt::Debug for Proxy {
 pub struct Sleeper {
     /// Its id in the manifest.
     pub name: String,
-    /// What its instances declare. The subscriptions of a started instance replace these.
+    /// The registration that its instances declare. The subscriptions of a started instance replace these.
     pub registration: Registration,
-    /// Makes its instances.
+    /// Starts its instances.
     pub source: Box<dyn Source>,
     /// Its terms.
     pub terms: Terms,
@@ -71,11 +71,11 @@ impl std::fmt::Debug for Sleeper {
 /// A proxy of any sort.
 #[derive(Debug)]
 pub enum Member {
-    /// A component, which is called.
+    /// A component that has started.
     Component(Proxy),
-    /// A component that sleeps.
+    /// A component without an instance.
     Asleep(Sleeper),
-    /// A program, which reads and writes by itself.
+    /// A native program, which reads and writes messages.
     Native(Native),
 }
 
@@ -90,7 +90,8 @@ impl Member {
         }
     }
 
-    /// Whether others rely on its decisions. A program is no guard, as nothing declares it one.
+    /// Whether others rely on the proxy's decisions. A native program is never a guard, as it cannot declare itself
+    /// one.
     #[must_use]
     pub fn is_guard(&self) -> bool {
         match self {
@@ -122,6 +123,6 @@ pub struct Terms {
     pub grant: Arc<Grant>,
     /// What happens when it breaks.
     pub on_failure: FailurePolicy,
-    /// How long it must be idle to be put to sleep. `None`: it never is.
+    /// How long the proxy must be idle before it is put to sleep; `None`: it never is.
     pub sleep_after: Option<Duration>,
 }

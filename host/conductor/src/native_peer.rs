@@ -1,7 +1,7 @@
 //! A native proxy as the router sees it: an end for both directions, in the middle of the chain.
 //!
-//! A message for it is written to it, and ends its way there. Its own messages start at its place: plain ones go
-//! toward the client, wrapped ones toward the agent.
+//! A message for the proxy is written to its program, and its route ends there. The proxy's own messages start at its
+//! place: plain ones go toward the client, wrapped ones toward the agent.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use acp_chain_channel::{Failure, FailurePolicy, Peer};
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::{Id, Message};
 
-/// How long a native proxy may take to answer its first message, unless it waits for somebody else.
+/// How long a native proxy may take to answer its first message, unless it waits for an answer itself.
 pub const START_UP: Duration = Duration::from_secs(30);
 
 /// A native proxy that is ready for a chain.
@@ -26,7 +26,7 @@ pub const START_UP: Duration = Duration::from_secs(30);
 pub struct Native {
     /// Its id in the manifest.
     pub name: String,
-    /// Its dialect of the proxy protocol; if there is none here, its answers show it.
+    /// Its dialect of the proxy protocol; `None`: the dialect is detected by its answers.
     pub dialect: Option<Dialect>,
     /// What happens when it breaks.
     pub on_failure: FailurePolicy,
@@ -38,11 +38,11 @@ pub struct Native {
 pub struct Program {
     /// Its streams.
     pub io: ChildIo,
-    /// Starts another in its place.
+    /// Restarts the program.
     pub launch: Launch,
 }
 
-/// Starts a program.
+/// Starts another process of the same program.
 pub type Launch = Box<dyn FnMut() -> Result<ChildIo, Failure> + Send>;
 
 impl std::fmt::Debug for Program {
@@ -56,29 +56,29 @@ impl std::fmt::Debug for Program {
 /// An order of the router about the program of a native proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// End it, and read nothing more from it.
+    /// End the program, and read nothing more from it.
     End(HopIndex),
-    /// Start another one.
+    /// Restart the program.
     Launch(HopIndex),
-    /// End it gently; its place belongs to another from now on.
+    /// End the program gently: its proxy leaves, and the place may get another proxy.
     Remove(HopIndex),
 }
 
 /// The program of a native proxy, as the router sees it.
 #[derive(Debug)]
 pub struct NativePeer {
-    /// The bytes that wait to be written to it.
+    /// The bytes that wait to be written to the program.
     pub outbox: Outbox,
-    /// Its own unanswered requests.
+    /// The proxy's own unanswered requests.
     pub open: HashMap<Id, ExchangeId>,
-    /// The account of those, and of those that it left behind when it broke.
+    /// The account of `open`, and of requests that were open when the proxy broke.
     pub kept: Account,
     pub dialect: Dialect,
-    /// Its process id, if it has a process.
+    /// The process id, if there is a process.
     pub process: Option<u32>,
-    /// Whether the dialect was given, or shown by its messages.
+    /// Whether the dialect is known: from the manifest, or detected by the proxy's messages.
     pub is_settled: bool,
-    /// Its first message, until it is answered.
+    /// The first message to the proxy, until it is answered.
     pub introduction: Option<Introduction>,
     pub beginning: Beginning,
 }
@@ -86,13 +86,13 @@ pub struct NativePeer {
 /// How the connection began at a place, for programs that start there later.
 #[derive(Clone, Debug, Default)]
 pub struct Beginning {
-    /// The client's first message, as it arrived there.
+    /// The client's first message, as it arrived at this place.
     pub initialize: Option<Message>,
-    /// The answer of the side behind.
+    /// The answer to it from the agent's side.
     pub answer: Option<Message>,
 }
 
-/// The first message of a native proxy, until it is answered.
+/// The first message to a native proxy, until it is answered.
 #[derive(Debug)]
 pub struct Introduction {
     pub number: ExchangeId,
@@ -100,12 +100,12 @@ pub struct Introduction {
     pub due: Instant,
     /// The client's own message, as long as the proxy may still be bypassed.
     pub routed: Option<Routed>,
-    /// Whether the proxy was restarted, which the client does not know.
+    /// Whether this is a repetition for a restarted proxy, which concerns no request of the client.
     pub is_repeated: bool,
 }
 
 impl NativePeer {
-    /// A peer for which nothing is kept yet; its account will be a part of this one.
+    /// A peer without messages and requests; its account is a part of `kept`.
     pub fn new(dialect: Option<Dialect>, kept: &Account) -> Self {
         Self {
             outbox: Outbox::default(),
@@ -119,7 +119,7 @@ impl NativePeer {
         }
     }
 
-    /// Queues a request with an id, or a notification, that goes this way.
+    /// Queues a request with an id, or a notification, in this direction.
     pub fn send(&mut self, toward: Peer, message: &Message, id: Option<&str>) {
         match toward {
             Peer::Agent => message.write(id, &mut self.outbox),
@@ -129,7 +129,7 @@ impl NativePeer {
         }
     }
 
-    /// Queues the request that starts its work: the client's `initialize`, in its dialect.
+    /// Queues the first message: the client's `initialize`, in the proxy's dialect.
     pub fn introduce(&mut self, number: ExchangeId) {
         let params = self.beginning.initialize.as_ref();
         let params = params.map_or("null", Message::body);

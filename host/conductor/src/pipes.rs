@@ -1,6 +1,6 @@
 //! Reads and writes the streams of native proxies' programs.
 //!
-//! If a program has ended, or no longer reads, its earlier output is read, and its whole process tree ended, before
+//! If a program has ended or no longer reads, its earlier output is read, and its whole process tree is ended, before
 //! its failure is reported.
 
 use std::pin::{Pin, pin};
@@ -26,33 +26,33 @@ use acp_chain_rpc::transport::{Frame, Outbox, Transport};
 /// How long the output of a program, or of the agent, may take to end once it has exited or stopped reading.
 pub const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// How long a program may read nothing while too much waits for it.
+/// How long a program may read nothing while at least [`UNREAD`] bytes wait for it.
 const STALL: Duration = Duration::from_secs(30);
 
-/// What happened to a native proxy.
+/// An event of a native proxy.
 pub enum Happened {
     /// Nothing to report: it read something, or its output ended.
     Progressed,
-    /// There is more output of it.
+    /// Some output was read.
     Read(HopIndex),
-    /// It reads nothing, though much waits for it.
+    /// The program has read nothing for [`STALL`], though much waits for it.
     Stalled(HopIndex),
-    /// Its program has ended.
+    /// The program has ended.
     Broke(HopIndex, Failure),
 }
 
-/// Which native proxies are read. Their messages go both ways, so only backlogs that must not grow stop them from
-/// being read: not one for the proxy itself, or it might never get to read that.
-pub struct Hearing {
+/// Which native proxies may be read. Their messages go in both directions, so they are not read while a backlog must
+/// not grow. A proxy's own backlog does not count, or the proxy might never read it.
+pub struct Readable {
     /// Whether there is room for more at both ends.
     pub is_room: bool,
     /// How many bytes wait for proxies.
     pub waiting: usize,
-    /// Native proxies whose backlog nobody may add to.
+    /// The native proxies whose backlog must not grow.
     pub flooded: Vec<HopIndex>,
 }
 
-impl Hearing {
+impl Readable {
     fn includes(&self, index: HopIndex, backlog: usize) -> bool {
         self.is_room
             && self.flooded.iter().all(|flooded| *flooded == index)
@@ -60,19 +60,19 @@ impl Hearing {
     }
 }
 
-/// How a program ended, with its place and its count.
+/// The end of a program: its place, its number, and how it ended if that is to be reported.
 type Ending = Pin<Box<dyn Future<Output = (HopIndex, u64, Option<Failure>)> + Send>>;
 
 /// The programs of a chain, the client's neighbour first.
 pub struct Pipes {
     all: Vec<Pipe>,
-    /// Programs that are being ended, and why, if that is to be reported.
+    /// The programs that are being ended.
     endings: FuturesUnordered<Ending>,
-    /// The next one to look at.
+    /// The next pipe to poll.
     turn: usize,
-    /// How many programs there have been.
+    /// How many programs were started.
     count: u64,
-    /// Woken when anything happens.
+    /// Woken when a pipe has something to do.
     waits: Arc<AtomicWaker>,
 }
 
@@ -80,14 +80,14 @@ struct Pipe {
     hop: HopIndex,
     launch: Launch,
     program: Option<Running>,
-    /// Its number among all that there have been.
+    /// The number of the current program among all that were started.
     count: u64,
     bell: Arc<Bell>,
-    /// How many bytes had been queued for it, and whether it was read, when it was last polled.
+    /// How many bytes were queued for the program, and whether it was read, at the last poll.
     seen: (u64, bool),
 }
 
-/// Tells which of many pipes have something to do.
+/// The waker of a pipe, by which pipes without anything to do are not polled.
 struct Bell {
     is_rung: AtomicBool,
     waits: Arc<AtomicWaker>,
@@ -118,12 +118,12 @@ struct Running {
     transport: Transport,
     /// Whether its output has ended.
     ended: bool,
-    /// Whether it may go, unreported, once it has read its backlog.
+    /// Whether its input is closed once the program has read its backlog, and its end is not reported.
     leaves: bool,
     process: Option<Process>,
-    /// How long to wait for its last output.
+    /// Ends the wait for the last output.
     last_output: Option<Pin<Box<Sleep>>>,
-    /// When it must have read something.
+    /// The time by which the program must have read something.
     stall: Option<Pin<Box<Sleep>>>,
 }
 
@@ -159,7 +159,7 @@ impl Pipes {
         self.count += 1;
     }
 
-    /// Replaces a program that ended by another.
+    /// Restarts a program that ended.
     pub fn launch(&mut self, hop: HopIndex) -> Result<(), Failure> {
         if let Some(pipe) = self.all.iter_mut().find(|pipe| pipe.hop == hop) {
             pipe.count = self.count;
@@ -182,11 +182,11 @@ impl Pipes {
         program.process.as_ref().map(Process::id)
     }
 
-    /// Ends a program that nobody is interested in any more.
+    /// Ends a program, without a report.
     pub fn end(&mut self, hop: HopIndex) {
         let pipe = self.all.iter_mut().find(|pipe| pipe.hop == hop);
         let Some(pipe) = pipe else { return };
-        // The state of the previous one no longer matters.
+        // The end of the current program is not reported.
         pipe.count = self.count;
         self.count += 1;
         if let Some(program) = pipe.program.take() {
@@ -208,7 +208,7 @@ impl Pipes {
         }
     }
 
-    /// Ends a program gently, once it has read its backlog. Its place becomes another's.
+    /// Removes a program, and ends it gently. Its place is free for another proxy.
     pub fn remove(&mut self, hop: HopIndex) {
         let Some(at) = self.all.iter().position(|pipe| pipe.hop == hop) else {
             return;
@@ -222,7 +222,7 @@ impl Pipes {
         }
     }
 
-    /// Whether there is more of a program to be read.
+    /// Whether a program has not ended.
     pub fn is_running(&self, hop: HopIndex) -> bool {
         let pipe = self.all.iter().find(|pipe| pipe.hop == hop);
         pipe.is_some_and(|pipe| pipe.program.is_some())
@@ -244,15 +244,15 @@ impl Pipes {
         program.transport.incoming.next_frame()
     }
 
-    /// Waits for anything that happens to a native proxy. Cancel safe.
-    pub async fn next(&mut self, natives: &mut ForNatives<'_>, hearing: &Hearing) -> Happened {
-        std::future::poll_fn(|context| self.poll(natives, hearing, context)).await
+    /// The next event of a native proxy. Cancel safe.
+    pub async fn next(&mut self, natives: &mut ForNatives<'_>, readable: &Readable) -> Happened {
+        std::future::poll_fn(|context| self.poll(natives, readable, context)).await
     }
 
     fn poll(
         &mut self,
         natives: &mut ForNatives,
-        hearing: &Hearing,
+        readable: &Readable,
         context: &mut Context,
     ) -> Poll<Happened> {
         self.waits.register(context.waker());
@@ -271,11 +271,11 @@ impl Pipes {
             let Some(program) = &mut pipe.program else {
                 continue;
             };
-            let reads = hearing.includes(hop, natives.backlog(hop));
+            let reads = readable.includes(hop, natives.backlog(hop));
             let Some(outbox) = natives.outbox(hop) else {
                 continue;
             };
-            // There may be many, most of them idle most of the time.
+            // There may be many pipes, most of which are idle most of the time.
             let seen = (outbox.queued(), reads);
             if !pipe.bell.silence() && pipe.seen == seen {
                 continue;
@@ -286,7 +286,7 @@ impl Pipes {
             let Poll::Ready(done) = polled else {
                 continue;
             };
-            // There may be more.
+            // There may be more to do.
             pipe.bell.ring();
             self.turn = at + 1;
             return Poll::Ready(match done {
@@ -354,7 +354,7 @@ impl Running {
         if self.leaves && outbox.is_empty() {
             self.transport.outgoing.close();
         }
-        // While its output is not read, it may have to wait for that.
+        // While its output is not read, the program may be blocked on writing.
         if outbox.len() < UNREAD || !reads {
             self.stall = None;
         } else {
@@ -367,7 +367,7 @@ impl Running {
         if reads && let Poll::Ready(read) = self.transport.incoming.poll_read(context) {
             return Poll::Ready(match read {
                 Ok(more) => {
-                    // The rest is an incomplete line.
+                    // If there is a rest, it is an incomplete line.
                     self.ended = !more;
                     Done::Read
                 }
@@ -378,11 +378,11 @@ impl Running {
             && let Some(process) = &mut self.process
             && pin!(process.wait()).poll(context).is_ready()
         {
-            // Its children may keep its output open.
+            // The program's children may keep its output open.
             self.wait_for_last_output();
         }
         match &mut self.last_output {
-            // Otherwise others are slow to take its output.
+            // The time counts only while the output is read.
             Some(last_output) if reads => last_output.as_mut().poll(context).map(|()| Done::Ended),
             _ => Poll::Pending,
         }
@@ -393,7 +393,7 @@ impl Running {
             .get_or_insert_with(|| Box::pin(sleep(LAST_OUTPUT)));
     }
 
-    /// Ends it once its output has ended, or its time is over.
+    /// Closes the input, and ends the program once its output has ended, or after [`LAST_OUTPUT`].
     async fn end_gently(mut self) {
         self.transport.outgoing.close();
         let incoming = &mut self.transport.incoming;
@@ -417,15 +417,16 @@ impl Running {
     async fn into_failure(self) -> Failure {
         let reads = self.transport.outgoing.is_open();
         drop(self.transport.outgoing);
-        let mut how = match reads {
-            true => "closed its output".to_owned(),
-            false => "closed its input".to_owned(),
+        let mut how = if reads {
+            "closed its output".to_owned()
+        } else {
+            "closed its input".to_owned()
         };
         let Some(mut process) = self.process else {
             return Failure::new(format!("it {how}"));
         };
         if let Ok(ended) = process.end(true).await
-            && ended.by_itself
+            && ended.ended_first
         {
             how = native::describe(ended.status);
         }

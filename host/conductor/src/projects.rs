@@ -1,7 +1,7 @@
-//! Chains of projects: the proxies that a session has, by its working directory, beside those of all sessions.
+//! Projects: further proxies of a session, by its working directory, beside those of all sessions.
 //!
-//! Finding projects, and deciding whether their proxies may run, happens elsewhere. A session waits for that no
-//! longer than [`PATIENCE`].
+//! An implementation of [`Projects`] finds projects, and decides whether their proxies may run. A session waits for
+//! that no longer than [`PATIENCE`].
 
 use std::path::Path;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ pub const PATIENCE: Duration = Duration::from_secs(2);
 /// Finds the projects of sessions.
 pub trait Projects: Send {
     /// Starts to look for the project of a session with this working directory, as named in its request.
-    /// [`next`](Self::next) returns the answer, with this number.
+    /// [`next`](Self::next) returns the result, with this number.
     fn find(&mut self, number: u64, cwd: &Path);
 
     /// Whether a session must not begin before its project is known.
@@ -25,16 +25,16 @@ pub trait Projects: Send {
         false
     }
 
-    /// The next word; pending until there is one. Cancel safe.
+    /// The next result or notice; pending until there is one. Cancel safe.
     fn next(&mut self) -> Pin<Box<dyn Future<Output = Word> + Send + '_>>;
 }
 
-/// A word about projects.
+/// A result of a lookup, or a notice.
 #[derive(Debug)]
 pub enum Word {
-    /// The result of the lookup with this number; or why the session must not begin.
+    /// The result of the lookup with this number; an error says why the session must not begin.
     Found(u64, Result<Option<Project>, String>),
-    /// Something to tell the user in the next turn.
+    /// A notice for the user's next turn.
     Notice(String),
 }
 
@@ -44,7 +44,7 @@ pub struct Project {
     pub key: Arc<str>,
     /// Its name for people.
     pub name: String,
-    /// Makes the proxies, the client's neighbour first. Called unless they run already.
+    /// Makes the proxies, the client's neighbour first. Not called if they run already.
     pub make: Make,
 }
 

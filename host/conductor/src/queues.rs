@@ -1,5 +1,5 @@
-//! The messages that wait at a proxy, in one queue for each direction of each session, and for messages without a
-//! session. A lookup does not get slower with the length of other queues.
+//! The messages that wait at a proxy: one queue for each direction of each session, and of messages without a session.
+//! The cost of a lookup does not depend on the lengths of queues.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
@@ -28,8 +28,8 @@ impl OrderKey {
 /// By key. Session names are untrusted, so the hash has its own secret.
 type ByKey<T> = HashMap<OrderKey, T, foldhash::quality::RandomState>;
 
-/// The messages that wait for a proxy or are in its hands, counted by key, and those behind them: messages that the
-/// proxy did not subscribe to, and that must not overtake those of their key.
+/// The messages in a proxy's inbox or in hand, counted by key, and followers: messages that the proxy did not subscribe
+/// to, and that must not overtake those of their key.
 #[derive(Debug, Default)]
 pub struct Queues {
     counts: ByKey<Count>,
@@ -37,7 +37,7 @@ pub struct Queues {
     beginnings: Beginnings,
 }
 
-/// How many messages that begin the connection wait, by direction.
+/// How many of the waiting messages begin the connection, by direction.
 #[derive(Debug, Default)]
 struct Beginnings([usize; 2]);
 
@@ -50,14 +50,14 @@ impl Beginnings {
         self.0[routed.toward as usize] -= usize::from(routed.is_beginning());
     }
 
-    /// Whether one goes the same way as this message.
+    /// Whether one goes in the same direction as this message.
     fn has(&self, routed: &Routed) -> bool {
         self.0[routed.toward as usize] > 0
     }
 }
 
-/// How many messages of one key have come for the proxy since its queue was last empty, and how many of them it is
-/// done with.
+/// How many messages of one key have entered the inbox since their queue was last empty, and how many of them the proxy
+/// is done with.
 #[derive(Debug, Default)]
 struct Count {
     came: u64,
@@ -67,24 +67,25 @@ struct Count {
 #[derive(Debug)]
 struct Follower {
     routed: Routed,
-    /// How many had come before it.
+    /// How many messages of the key had entered the inbox before the follower.
     came: u64,
 }
 
 impl Queues {
-    /// A message waits for the proxy.
+    /// Counts a message that enters the inbox.
     pub fn add(&mut self, routed: &Routed) {
         self.counts.entry(OrderKey::of(routed)).or_default().came += 1;
         self.beginnings.add(routed);
     }
 
-    /// A message is taken in hand. Its queue exists until the proxy is [`done`](Self::done) with it.
+    /// Notes that a message leaves the inbox and is in hand. Its queue exists until the proxy is [`done`](Self::done)
+    /// with it.
     pub fn take(&mut self, routed: &Routed) -> OrderKey {
         self.beginnings.remove(routed);
         OrderKey::of(routed)
     }
 
-    /// The proxy is done with the first message of a queue. Returns those that waited for nothing else.
+    /// Notes that the proxy is done with the first message of a queue. Returns the followers that waited only for that.
     pub fn done(&mut self, key: OrderKey) -> Vec<Routed> {
         let mut free = Vec::new();
         let Entry::Occupied(mut entry) = self.counts.entry(key) else {
@@ -110,17 +111,17 @@ impl Queues {
         free
     }
 
-    /// Whether a message that begins the connection waits, and goes the same way.
+    /// Whether a message that begins the connection waits, and goes in the same direction.
     pub fn has_beginning(&self, routed: &Routed) -> bool {
         self.beginnings.has(routed)
     }
 
-    /// Whether another of its queue must leave before this message.
+    /// Whether another message of the same queue must leave before this one.
     pub fn holds_up(&self, routed: &Routed) -> bool {
         !self.counts.is_empty() && self.counts.contains_key(&OrderKey::of(routed))
     }
 
-    /// Lets a message wait behind those of its queue.
+    /// Adds a follower to its queue.
     pub fn follow(&mut self, routed: Routed) {
         self.beginnings.add(&routed);
         let key = OrderKey::of(&routed);
@@ -130,7 +131,7 @@ impl Queues {
     }
 }
 
-/// Messages that a proxy is done with but that still wait: responses, for a notification that it holds, and the
+/// Messages that a proxy is done with but that still wait: responses that wait for a held notification, and the
 /// messages behind them.
 #[derive(Debug)]
 pub struct Parked {
@@ -139,7 +140,7 @@ pub struct Parked {
 }
 
 impl Parked {
-    /// Empty; messages will be kept on this account.
+    /// No messages; they will be charged to this account.
     pub fn new(account: Account) -> Self {
         Self {
             queues: ByKey::default(),
@@ -147,12 +148,11 @@ impl Parked {
         }
     }
 
-    /// How many bytes they exceed their limit by.
+    /// By how many bytes the messages exceed their limit.
     pub fn excess(&self) -> usize {
         self.account.excess()
     }
 
-    /// Whether they exceed their limit.
     pub fn is_too_much(&self) -> bool {
         !self.is_empty() && self.account.is_full()
     }
@@ -168,14 +168,14 @@ impl Parked {
         queue.insert(at, routed);
     }
 
-    /// Whether another of its queue came before this one.
+    /// Whether a message of the same queue arrived before this one.
     pub fn holds_up(&self, routed: &Routed) -> bool {
         let queue = self.queues.get(&OrderKey::of(routed));
         let first = queue.and_then(VecDeque::front);
         first.is_some_and(|first| first.arrival < routed.arrival)
     }
 
-    /// Those that no longer have to wait for held messages, in order of arrival.
+    /// Takes the messages that no longer have to wait for held ones, in order of arrival.
     pub fn release<'a>(&mut self, held: impl Iterator<Item = &'a Routed>) -> Vec<Routed> {
         let mut firsts = HashMap::new();
         for notification in held.filter(|held| held.exchange.is_none()) {

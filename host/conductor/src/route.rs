@@ -1,4 +1,4 @@
-//! The routes of messages: the places that they pass, and where they end.
+//! The routes of messages: the proxies that a message passes, and where it ends.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ pub type HopIndex = usize;
 #[derive(Clone, Debug)]
 pub struct Route(Arc<[HopIndex]>);
 
-/// Where on a route something is.
+/// A place on a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     /// At one of the two ends.
@@ -29,12 +29,12 @@ impl Route {
         Self(hops.into_iter().collect())
     }
 
-    /// Whether it is this very route, and no other that passes the same proxies.
+    /// Whether both are one route, and not just two that pass the same proxies.
     pub fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether nobody else has it: no session and nothing open uses this route.
+    /// Whether this is the only copy: no session and nothing open uses the route.
     pub fn is_free(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -55,7 +55,7 @@ impl Route {
             .map(|at| at + 1)
     }
 
-    /// Who is at a position.
+    /// The place at a position.
     pub fn place(&self, position: usize) -> Place {
         match position {
             0 => Place::Edge(Peer::Client),
@@ -68,20 +68,20 @@ impl Route {
 /// Where a message ends, if not at the end of its route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Target {
-    /// At the end.
+    /// At the end of the route.
     #[default]
     End,
     /// At the seat of an MCP server, which is behind the part at this position.
     Seat(ServerId, usize),
-    /// At this proxy, which provides the MCP server that it is for.
+    /// At this proxy, which provides the MCP server that the message is for.
     Provider(HopIndex),
-    /// At the component where it is, which is asked for its list of these.
+    /// At the component where the message is, which lists its offers of this kind.
     List(Offer),
-    /// At the component where it is, which is called for the agent.
+    /// At the component where the message is, which is called for the agent.
     Call,
 }
 
-/// Who speaks at the agent's end.
+/// Which peer at the agent's end sends or receives a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Via {
     /// The agent itself.

@@ -14,14 +14,14 @@ use acp_chain_channel::Peer;
 use acp_chain_channel::limits::Charge;
 use acp_chain_rpc::Message;
 
-/// What a message has been doing at its place, and since when. Kept for the trace, if there is one.
+/// The state of a message at its place, and since when. Kept for the trace, if there is one.
 #[derive(Clone, Copy, Debug)]
 pub enum Since {
-    /// It waits for the proxy.
+    /// The message waits for the proxy.
     Queued(Instant),
-    /// The proxy works on it.
+    /// The proxy is called with the message.
     Called(Instant),
-    /// The proxy holds it.
+    /// The proxy holds the message.
     Held(Instant),
 }
 
@@ -29,42 +29,39 @@ pub enum Since {
 #[derive(Debug)]
 pub struct Routed(Box<Content>);
 
-/// Its contents.
 #[derive(Debug)]
 pub struct Content {
     pub message: Message,
     pub toward: Peer,
     pub route: Route,
     pub target: Target,
-    /// Whether it comes from, or leaves to, the agent itself or an MCP client.
+    /// Whether the message comes from or goes to the agent itself or an MCP client of the agent.
     pub via: Via,
     /// Its position on the route.
     pub at: usize,
-    /// The position of the part that touched it last.
+    /// The position of the part that last saw the message.
     pub from: usize,
-    /// The open request that it is or answers.
+    /// The open request that this message is or answers.
     pub exchange: Option<ExchangeId>,
     /// The method; of a response, the request's.
     pub method: Arc<str>,
-    /// What it does, by its method; for a response, what the request does. Looked up once.
+    /// What the method does, looked up once; for a response, the request's method.
     pub life: Life,
-    /// The proxy that this is the answer for.
-    pub home: Option<HopIndex>,
-    /// What the chain knows of it.
+    /// For an answer to a proxy's own request, the proxy.
+    pub requester: Option<HopIndex>,
     pub labels: Labels,
-    /// The account on which it waits, if any.
+    /// The charge for the message while it waits, if any.
     pub charge: Option<Charge>,
-    /// Its order of arrival at the proxy where it is.
+    /// The order of arrival at the current proxy.
     pub arrival: u64,
-    /// What it has been doing at its place.
     pub since: Option<Since>,
-    /// Its number in the trace, if there is one.
+    /// The number of the message in the trace, if there is one.
     pub number: Option<NonZeroU64>,
-    /// The last replaced version of the current proxy that has seen it, if any.
+    /// The last replaced version of the current proxy that has seen the message, if any.
     pub seen: Option<Version>,
     /// The session of the request that this answers.
     pub request_session: Option<Arc<str>>,
-    /// Where the request that this answers got another session, starting at the proxy nearest the answering side.
+    /// The entries of `renamed` of the answered request, without those whose positions the answer has passed.
     pub renamed: Vec<(usize, Option<Arc<str>>)>,
 }
 
@@ -95,7 +92,7 @@ impl Routed {
             at,
             from: at,
             exchange: None,
-            home: None,
+            requester: None,
             labels: Labels::default(),
             charge: None,
             arrival: 0,
@@ -120,7 +117,7 @@ impl Routed {
         self.session().filter(|_| self.life != Life::Forks)
     }
 
-    /// Arrives at the next position; an answer gets the session that its request had on this leg.
+    /// Moves to the next position; an answer gets the session that its request had on this leg.
     pub fn step(&mut self) {
         match self.toward {
             Peer::Client => self.at -= 1,
@@ -144,19 +141,19 @@ impl Routed {
         }
     }
 
-    /// What it costs to keep it, in bytes: even short ones take room.
+    /// The cost of keeping the message, in bytes, including its entry.
     pub fn cost(&self) -> usize {
         let session = self.session().map_or(0, |session| session.len());
         self.message.cost() + session + size_of::<Content>()
     }
 
-    /// Whether it ends at a proxy, whatever the proxy does with it.
-    pub fn is_bound(&self) -> bool {
+    /// Whether the message ends at a proxy, whatever the proxy decides.
+    pub fn ends_at_proxy(&self) -> bool {
         let is_provided = matches!(self.target, Target::Provider(_));
         (is_provided || self.is_for_component()) && !self.is_response()
     }
 
-    /// Whether it is for something that a component offers the agent.
+    /// Whether the message is for an offer of a component to the agent.
     pub fn is_for_component(&self) -> bool {
         matches!(self.target, Target::List(_) | Target::Call)
     }
@@ -165,12 +162,12 @@ impl Routed {
         self.message.kind().is_response()
     }
 
-    /// Whether the two belong to one session, or both to none, and go the same way.
+    /// Whether both messages belong to one session, or to none, and go in the same direction.
     pub fn shares_queue(&self, other: &Self) -> bool {
         self.toward == other.toward && self.session() == other.session()
     }
 
-    /// Whether it begins the connection, or answers what does.
+    /// Whether the message begins the connection, or is the answer to that.
     pub fn is_beginning(&self) -> bool {
         self.life == Life::Connects
     }

@@ -1,5 +1,5 @@
-//! The way in: receives a client, starts a chain for it, and serves it until either end is gone. Nothing behind the
-//! client runs before its `initialize` has arrived.
+//! The entry point: receives a client, starts a chain for it, and serves it until either end is closed. No other part
+//! of the chain runs before the client's `initialize` has arrived.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -16,19 +16,19 @@ use acp_chain_channel::Failure;
 use acp_chain_rpc::transport::{Outbox, Transport};
 use acp_chain_rpc::{Error, Id};
 
-/// How a connection works.
+/// The settings of a connection.
 #[derive(Debug)]
 pub struct Settings {
-    /// Where every leg of every message is written.
+    /// The trace that records every hop of every message, if any.
     pub trace: Option<Tracer>,
-    /// This program, which the agent starts to reach MCP servers within the chain, with the one
-    /// argument `mcp-shim`.
+    /// This program, which the agent starts with the only argument `mcp-shim` to reach MCP servers within the chain.
     pub program: PathBuf,
-    /// The log, where the user finds more about failures.
+    /// The path of the log, which notices to the user name.
     pub log: Option<PathBuf>,
     /// Newer versions of proxies, which replace them while the chain runs.
     pub swaps: Option<mpsc::Receiver<Swap>>,
-    /// Whether the user is told of proxies with tools to which the agent does not connect. One that is played need not.
+    /// Whether the user is notified of proxies with tools to which the agent does not connect. A simulated agent need
+    /// not connect.
     pub tells_of_unused_tools: bool,
 }
 
@@ -47,18 +47,19 @@ impl Default for Settings {
 /// How a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The client left, or we had to stop, before there was a chain.
+    /// The client disconnected, or the host had to stop, before there was a chain.
     NeverBegan,
-    /// The chain is gone, and its agent.
+    /// The chain and its agent have ended.
     Ended {
-        /// The status with which the agent's process exited; `None` if we ended it, or it was not our process.
+        /// The status with which the agent's process exited; `None` if the host ended it, or did not start it.
         agent: Option<ExitStatus>,
     },
 }
 
-/// Serves a client until it closes its side, the agent ends, or `stop` is done.
+/// Serves a client until it closes its side, the agent ends, or `stop` resolves.
 ///
-/// `start` is called with the role of the chain at the client's `initialize`, and again at the next one if it fails.
+/// `start` is called with the role of the chain at the client's `initialize`. If it fails, the client gets the error,
+/// and `start` is called again at the next `initialize`.
 pub async fn serve(
     client: Transport,
     mut start: impl AsyncFnMut(Role) -> Result<Chain, StartError>,

@@ -1,6 +1,6 @@
-//! Signing in from a terminal (RFD auth-methods): a client launches the command of its agent there, which is ours. A
-//! variable in the environment says what that is for. Without it, `acp-chain run` gives no terminal to an agent that its
-//! user believes behind proxies.
+//! Signing in from a terminal (RFD auth-methods): the client launches its agent's command in a terminal, and that
+//! command is this program. An environment variable marks such a launch. Without it, `acp-chain run` gives no terminal
+//! to an agent, as its user expects the agent behind proxies.
 
 use acp_chain_rpc::{edit, member};
 use serde_json::{Value, json};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 /// The environment variable of a terminal for signing in.
 pub const VARIABLE: &str = "ACP_CHAIN_SIGN_IN";
 
-/// The result of `initialize` with the variable in each way to sign in from a terminal; `None` if there is nothing to
-/// add.
+/// The result of `initialize` with the variable in the `env` of each method to sign in from a terminal; `None` if there
+/// is nothing to add.
 #[must_use]
 pub fn with_variable(result: &str) -> Option<String> {
     let methods = member(result, "authMethods")?;
@@ -17,7 +17,7 @@ pub fn with_variable(result: &str) -> Option<String> {
     let is_list = member(result, "protocolVersion").is_some_and(|version| version != "1");
     let mut edited: Option<String> = None;
     for (index, method) in methods.iter().enumerate() {
-        // In itself, or as earlier agents have it, in its `_meta`.
+        // In the method, or for older agents in its `_meta`.
         let mut places = ["", "/_meta"].into_iter();
         let is_terminal = |place: &&str| {
             let kind = method.pointer(place).map(|place| &place["type"]);

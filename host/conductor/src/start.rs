@@ -11,12 +11,12 @@ use acp_chain_rpc::code;
 use acp_chain_rpc::transport::Transport;
 use acp_chain_system::Startable;
 
-/// The role of a chain for whoever started it, shown by the first message (RFD proxy-chains).
+/// The role of a chain for its client, shown by the first message (RFD proxy-chains).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// An agent: it began with `initialize`.
+    /// An agent: the first message is `initialize`.
     Agent,
-    /// A proxy of a conductor that speaks this dialect: it began with `proxy/initialize`.
+    /// A proxy of a conductor that uses this dialect: the first message is `proxy/initialize`.
     Proxy(Dialect),
 }
 
@@ -35,15 +35,16 @@ impl Role {
 pub struct Chain {
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<Member>,
-    /// The agent. A chain in the [`Role`] of a proxy has none: its parent has it.
+    /// The agent; `None` in the [`Role`] of a proxy, where the parent is the agent's end, too.
     pub agent: Option<Agent>,
     /// The notices for the user's first turn.
     pub notices: Vec<String>,
-    /// Opens the sockets through which the agent reaches MCP servers within the chain. Without it, this process does.
+    /// Opens the sockets through which the agent reaches MCP servers within the chain; if `None`, this process opens
+    /// them.
     pub supervisor: Option<Supervisor>,
-    /// How the agent reaches them, where there is a choice.
+    /// How the agent reaches these servers, where there is a choice.
     pub reach: Reach,
-    /// Finds the further proxies of each session; without it, all sessions have the same.
+    /// Finds further proxies for each session; if `None`, all sessions have the same proxies.
     pub projects: Option<Box<dyn Projects>>,
 }
 
@@ -57,8 +58,8 @@ impl std::fmt::Debug for Chain {
 }
 
 impl Chain {
-    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process itself opens the
-    /// sockets through which the agent reaches their MCP servers.
+    /// A chain of these proxies, the client's neighbour first, in front of an agent. This process opens the sockets
+    /// through which the agent reaches their MCP servers.
     #[must_use]
     pub fn new(proxies: Vec<Member>, agent: impl Into<Agent>) -> Self {
         Self {
@@ -83,10 +84,10 @@ impl Chain {
     }
 }
 
-/// The agent: how it is reached, and its process if it is one of ours.
+/// The agent: its transport, and its process if the host started it.
 #[derive(Debug)]
 pub struct Agent {
-    /// Its messages, in both directions.
+    /// The messages from and to the agent.
     pub transport: Transport,
     /// The process, which ends with the connection.
     pub process: Option<Process>,
@@ -112,7 +113,7 @@ pub struct ChildIo {
 }
 
 impl ChildIo {
-    /// Two streams of a peer whose process, if any, is not ours to end.
+    /// The streams of a peer whose process, if any, the host does not end.
     pub fn over(
         output: impl AsyncRead + Send + Unpin + 'static,
         input: impl AsyncWrite + Send + Unpin + 'static,
@@ -126,7 +127,7 @@ impl ChildIo {
 }
 
 impl ChildIo {
-    /// Starts a program. A proxy is named by its id, the agent has no name.
+    /// Starts a program. `proxy` is the id of a proxy; `None` for the agent.
     pub fn start(program: &Startable, proxy: Option<&str>) -> Result<Self, SpawnError> {
         let (process, input, output) = Process::start(program, proxy)?;
         Ok(Self {
@@ -149,7 +150,7 @@ impl std::fmt::Debug for ChildIo {
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct StartError {
-    /// The problem, in one or two sentences.
+    /// The message of the error that the client gets, in one or two sentences.
     pub message: String,
     /// The code of the error that the client gets (JSON-RPC 2.0 §5.1).
     pub code: i64,

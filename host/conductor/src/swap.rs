@@ -1,4 +1,4 @@
-//! A newer version of a proxy, on its way into a running chain.
+//! Requests to replace a proxy of a running chain by a newer version.
 
 use tokio::sync::oneshot;
 
@@ -12,20 +12,20 @@ pub type CutShort = Box<dyn Fn(&str) + Send>;
 pub struct Swap {
     /// The proxy, by its id in the manifest.
     pub proxy: String,
-    /// Makes the new version, also after a failure. It applies the terms itself.
+    /// Starts the new version, also after a failure. The source must apply the terms itself.
     pub source: Box<dyn Source>,
-    /// Its terms, except for the policy, which is the one below.
+    /// Its terms; their failure policy is ignored in favour of `on_failure`.
     pub terms: Terms,
-    /// The failure policy, unless the version itself declares it.
+    /// The failure policy; `None`: the one that the version declares.
     pub on_failure: Option<FailurePolicy>,
-    /// Told when it is in place, or why it is not, in which case the old version stays.
+    /// Reports that the new version is in place, or why it is not, in which case the old version stays.
     pub done: oneshot::Sender<Result<(), Failure>>,
     /// Called with the reason when an older version ends with unfinished work.
     pub cut_short: CutShort,
 }
 
 impl Swap {
-    /// Leaves the old version in place. Whoever requested another may be gone.
+    /// Reports that the old version stays in place, and why. The receiver may be closed.
     pub(super) fn decline(self, failure: Failure) {
         let _ = self.done.send(Err(failure));
     }

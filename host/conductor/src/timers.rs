@@ -14,21 +14,21 @@ use acp_chain_channel::MessageId;
 pub enum Timer {
     /// A held message is taken from its proxy.
     Expire(HopIndex, MessageId),
-    /// The unfinished work of a replaced version of a proxy is taken from it.
+    /// A replaced version of a proxy is ended.
     Retire(HopIndex, Version),
-    /// A proxy is called again, as it asked under this number.
+    /// A proxy's pause with this number ends.
     Wake(HopIndex, MessageId),
     /// A proxy that broke is restarted.
     Restart(HopIndex),
-    /// A proxy may have been idle for long.
+    /// A proxy is put to sleep, if it has been idle long enough.
     Sleep(HopIndex),
-    /// A native proxy should have answered its first message.
+    /// A native proxy breaks, unless it has answered its first message.
     Introduction(HopIndex),
-    /// The client should have given the files that proxies read, up to the request of this number.
+    /// The proxies' open reads up to this number are cancelled.
     Reads(ExchangeId),
-    /// A server should have taken the connection that this request makes.
+    /// This request for a connection to an MCP server is cancelled.
     Connect(ExchangeId),
-    /// A request no longer waits for its project.
+    /// This request no longer waits for its project.
     Lookup(ExchangeId),
 }
 

@@ -1,44 +1,44 @@
-//! An agent that plays the same turn for each prompt: it asks for a permission, and then says something.
+//! A scripted agent: for each prompt, it sends a permission request, and then a message.
 
 use acp_chain_acp::{INITIALIZE, NEW, PERMISSION, PROMPT, UPDATE, code};
 use serde_json::{Value, json};
 
 use crate::{Arrival, End, Request, notification};
 
-/// The name of its sessions.
+/// The id of every session.
 const SESSION: &str = "played";
 
-/// The option that allows.
+/// The id of the option that allows.
 const ALLOW: &str = "allow";
 
-/// What is special to an agent.
+/// The script of an agent.
 pub trait Script {
-    /// What it says of a method that it does not know.
+    /// The error message for an unsupported method.
     const UNKNOWN: &'static str;
 
-    /// The updates with which a turn begins.
+    /// The updates that begin a turn.
     fn begin(&self) -> Vec<Value> {
         Vec::new()
     }
 
-    /// The tool call for which it asks permission, in a session of this folder.
+    /// The tool call of the permission request. `folder` is the session's `cwd`.
     fn call(&self, folder: &str) -> Value;
 
-    /// What it says when that is decided, in chunks.
+    /// The message chunks after the permission is decided.
     fn say(&self, prompt: &Value, is_allowed: bool) -> Vec<String>;
 }
 
-/// The agent, with the prompts whose permission is not decided yet.
+/// A scripted agent. It keeps the prompts whose permission is not decided yet.
 #[derive(Debug, Default)]
 pub struct Agent<S> {
     script: S,
-    /// That of the last session.
+    /// The `cwd` of the last session.
     folder: String,
     end: End<Request>,
 }
 
 impl<S: Script> Agent<S> {
-    /// Takes a message. Returns what the agent says to it, in order.
+    /// Handles a message. Returns the agent's messages, in order.
     pub fn take(&mut self, message: Value) -> Vec<Value> {
         match self.end.take(message) {
             Arrival::Request(request) => self.serve(request),

@@ -1,4 +1,4 @@
-//! What a client says, and how it answers an agent without asking the user.
+//! The messages of a client that answers the agent's requests without asking the user.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,11 +9,11 @@ use serde_json::{Value, json};
 
 use crate::Request;
 
-/// The maximum number of bytes of a file.
+/// The maximum number of bytes read of a file.
 const MOST: u64 = 1 << 20;
 
-/// What a client does for an agent: it allows what it is asked to, reads files within a folder if it has one, and does
-/// nothing else.
+/// The services of a client for an agent: it grants permission requests, and reads files within a folder, if there is
+/// one. It rejects other requests.
 #[derive(Clone, Debug)]
 pub struct Services {
     folder: Option<PathBuf>,
@@ -21,12 +21,12 @@ pub struct Services {
 }
 
 impl Services {
-    /// Files are read within this folder, if any; this is said of what is not done.
+    /// `unknown` is the error message for unsupported methods.
     pub const fn new(folder: Option<PathBuf>, unknown: &'static str) -> Self {
         Self { folder, unknown }
     }
 
-    /// The parameters of its `initialize`.
+    /// The parameters of `initialize`.
     pub fn initialize(&self) -> Value {
         let files = json!({ "readTextFile": self.folder.is_some(), "writeTextFile": false });
         json!({ "protocolVersion": 1, "clientCapabilities": { "fs": files } })
@@ -48,17 +48,17 @@ impl Services {
     }
 }
 
-/// The parameters that begin a session in a folder, without MCP servers.
+/// The parameters of `session/new` in a folder, without MCP servers.
 pub fn new_session(folder: &Path) -> Value {
     json!({ "cwd": folder, "mcpServers": [] })
 }
 
-/// The parameters of a prompt of one text.
+/// The parameters of `session/prompt` with one text.
 pub fn prompt(session: &Value, text: &str) -> Value {
     json!({ "sessionId": session, "prompt": [{ "type": "text", "text": text }] })
 }
 
-/// The answer to a permission request: one of its options, or without one that the turn is cancelled.
+/// The result for a permission request: the chosen option, or `cancelled` without one.
 pub fn choose(option: Option<&Value>) -> Value {
     let outcome = match option {
         Some(option) => json!({ "outcome": "selected", "optionId": option["optionId"] }),
@@ -67,12 +67,12 @@ pub fn choose(option: Option<&Value>) -> Value {
     json!({ "outcome": outcome })
 }
 
-/// The option of a permission request that allows it, this time rather than always.
+/// The option of a permission request that allows it; preferably once.
 pub fn allowing(params: &Value) -> Option<&Value> {
     option(params, ["allow_once", "allow_always"])
 }
 
-/// The option of a permission request that rejects it, this time rather than always.
+/// The option of a permission request that rejects it; preferably once.
 pub fn rejecting(params: &Value) -> Option<&Value> {
     option(params, ["reject_once", "reject_always"])
 }
@@ -83,7 +83,7 @@ fn option<'p>(params: &'p Value, kinds: [&str; 2]) -> Option<&'p Value> {
     kinds.into_iter().find_map(of_kind)
 }
 
-/// A file within a folder, and no others.
+/// Reads a file. An error if it is outside of the folder.
 fn read(folder: &Path, path: &str) -> io::Result<String> {
     let path = Path::new(path).canonicalize()?;
     if !path.starts_with(folder.canonicalize()?) || !path.is_file() {

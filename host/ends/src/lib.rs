@@ -1,8 +1,8 @@
-//! The ends of a connection of ACP that we play ourselves: what a client and an agent say, and what they do with the
-//! messages that come. Whoever plays one carries its messages, and adds only what is special to it.
+//! ACP clients and agents of acp-chain itself: the messages that they send, and how they handle received messages. The
+//! user of this crate transports the messages, and adds the specific behaviour.
 //!
-//! Invariants: nothing here reads from a connection or writes to it. The requests of an end have ids of their own, and
-//! each is answered at most once.
+//! Invariants: this crate does no input or output. The ids of an end's requests are unique, and each request is
+//! answered at most once.
 
 #![forbid(unsafe_code)]
 
@@ -13,42 +13,42 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-/// A result, or an error.
+/// A JSON-RPC result or error object.
 pub type Outcome = Result<Value, Value>;
 
-/// One end, with what it keeps of each request until the answer comes.
+/// One end of a connection, with a value of type `T` for each open request.
 #[derive(Debug)]
 pub struct End<T = ()> {
     last: u64,
     open: BTreeMap<u64, T>,
 }
 
-/// A request that came, and waits for its answer.
+/// A received request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request(Value);
 
-/// What a message is to the end that gets it.
+/// A received message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrival<T = ()> {
-    /// The answer to a request, and what was kept of that.
+    /// The answer to an open request, with the value kept for the request.
     Answer(T, Outcome),
-    /// A request, to be answered.
+    /// A request that must be answered.
     Request(Request),
-    /// A notification: its method and its parameters.
+    /// The method and the parameters of a notification.
     Notification(String, Value),
-    /// An answer to no open request, or no message at all.
+    /// An answer to no open request, or not a message.
     Stray(Value),
 }
 
 impl<T> End<T> {
-    /// Opens a request: the message to be sent.
+    /// Opens a request. Returns the message to send. `kept` is returned with the answer.
     pub fn request(&mut self, method: &str, params: Value, kept: T) -> Value {
         self.last += 1;
         self.open.insert(self.last, kept);
         request(self.last, method, params)
     }
 
-    /// Takes a message. A request that it answers is open no more.
+    /// Classifies a received message. An answer closes its request.
     pub fn take(&mut self, mut message: Value) -> Arrival<T> {
         let id = message.get("id");
         match (message.get("method"), id) {
@@ -69,12 +69,12 @@ impl<T> End<T> {
         Arrival::Answer(kept, outcome)
     }
 
-    /// The open requests by their ids, the oldest first.
+    /// The ids and values of the open requests, the oldest first.
     pub fn open(&mut self) -> impl Iterator<Item = (u64, &mut T)> {
         self.open.iter_mut().map(|(id, kept)| (*id, kept))
     }
 
-    /// Waits for no answer any more: what was kept of the open requests, the oldest first.
+    /// Closes all open requests. Returns their values, the oldest first.
     pub fn give_up(&mut self) -> impl Iterator<Item = T> + use<T> {
         std::mem::take(&mut self.open).into_values()
     }
@@ -88,40 +88,39 @@ impl<T> Default for End<T> {
 }
 
 impl Request {
-    /// The id that its sender gave it.
     pub fn id(&self) -> &Value {
         &self.0["id"]
     }
 
-    /// The name of its method; empty if that is no text.
+    /// Empty if the method is not a string.
     pub fn method(&self) -> &str {
         self.0["method"].as_str().unwrap_or_default()
     }
 
-    /// Its parameters; null without any.
+    /// Null if missing.
     pub fn params(&self) -> &Value {
         &self.0["params"]
     }
 
-    /// The message that answers it with a result.
+    /// The response with a result.
     pub fn respond(&self, result: Value) -> Value {
         answer(self.id(), Ok(result))
     }
 
-    /// The message that answers it with an error.
+    /// The response with an error.
     pub fn refuse(&self, code: i64, why: &str) -> Value {
         answer(self.id(), Err(json!({ "code": code, "message": why })))
     }
 }
 
-/// A request. Parameters that are null are left out.
+/// Makes a request. Parameters that are null are left out.
 pub fn request(id: u64, method: &str, params: Value) -> Value {
     let mut message = notification(method, params);
     message["id"] = id.into();
     message
 }
 
-/// A notification. Parameters that are null are left out.
+/// Makes a notification. Parameters that are null are left out.
 pub fn notification(method: &str, params: Value) -> Value {
     let mut message = json!({ "jsonrpc": "2.0", "method": method });
     if !params.is_null() {
@@ -130,7 +129,7 @@ pub fn notification(method: &str, params: Value) -> Value {
     message
 }
 
-/// The answer to the request with this id.
+/// Makes the response to the request with this id.
 pub fn answer(id: &Value, outcome: Outcome) -> Value {
     match outcome {
         Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),

@@ -1,4 +1,4 @@
-//! A turn between both ends, and what each of them must not take for something else.
+//! A turn between both ends, and their handling of unexpected messages.
 
 use std::path::Path;
 
@@ -51,7 +51,7 @@ fn a_turn_asks_for_a_permission_and_ends_when_it_is_decided() {
 }
 
 #[test]
-fn an_answer_is_that_of_an_open_request_once() {
+fn a_request_is_answered_once() {
     let mut end = End::default();
     let [first, second] = [1, 2].map(|kept| end.request("a", Value::Null, kept));
     assert_eq!(first, json!({ "jsonrpc": "2.0", "id": 1, "method": "a" }));
@@ -69,7 +69,7 @@ fn an_answer_is_that_of_an_open_request_once() {
 }
 
 #[test]
-fn a_client_allows_once_if_it_may_choose() {
+fn a_client_prefers_to_allow_once() {
     let all = ["reject_once", "allow_always", "allow_once"];
     let options = all.map(|kind| json!({ "optionId": kind, "kind": kind }));
     for (count, chosen) in [(1, Value::Null), (2, json!(all[1])), (3, json!(all[2]))] {

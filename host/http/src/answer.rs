@@ -10,7 +10,6 @@ use hyper::{Response, StatusCode};
 
 use crate::events::Alive;
 
-/// An answer.
 pub type Answer = Response<Body>;
 
 /// The body of an answer, sent at once or as a stream.
@@ -42,13 +41,13 @@ pub fn with(status: StatusCode, body: Body) -> Answer {
     answer
 }
 
-/// A text of this type.
+/// An answer with a text of this media type.
 #[must_use]
 pub fn typed(status: StatusCode, media_type: &'static str, text: impl Into<Bytes>) -> Answer {
     streamed(status, media_type, Full::new(text.into()).boxed_unsync())
 }
 
-/// A stream of this type.
+/// An answer with a body of this media type.
 #[must_use]
 pub fn streamed(status: StatusCode, media_type: &'static str, body: Body) -> Answer {
     let mut answer = with(status, body);
@@ -81,7 +80,7 @@ where
     answer
 }
 
-/// The same with one more header, if the value is valid in one.
+/// Adds a header to an answer, if the value is valid in one.
 #[must_use]
 pub fn named(mut answer: Answer, name: HeaderName, value: &str) -> Answer {
     if let Ok(value) = HeaderValue::from_str(value) {

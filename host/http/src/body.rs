@@ -14,13 +14,13 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// A body of fewer bytes is copied: it must not keep the whole buffer alive that it was read into.
 const SHORT: usize = 16 * 1024;
 
-/// What reading may take, while a body is incomplete.
+/// The room that an incomplete body may take.
 pub trait Budget: Send {
     /// Takes this many bytes more, and waits until others may follow. False if there is no room for them.
     fn take(&mut self, more: usize) -> impl Future<Output = bool> + Send;
 }
 
-/// Only the longest body is a limit.
+/// No limit but the longest body.
 pub struct Unlimited;
 
 impl Budget for Unlimited {
@@ -34,9 +34,9 @@ impl Budget for Unlimited {
 pub enum BodyError {
     /// It is longer than this many bytes.
     TooLong(usize),
-    /// Its client has gone.
+    /// The client has disconnected.
     Broken,
-    /// The rest does not come.
+    /// The body pauses for too long.
     Slow,
     /// The budget has no room for it.
     NoRoom,
@@ -60,9 +60,9 @@ impl std::error::Error for BodyError {}
 impl std::fmt::Display for BodyError {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Self::TooLong(longest) => write!(f, "a message has {longest} bytes at most here"),
-            Self::Broken => f.write_str("the body breaks off"),
-            Self::Slow => f.write_str("the rest of the body does not come"),
+            Self::TooLong(longest) => write!(f, "a message may have at most {longest} bytes"),
+            Self::Broken => f.write_str("the body ends early"),
+            Self::Slow => f.write_str("the rest of the body did not arrive in time"),
             Self::NoRoom => f.write_str("too much is being sent at once"),
         }
     }
@@ -71,7 +71,7 @@ impl std::fmt::Display for BodyError {
 /// Reads a body of at most this many bytes.
 ///
 /// # Errors
-/// If it is longer, breaks off, pauses for too long, or exceeds the budget.
+/// If it is longer, ends early, pauses for too long, or exceeds the budget.
 pub async fn read(
     mut body: Incoming,
     longest: usize,

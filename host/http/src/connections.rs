@@ -1,9 +1,9 @@
 //! The connections through one listener.
 //!
-//! A connection is a stranger's until something on it has passed the gate behind the listener. Strangers are bounded in
-//! number, each address in its share of that, and each stranger in time and requests. Where there is no room for one
-//! more, a stranger makes it: the oldest that has asked for nothing, else the oldest. So strangers keep no client out,
-//! and a known one never has to leave.
+//! A connection is a *stranger* until a request on it has passed the gate behind the listener. Strangers are bounded in
+//! number, in all and per address, and each in time and requests. Where there is no room for another connection, a
+//! stranger is evicted: the oldest one without a request, else the oldest. So strangers keep no client out, and a
+//! connection that has passed the gate is never evicted.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -15,36 +15,35 @@ use std::time::Duration;
 use tokio::sync::Notify;
 use tokio::task::{AbortHandle, JoinSet};
 
-/// How many requests a stranger may make. Each may leave an answer that the stranger does not take.
+/// How many requests a stranger may make. Each may leave an answer that the stranger does not read.
 const REQUESTS: usize = 8;
 
-/// Part of the strangers that may be of one address.
+/// One in this many strangers may be of the same address.
 const OF_ADDRESS: usize = 2;
 
-/// What is known of a connection.
+/// The state of a connection before its gate.
 #[derive(Debug, Default)]
 pub struct Visitor {
     is_known: AtomicBool,
-    told: Notify,
+    passed_gate: Notify,
     requests: AtomicUsize,
     leaves: Notify,
 }
 
 impl Visitor {
-    /// It has passed the gate.
+    /// Notes that the connection has passed the gate.
     pub fn pass(&self) {
         self.is_known.store(true, Ordering::Relaxed);
-        self.told.notify_one();
+        self.passed_gate.notify_one();
     }
 
-    /// Whether it has passed the gate.
+    /// Whether the connection has passed the gate.
     pub fn is_known(&self) -> bool {
         self.is_known.load(Ordering::Relaxed)
     }
 
-    /// It makes a request. Returns whether that is the last one that a stranger may make; with one more, a stranger
-    /// has to leave.
-    pub fn asks(&self) -> bool {
+    /// Counts a request. Returns whether it is the last that a stranger may make; with one more, a stranger is evicted.
+    pub fn count_request(&self) -> bool {
         let count = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         if count > REQUESTS && !self.is_known() {
             self.leave();
@@ -52,12 +51,12 @@ impl Visitor {
         count == REQUESTS
     }
 
-    /// Its connection ends.
+    /// Ends the connection.
     pub fn leave(&self) {
         self.leaves.notify_one();
     }
 
-    /// Serves it, but a stranger not longer than this. `None` if it had to leave.
+    /// Serves the connection, but that of a stranger no longer than `patience`. `None` if it was evicted.
     pub async fn within<T>(
         &self,
         patience: Duration,
@@ -65,7 +64,7 @@ impl Visitor {
     ) -> Option<T> {
         let leaves = async {
             tokio::select! {
-                passed = tokio::time::timeout(patience, self.told.notified()) => {
+                passed = tokio::time::timeout(patience, self.passed_gate.notified()) => {
                     if passed.is_ok() {
                         std::future::pending::<()>().await;
                     }
@@ -103,13 +102,13 @@ impl Stranger {
 #[derive(Debug)]
 pub struct Connections {
     open: JoinSet<()>,
-    /// By age. Some may be none any more.
+    /// By age. Some may have passed the gate or ended.
     strangers: VecDeque<Stranger>,
     most_strangers: usize,
 }
 
 impl Connections {
-    /// None yet, and at most so many strangers.
+    /// No connections yet, and at most this many strangers.
     #[must_use]
     pub fn new(most_strangers: usize) -> Self {
         Self {
@@ -124,13 +123,13 @@ impl Connections {
         self.open.len()
     }
 
-    /// Ends a stranger's connection, and waits until it has ended. False if there are no strangers.
+    /// Evicts a stranger, and waits until its connection has ended. False if there are no strangers.
     async fn make_room(&mut self) -> bool {
         self.evict(None).await
     }
 
-    /// Serves one more, from this address if there is one, with the room that it takes. `room` is called with the
-    /// number of connections until there is some, or no stranger is left who could make it: then it returns false.
+    /// Serves another connection, from this address if it is given, with the room that it takes. `room` is called with
+    /// the number of connections, and strangers are evicted until there is some. False if no stranger is left to evict.
     pub async fn welcome<R, F>(
         &mut self,
         from: Option<IpAddr>,
@@ -178,7 +177,7 @@ impl Connections {
         while self.open.try_join_next().is_some() {}
     }
 
-    /// Ends the connection of a stranger, of this address if there is one.
+    /// Evicts a stranger, of this address if it is given. False if there is none.
     async fn evict(&mut self, from: Option<IpAddr>) -> bool {
         let fits = |one: &Stranger| one.is_one() && (from.is_none() || one.from == from);
         let silent = |one: &Stranger| fits(one) && one.is_silent();
@@ -201,7 +200,7 @@ mod tests {
 
     use super::*;
 
-    /// Tells that a connection has ended.
+    /// Records that a connection has ended.
     struct Ends(usize, Arc<Mutex<Vec<usize>>>);
 
     impl Drop for Ends {
@@ -210,13 +209,13 @@ mod tests {
         }
     }
 
-    struct Hall {
+    struct Fixture {
         connections: Connections,
         visitors: Vec<Arc<Visitor>>,
         ended: Arc<Mutex<Vec<usize>>>,
     }
 
-    impl Hall {
+    impl Fixture {
         fn new(most_strangers: usize) -> Self {
             Self {
                 connections: Connections::new(most_strangers),
@@ -225,7 +224,7 @@ mod tests {
             }
         }
 
-        async fn comes(&mut self, from: Option<u8>) {
+        async fn connect(&mut self, from: Option<u8>) {
             let ends = Ends(self.visitors.len(), self.ended.clone());
             let from = from.map(|last| IpAddr::from([10, 0, 0, last]));
             let visitors = &mut self.visitors;
@@ -237,7 +236,7 @@ mod tests {
                 }
             };
             self.connections.serve(from, serve).await;
-            // Its task begins.
+            // Lets its task begin.
             tokio::task::yield_now().await;
         }
 
@@ -247,41 +246,41 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_oldest_that_has_asked_for_nothing_leaves_and_nobody_who_is_known() {
-        let mut hall = Hall::new(3);
+    async fn the_oldest_stranger_without_a_request_is_evicted_first() {
+        let mut fixture = Fixture::new(3);
         for _ in 0..3 {
-            hall.comes(None).await;
+            fixture.connect(None).await;
         }
-        hall.visitors[0].pass();
-        hall.visitors[1].asks();
-        hall.comes(None).await;
-        assert_eq!(hall.ended(), []);
-        hall.comes(None).await;
-        assert_eq!(hall.ended(), [2]);
+        fixture.visitors[0].pass();
+        fixture.visitors[1].count_request();
+        fixture.connect(None).await;
+        assert_eq!(fixture.ended(), []);
+        fixture.connect(None).await;
+        assert_eq!(fixture.ended(), [2]);
         for expected in [3, 4, 1] {
-            assert!(hall.connections.make_room().await);
-            assert_eq!(hall.ended().last(), Some(&expected));
+            assert!(fixture.connections.make_room().await);
+            assert_eq!(fixture.ended().last(), Some(&expected));
         }
-        assert!(!hall.connections.make_room().await);
-        assert_eq!(hall.connections.len(), 1);
-        drop(hall.connections);
+        assert!(!fixture.connections.make_room().await);
+        assert_eq!(fixture.connections.len(), 1);
+        drop(fixture.connections);
     }
 
     #[tokio::test]
-    async fn an_address_has_its_share_and_takes_no_others() {
-        let mut hall = Hall::new(8);
+    async fn an_address_evicts_only_its_own_strangers() {
+        let mut fixture = Fixture::new(8);
         for from in [1, 2, 2, 2, 2, 2, 2] {
-            hall.comes(Some(from)).await;
+            fixture.connect(Some(from)).await;
         }
-        // The oldest of the second one, and not the oldest of all.
-        assert_eq!(hall.ended(), [1, 2]);
-        for visitor in &hall.visitors {
+        // The oldest of the second address, and not the oldest of all.
+        assert_eq!(fixture.ended(), [1, 2]);
+        for visitor in &fixture.visitors {
             visitor.pass();
         }
         for _ in 0..4 {
-            hall.comes(Some(2)).await;
+            fixture.connect(Some(2)).await;
         }
-        assert_eq!(hall.ended(), [1, 2]);
+        assert_eq!(fixture.ended(), [1, 2]);
     }
 
     #[tokio::test(start_paused = true)]
@@ -290,23 +289,23 @@ mod tests {
         let stranger = Visitor::default();
         assert_eq!(stranger.within(long, pending::<()>()).await, None);
         assert_eq!(stranger.within(long, async { 7 }).await, Some(7));
-        let asks = async {
+        let requests = async {
             for _ in 0..=REQUESTS {
-                stranger.asks();
+                stranger.count_request();
             }
             pending::<()>().await;
         };
         let begun = tokio::time::Instant::now();
-        assert_eq!(stranger.within(long, asks).await, None);
+        assert_eq!(stranger.within(long, requests).await, None);
         assert_eq!(begun.elapsed(), Duration::ZERO);
         let known = Visitor::default();
         known.pass();
-        let asks = async {
+        let requests = async {
             for _ in 0..2 * REQUESTS {
-                known.asks();
+                known.count_request();
             }
             tokio::time::sleep(2 * long).await;
         };
-        assert_eq!(known.within(long, asks).await, Some(()));
+        assert_eq!(known.within(long, requests).await, Some(()));
     }
 }

@@ -20,7 +20,7 @@ pub struct Alive<B> {
 }
 
 impl<B> Alive<B> {
-    /// These events. Must be called on a runtime.
+    /// Must be called on a runtime.
     pub fn new(events: B) -> Self {
         Self {
             events,
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_comment_comes_after_each_while_without_an_event() {
+    async fn a_comment_is_sent_after_each_while_without_an_event() {
         let (send, events) = mpsc::channel(1);
         let mut alive = Alive::new(Events(events));
         let begun = Instant::now();

@@ -1,8 +1,7 @@
 //! The names of a listener, the web pages that may call it, and the token of a request.
 //!
 //! Browsers go wherever a page sends them, and a foreign name may lead to this machine (DNS rebinding): a request
-//! without one of the listener's names is for somebody else, and a page of another site passes only where a listener
-//! says so.
+//! without one of the listener's names is rejected, and a page of another site may call only if the listener allows it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,7 +21,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// This name, with any port or with this one.
+    /// A name, with this port or with any.
     #[must_use]
     pub fn new(name: &str, port: Option<u16>) -> Self {
         Self {
@@ -38,7 +37,7 @@ impl FromStr for Host {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = || {
             format!(
-                "{text:?} is no name of a server; write one as in `acp.example.com`, or `acp.example.com:8443`"
+                "{text:?} is not a host name; write one such as `acp.example.com` or `acp.example.com:8443`"
             )
         };
         let is_plain = !text.contains(['*', '/', '?', '#', ' ']);
@@ -48,8 +47,8 @@ impl FromStr for Host {
     }
 }
 
-/// The name by which a request calls, if it is one of these. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; if
-/// both are present, they must match (RFC 9113, 8.3.1, and RFC 9112, 3.2.2).
+/// The host name of a request, if it is one of `hosts`. HTTP/2 has it in `:authority`, HTTP/1.1 in `Host`; if both are
+/// present, they must match (RFC 9113, 8.3.1, and RFC 9112, 3.2.2).
 #[must_use]
 pub fn called(
     headers: &HeaderMap,
@@ -113,7 +112,7 @@ impl Origin {
         Self(plain)
     }
 
-    /// Whether a program of this machine has served the page.
+    /// Whether a program on this machine has served the page.
     #[must_use]
     pub fn is_of_this_machine(&self) -> bool {
         let uri = self.0.parse::<Uri>().unwrap_or_default();
@@ -137,7 +136,7 @@ impl FromStr for Origin {
         match parts.filter(is_whole) {
             Some(_) => Ok(Self::sent(text)),
             None => Err(format!(
-                "{text:?} is no origin; write one as browsers send it, as in `https://app.example.com`"
+                "{text:?} is not an origin; write one as browsers send it, such as `https://app.example.com`"
             )),
         }
     }
@@ -161,7 +160,7 @@ pub fn is_of_page(headers: &HeaderMap, may_call: impl Fn(&Origin) -> bool) -> bo
 /// The token after `Bearer` (RFC 6750, 2.1); `Ok(None)` without the header `Authorization`.
 ///
 /// # Errors
-/// If the header occurs more than once, or is no text.
+/// If the header occurs more than once, or is not text.
 pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>, WrongHeader> {
     let given = single(headers, &header::AUTHORIZATION)?;
     Ok(given.map(|given| {
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_origins_that_are_none_are_told() {
+    fn invalid_names_and_origins_are_rejected() {
         for wrong in [
             "",
             "*",

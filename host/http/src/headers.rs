@@ -7,9 +7,9 @@ use crate::answer::{EVENTS, JSON};
 /// A header that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrongHeader {
-    /// It occurs more than once.
+    /// The header occurs more than once.
     Twice(HeaderName),
-    /// It is no text.
+    /// The header is not text.
     NoText(HeaderName),
 }
 
@@ -18,8 +18,8 @@ impl std::error::Error for WrongHeader {}
 impl std::fmt::Display for WrongHeader {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Self::Twice(name) => write!(f, "the header {name} is there twice"),
-            Self::NoText(name) => write!(f, "the header {name} is no text"),
+            Self::Twice(name) => write!(f, "the header {name} occurs twice"),
+            Self::NoText(name) => write!(f, "the header {name} is not text"),
         }
     }
 }
@@ -27,7 +27,7 @@ impl std::fmt::Display for WrongHeader {
 /// The text of a header that may occur once.
 ///
 /// # Errors
-/// If it occurs more often, or is no text.
+/// If it occurs more often, or is not text.
 pub fn single<'h>(
     headers: &'h HeaderMap,
     name: &HeaderName,
@@ -50,7 +50,7 @@ pub fn media_type(headers: &HeaderMap) -> Option<String> {
     given.map(essence)
 }
 
-/// Whether a body is compressed (RFC 9110 §8.4): none is read.
+/// Whether a body is compressed (RFC 9110 §8.4): compressed bodies are rejected.
 #[must_use]
 pub fn is_coded(headers: &HeaderMap) -> bool {
     let codings = headers.get_all(header::CONTENT_ENCODING).iter();
@@ -61,7 +61,7 @@ pub fn is_coded(headers: &HeaderMap) -> bool {
     })
 }
 
-/// What is said of a body that is compressed, with status 415.
+/// The error for a compressed body, with status 415.
 pub const CODED: &str = "the body is compressed (Content-Encoding); send it as it is";
 
 /// The formats that a client accepts, by its `Accept` headers.
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_client_takes_is_read_from_accept() {
+    fn accepted_formats_are_read_from_accept() {
         for (accept, events, json) in [
             ("application/json, text/event-stream", true, true),
             ("Application/JSON", false, true),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_that_is_there_twice_or_is_no_text_is_told() {
+    fn a_header_that_occurs_twice_or_is_not_text_is_an_error() {
         let mut headers = HeaderMap::new();
         let name = &header::CONTENT_TYPE;
         assert_eq!(single(&headers, name), Ok(None));
@@ -131,10 +131,10 @@ mod tests {
         assert_eq!(media_type(&headers).as_deref(), Some(JSON));
         headers.append(name, JSON.parse().unwrap());
         let twice = single(&headers, name).unwrap_err();
-        assert_eq!(twice.to_string(), "the header content-type is there twice");
+        assert_eq!(twice.to_string(), "the header content-type occurs twice");
         assert_eq!(media_type(&headers), None);
         headers.insert(name, header::HeaderValue::from_bytes(b"\xff").unwrap());
         let no_text = single(&headers, name).unwrap_err();
-        assert_eq!(no_text.to_string(), "the header content-type is no text");
+        assert_eq!(no_text.to_string(), "the header content-type is not text");
     }
 }

@@ -23,7 +23,7 @@ const STREAMS: u32 = 1024;
 /// How many streams a client may reset before they were handled.
 const RESETS: usize = 64;
 
-/// How long a stranger who has to leave may take for the last answers.
+/// How long an evicted stranger may take for the last answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The terms of a listener.
@@ -33,14 +33,14 @@ pub struct Terms {
     pub head: Duration,
     /// The longest head, in bytes.
     pub longest_head: u32,
-    /// How long a stranger may stay.
+    /// How long the connection of a stranger may last.
     pub stranger: Duration,
-    /// Whether HTTP/2 is spoken beside HTTP/1.
+    /// Whether HTTP/2 is supported beside HTTP/1.
     pub http2: bool,
 }
 
-/// Answers the requests of a connection, until the client or a stranger's time ends it; or this resolves, and
-/// everything open on it is answered.
+/// Answers the requests of a connection until the client closes it, or the time of a stranger is over. Once `over`
+/// resolves, it closes when its open requests are answered.
 pub async fn serve<S, F>(
     stream: S,
     visitor: &Arc<Visitor>,
@@ -52,9 +52,9 @@ pub async fn serve<S, F>(
     F: Future<Output = Answer> + Send + 'static,
 {
     let service = service_fn(|request: Request<Incoming>| {
-        let (is_last, version) = (visitor.asks(), request.version());
+        let (is_last, version) = (visitor.count_request(), request.version());
         let is_too_long = length(&request) > terms.longest_head as usize;
-        // On an idle connection, hyper keeps the room of this future.
+        // On an idle connection, hyper keeps the memory of this future.
         let answer = (!is_too_long).then(|| Box::pin(answer(request)));
         let visitor = Arc::clone(visitor);
         async move {
@@ -70,7 +70,7 @@ pub async fn serve<S, F>(
                 visitor.leave();
                 ends = true;
             }
-            // Its client must not send another one meanwhile. HTTP/2 says so by itself.
+            // The client must not send another request. Over HTTP/2, hyper signals that.
             Ok::<_, Infallible>(if ends && version <= Version::HTTP_11 {
                 named(answer, header::CONNECTION, "close")
             } else {
@@ -112,7 +112,7 @@ pub async fn serve<S, F>(
             }
         }
         None => {
-            // What is being answered may be a check of a balancer.
+            // An open request may be the health check of a balancer.
             served.as_mut().graceful_shutdown();
             let _ = timeout(LAST_ANSWERS, served.as_mut()).await;
         }

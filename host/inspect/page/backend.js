@@ -1,12 +1,12 @@
-// Where lines come from: the program that serves this page, or this file itself, if it is a report.
+// The source of lines: the program that serves this page, or this file itself, if it is a report.
 
 const embedded = document.getElementById('report');
 const report = embedded && JSON.parse(embedded.textContent);
 
-/** Whether this page stands for itself. */
+/** Whether this page is a report, without a server. */
 export const isReport = Boolean(report);
 
-/** What is known, and then what comes. Ends when the program does. */
+/** All frames so far, then new ones. Ends with the program. */
 export async function* frames() {
   if (report) {
     yield* report.frames;
@@ -30,7 +30,7 @@ export async function* frames() {
   }
 }
 
-/** A line as it stands in the trace. */
+/** A line as it is in the trace. */
 export async function line(row, signal) {
   if (report) return report.lines[row];
   const answer = await fetch(`line?row=${row}`, { signal });
@@ -38,7 +38,7 @@ export async function line(row, signal) {
   return answer.text();
 }
 
-/** The rows from this one on whose bodies have a text, in order. */
+/** The rows, from this one on, whose bodies contain a text, in order. */
 export async function search(text, from, signal) {
   if (report) return searchHere(text, from);
   const answer = await fetch(`search?${new URLSearchParams({ text, from })}`, { signal });
@@ -61,7 +61,7 @@ function searchHere(text, from) {
   return Uint32Array.from(found);
 }
 
-/** JSON with the characters for which `\u…` stands, as `JSON.stringify` spells them. */
+/** JSON with its `\u…` escapes decoded, as `JSON.stringify` spells the characters. */
 function respelt(json) {
   return json.replace(/((?:\\u[0-9a-f]{4})+)|\\./gis, (escape, row) => (row ? JSON.stringify(JSON.parse(`"${row}"`)).slice(1, -1) : escape));
 }

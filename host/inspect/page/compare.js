@@ -1,19 +1,19 @@
-// What a proxy changed in a message: the lines that differ, with the differing words marked.
+// A proxy's changes of a message: the lines that differ, with the differing words marked.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { diffLines, diffWordsWithSpace } from './vendor/diff.js';
 import { pretty } from './json.js';
 import { cleanLines, counted } from './words.js';
 
-/** So many lines that are the same stand around those that differ. */
+/** The number of equal lines shown around those that differ. */
 const AROUND = 3;
 
-/** Longer texts are not compared, for a page has to answer. */
+/** The maximum length of a compared text, so that the page stays responsive. */
 const LONGEST = 1 << 20;
 
 const PATIENCE = { timeout: 1000 };
 
-/** The lines of both, each with a sign: ` `, `-` or `+`. None if that takes too long. */
+/** The lines of both, each with a sign: ` `, `-` or `+`. Undefined if that takes too long. */
 export function difference(before, after) {
   const [old, now] = [before, after].map((value) => `${pretty(value, { sorted: true })}\n`);
   if (old.length + now.length > LONGEST) return undefined;
@@ -24,16 +24,16 @@ export function difference(before, after) {
   });
 }
 
-/** The same as text, for copying. */
+/** The difference as text, for copying. */
 export function asText(lines) {
   return lines.map(({ sign, text }) => `${sign} ${text}\n`).join('');
 }
 
-/** It as elements. */
+/** The difference as elements. */
 export function shown(lines) {
-  if (!lines) return html`<p class="quiet">Both are too long to be compared here; export them, and compare the files.</p>`;
+  if (!lines) return html`<p class="quiet">The messages are too long to compare here; export them, and compare the files.</p>`;
   if (lines.every(({ sign }) => sign === ' ')) {
-    return html`<p class="quiet">Only the order of members, or how they are spelt, differs.</p>`;
+    return html`<p class="quiet">Only the order or the spelling of members differs.</p>`;
   }
   const near = (at) => lines.slice(Math.max(0, at - AROUND), at + AROUND + 1).some(({ sign }) => sign !== ' ');
   const rows = [];
@@ -57,7 +57,7 @@ export function shown(lines) {
 }
 
 function gap(count) {
-  return html`<div class="gap">${counted(count, 'line')} the same</div>`;
+  return html`<div class="gap">${counted(count, 'equal line')}</div>`;
 }
 
 function row(sign, content) {
@@ -66,7 +66,7 @@ function row(sign, content) {
   return html`<div class=${kind}><span class="sign" aria-hidden="true">${sign}</span>${said ? html`<span class="unseen">${said}</span>` : nothing}<span>${content}</span></div>`;
 }
 
-/** A line that became another. */
+/** A changed line. */
 function words(old, now) {
   const changes = diffWordsWithSpace(old, now, PATIENCE);
   if (!changes) return [row('-', cleanLines(old)), row('+', cleanLines(now))];

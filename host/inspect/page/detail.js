@@ -1,4 +1,4 @@
-// The message in view: its content, its way through the chain, and what each proxy made of it.
+// The selected message: its content, its route through the chain, and each proxy's changes.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { line } from './backend.js';
@@ -7,10 +7,10 @@ import { member, pretty, read, tree } from './json.js';
 import { BEGINS, DECISION, DECISIONS, KINDS, MARKS, OVER, REQUEST, RESPONSE } from './model.js';
 import { bytes, clean, cleanLines, fullTime, short, span } from './words.js';
 
-/** A longer message is not taken apart: it is there to be saved. */
+/** The maximum length of a message that is parsed. A longer one can only be saved. */
 const LONGEST = 4 << 20;
 
-/** So much of such a one is shown. */
+/** How much of a longer message is shown. */
 const GLIMPSE = 20_000;
 
 export class Detail {
@@ -27,7 +27,7 @@ export class Detail {
     this.#act = act;
   }
 
-  /** Looks at a row; the rest comes when it is there. */
+  /** Selects a row; its content is shown when it is loaded. */
   async look(row) {
     if (row === this.#row) return;
     this.#row = row;
@@ -64,12 +64,12 @@ export class Detail {
     }
   }
 
-  /** It as elements. */
+  /** The message as elements. */
   shown() {
     const model = this.#model;
     const at = model.at(this.#row);
-    if (this.#row < 0) return html`<p class="quiet">Choose a row: its message is shown here, with what each proxy made of it.</p>`;
-    if (at < 0) return html`<p class="quiet">This row is kept no longer.</p>`;
+    if (this.#row < 0) return html`<p class="quiet">Choose a row: its message is shown here, with the changes of each proxy.</p>`;
+    if (at < 0) return html`<p class="quiet">This row is no longer kept.</p>`;
     return html`${this.#head(at)} ${this.#loaded ? this.#content(at, this.#loaded) : html`<p class="quiet">…</p>`}`;
   }
 
@@ -117,7 +117,7 @@ export class Detail {
     return links.some((link) => link !== nothing) ? html`<p class="buttons">${links}</p>` : nothing;
   }
 
-  /** The answer to a request: the last that there is. */
+  /** The answer to a request, on the last hop that is known. */
   #answer(at) {
     const model = this.#model;
     const [connection, request] = [model.connection[at], model.request[at]];
@@ -181,14 +181,14 @@ export class Detail {
       ${body
         ? html`<div class="json">${tree(body, this.#more, again)}</div>`
         : text.length > LONGEST
-          ? html`<p class="quiet">This line has ${bytes(text.length)}. Its beginning: <button @click=${() => this.#act.save([this.#row])}>Save all of it</button></p>
+          ? html`<p class="quiet">This line has ${bytes(text.length)}. Only its beginning is shown: <button @click=${() => this.#act.save([this.#row])}>Save the line</button></p>
               <pre>${cleanLines(short(text, GLIMPSE))}</pre>`
           : html`<pre>${cleanLines(text)}</pre>`}
     </section>`;
   }
 }
 
-/** What a line says: its body, or all of it if it has none. */
+/** The content of a line: its body, or the whole line if it has none. */
 async function message(model, row, signal) {
   const text = (await line(row, signal)).trim();
   if (text.length > LONGEST) return { text };

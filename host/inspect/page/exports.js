@@ -5,10 +5,10 @@ import { exported, isReport, line } from './backend.js';
 import { BEGINS, DECISION } from './model.js';
 import { cleanLines, counted } from './words.js';
 
-/** So many lines are copied at once. */
+/** The maximum number of lines that are copied. */
 const COPIED = 5000;
 
-/** The rows, what was decided about them, and how their connections begin: without that they say less. */
+/** The rows, with the decisions about them and the first lines of their connections, as context. */
 export function whole(model, rows) {
   const connections = new Set();
   const all = new Set(rows);
@@ -30,7 +30,7 @@ export async function save(model, rows, { name, extension }) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
-/** Rows in words, a line each, with the lines as they stand in the trace below. */
+/** Rows in words, a line each, followed by the lines of the trace. */
 export async function asText(model, rows) {
   const some = rows.slice(0, COPIED);
   const words = some.map((row) => `${model.line[model.at(row)]}: ${model.words(row)}`);
@@ -49,9 +49,9 @@ export function choices(model, selected, shown, state, act) {
   const formats = isReport ? [{ name: 'ndjson', label: 'The lines of the trace (NDJSON)', extension: 'ndjson' }] : model.formats;
   return html`<fieldset>
       <legend>What</legend>
-      ${scope('shown', 'All that the filter shows', shown.length)} ${scope('selected', 'What is selected', selected.length)}
+      ${scope('shown', 'All filtered lines', shown.length)} ${scope('selected', 'Selected lines', selected.length)}
     </fieldset>
-    <p class="problem">Traces hold what was said, secrets included: look through a file before you give it to others.</p>
+    <p class="problem">Traces contain messages, including their secrets: check a file before you share it.</p>
     <div class="formats">
       ${formats.map((format) => html`<button ?disabled=${state.isBusy} @click=${() => act.save(format)}>${format.label}</button>`)}
       <button ?disabled=${state.isBusy} @click=${act.copy}>Copy as text</button>

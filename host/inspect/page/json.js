@@ -1,22 +1,22 @@
-// JSON as it was spelt: numbers keep all their digits, and members their order, even duplicates.
+// JSON with its original spelling: numbers keep all their digits, and members their order, even duplicates.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { cleanLines, counted, short } from './words.js';
 
-/** What is nested deeper stays text. */
+/** The maximum nesting that is parsed. Deeper values stay text. */
 const DEEPEST = 100;
 
-/** So many parts of a value are shown at first, and so many more each time. */
+/** The number of a value's parts that are shown at first, and added each time. */
 const PARTS = 100;
 
-/** So many levels of a value are open at first, and fewer if they have more parts together than this. */
+/** The number of levels that are open at first, and the maximum number of their parts, past which fewer are open. */
 const LEVELS = 6;
 const SHOWN = 400;
 
-/** So many characters of a string. */
+/** The number of a string's characters that are shown at first. */
 const STRING = 400;
 
-/** Reads a text into values: { kind, raw } or { kind, parts: [{ key, value }] }. None if it is no JSON. */
+/** Reads a text into values: { kind, raw } or { kind, parts: [{ key, value }] }. Undefined if it is not JSON. */
 export function read(text) {
   const scan = { text, at: 0 };
   try {
@@ -73,7 +73,7 @@ function valueOf(scan, depth) {
   return { kind: isObject ? 'object' : 'array', parts };
 }
 
-/** A value that is not looked into. */
+/** A value that is skipped without being parsed. */
 function passed(scan) {
   const from = scan.at;
   let depth = 0;
@@ -91,7 +91,7 @@ function passed(scan) {
   return scan.text.slice(from, scan.at);
 }
 
-/** A value in lines. Sorted, members have the order of their names, so that their order is no difference. */
+/** A value in lines. `sorted` sorts members by name, so that their order makes no difference. */
 export function pretty(value, { sorted = false } = {}, indent = '') {
   if (!value.parts) return value.raw;
   const [open, close] = value.kind === 'object' ? '{}' : '[]';
@@ -128,7 +128,7 @@ function levelsOf(value) {
   return LEVELS;
 }
 
-/** A value as a tree that folds. `more` holds what was unfolded; `again` shows it anew. */
+/** A value as a tree that folds. `more` has the unfolded parts; `again` renders it again. */
 export function tree(value, more, again, path = '', key = undefined, last = true, levels = levelsOf(value)) {
   const comma = last ? '' : ',';
   const name = key ? html`<span class="key">${cleanLines(short(key, 200))}</span>: ` : nothing;

@@ -1,7 +1,7 @@
-// The list of rows, with the way of each message drawn beside it. Only rows in view are in the document; the others are
-// just height.
+// The list of rows, with the route of each message drawn beside it. Only visible rows are in the document; the others
+// are empty space.
 //
-// Invariant: rows that are added or removed do not move those in view.
+// Invariant: adding or removing rows does not move the visible ones.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { BEGINS, COUNTS, DECISION, DECISIONS, DROPPED, KINDS, MARKS, OVER, RESPONSE, STATE } from './model.js';
@@ -9,10 +9,10 @@ import { bytes, clean, number, short, span, timeOfDay } from './words.js';
 
 const ROW = 24;
 
-/** The height of all rows at most: browsers make no element much higher. More rows have a scale. */
+/** The maximum height of all rows, near the limit of browsers. Past it, scrolling is scaled. */
 const HIGHEST = 10_000_000;
 
-/** The marks that are shown as words, the worst first. */
+/** The marks that are shown as words, the most severe first. */
 const SHOWN = ['failed', 'denied', 'missing', 'unanswered', 'error', 'refused', 'held', 'restarted', 'changed'];
 
 export class List {
@@ -27,7 +27,7 @@ export class List {
   #isAsked = false;
   #widths = '';
   shown = new Uint32Array(0);
-  /** Rows of the message that is looked at. */
+  /** Rows of the selected message. */
   way = new Set();
   selected = -1;
   anchor = -1;
@@ -53,13 +53,13 @@ export class List {
     this.#scroller.focus({ preventScroll: true });
   }
 
-  /** For so many pixels of rows the scroll bar has one. */
+  /** The pixels of rows per pixel of the scroll bar. */
   get #scale() {
     const { clientHeight } = this.#scroller;
     return Math.max(1, (this.shown.length * ROW - clientHeight) / (HIGHEST - clientHeight));
   }
 
-  /** How much of the rows is above those in view. */
+  /** The height of the rows above the visible ones. */
   get #top() {
     return this.#scroller.scrollTop * this.#scale;
   }
@@ -68,12 +68,12 @@ export class List {
     this.#scroller.scrollTop = top / this.#scale;
   }
 
-  /** Whether the last row is in view. */
+  /** Whether the last row is visible. */
   get isAtEnd() {
     return this.#top + this.#scroller.clientHeight >= this.shown.length * ROW - ROW / 2;
   }
 
-  /** Other rows are shown. Where nothing else is said, what is in view stays where it is. */
+  /** Sets the rows. Without `top`, the visible rows stay where they are. */
   show(rows, { top } = {}) {
     const [from, scale] = [this.#top, this.#scale];
     const first = Math.floor(from / ROW);
@@ -88,7 +88,7 @@ export class List {
     this.draw();
   }
 
-  /** The place of a row among those that are shown, or -1. */
+  /** The index of a row in the list, or -1. */
   indexOf(row) {
     const at = lowerBound(this.shown, row);
     return this.shown[at] === row ? at : -1;
@@ -98,7 +98,7 @@ export class List {
     this.#top = this.shown.length * ROW;
   }
 
-  /** Brings a row into view, in the middle if it was far away. */
+  /** Scrolls to a row, which is centred if it was far away. */
   reveal(row) {
     const at = this.indexOf(row);
     if (at < 0) return;
@@ -147,7 +147,7 @@ export class List {
     return [Math.min(...ends), Math.max(...ends)];
   }
 
-  /** The rows that are selected. */
+  /** The selected rows. */
   selection() {
     const [low, high] = this.#selection();
     if (low < 0) return this.selected >= 0 ? [this.selected] : [];
@@ -159,7 +159,7 @@ export class List {
     if (widths === this.#widths) return;
     this.#widths = widths;
     this.#view.parentElement.parentElement.style.setProperty('--lanes', `${width * list.length}px`);
-    const lane = (name) => html`<button title="${name}: show what it gets, sends and decides" @click=${() => this.#act.filter(name)}>${name}</button>`;
+    const lane = (name) => html`<button title="${name}: show the messages that it receives and sends, and its decisions" @click=${() => this.#act.filter(name)}>${name}</button>`;
     render(html`${list.map(lane)}`, this.#heads);
   }
 
@@ -278,7 +278,7 @@ function arrow(paint, from, to, y, what) {
   paint.lineTo(to - way * 9, y - 4);
   paint.lineTo(to - way * 9, y + 4);
   paint.closePath();
-  // A notification's sender waits for nothing: an open head.
+  // A notification has no answer: an open arrow head.
   if (what === 1) {
     paint.lineWidth = 1.2;
     paint.stroke();
@@ -295,7 +295,7 @@ function diamond(paint, x, y) {
   paint.fill();
 }
 
-/** The first place whose row is not before this one. */
+/** The first index whose row is not before this one. */
 export function lowerBound(rows, row) {
   let [low, high] = [0, rows.length];
   while (low < high) {

@@ -1,4 +1,4 @@
-// The page: its state, and what keys and buttons do.
+// The page: its state, and the actions of keys and buttons.
 
 import { html, nothing, render } from './vendor/lit-html.js';
 import { frames, isReport, search } from './backend.js';
@@ -11,10 +11,10 @@ import { KEYS, parse, predicate, term, withTerm } from './query.js';
 import { side } from './side.js';
 import { clean, counted, number } from './words.js';
 
-/** Screen readers are told of what came so often at most. */
+/** How long an announcement for screen readers is shown, in milliseconds. */
 const SAID = 5000;
 
-/** So long nobody types any more before bodies are searched. */
+/** The pause in typing after which bodies are searched, in milliseconds. */
 const TYPED = 40;
 
 const place = (id) => document.getElementById(id);
@@ -29,10 +29,10 @@ const state = {
   searching: false,
 };
 
-/** The rows that the filter shows: an array that grows, and how much of it counts. */
+/** The filtered rows: an array that grows, and its used length. */
 let rows = new Uint32Array(8192);
 let length = 0;
-/** Up to which row the filter was applied, and the rows whose bodies have its text. */
+/** The end of the rows to which the filter was applied, and the rows whose bodies contain its text. */
 let applied = 0;
 let found = null;
 let run = new AbortController();
@@ -73,7 +73,7 @@ function apply() {
   else extend({ isNew: true });
 }
 
-/** Asks for the rows whose bodies have a text. */
+/** Requests the rows whose bodies contain a text. */
 async function lookUp(text, signal) {
   state.searching = true;
   const upTo = model.end;
@@ -90,14 +90,14 @@ async function lookUp(text, signal) {
   }
 }
 
-/** Applies the filter to the rows that it was not applied to. */
+/** Applies the filter to new rows. */
 function extend({ isNew = false } = {}) {
   const query = parse(state.filter);
   if (query.text && !found) return;
   const end = query.text ? Math.min(model.end, found.upTo) : model.end;
   const is = predicate(model, query);
   const before = length;
-  // What comes later may change what earlier rows are marked with.
+  // Later rows may change the marks of earlier ones.
   if (model.remarked < applied && query.terms.some(({ key }) => key === 'status')) {
     applied = Math.max(model.remarked, model.first);
     length = lowerBound(rows.subarray(0, length), applied);
@@ -115,7 +115,7 @@ function extend({ isNew = false } = {}) {
   if (query.text && end < model.end && !state.searching) searchOn(query.text, run.signal);
 }
 
-/** The same text in the rows that came since. */
+/** Searches new rows for the same text. */
 async function searchOn(text, signal) {
   state.searching = true;
   const upTo = model.end;
@@ -133,7 +133,7 @@ async function searchOn(text, signal) {
   }
 }
 
-/** The rows before this one. The program knows later ones already, which are asked for when they are here. */
+/** The rows before this one. Later ones, which the program may have found already, are requested when they arrive. */
 function until(rows, row) {
   return rows.subarray(0, lowerBound(rows, row));
 }
@@ -162,13 +162,13 @@ function show(isNew) {
   if (state.plots) plotSoon();
 }
 
-/** Looks at a row. `isMore` selects all up to it. */
+/** Selects a row, and with `isMore` all rows up to it. */
 function choose(row, isMore, isFar) {
   if (!isMore) list.anchor = row;
   list.selected = row;
   list.way = new Set(row >= 0 ? model.way(row) : []);
   if (row >= 0) state.follows = false;
-  // A row that is asked for by name is shown, whatever the filter says.
+  // A row from a link is shown regardless of the filter.
   if (isFar && list.indexOf(row) < 0) setFilter('');
   if (row >= 0) list.reveal(row);
   list.draw();
@@ -176,7 +176,7 @@ function choose(row, isMore, isFar) {
   bar();
 }
 
-/** So many rows further on. */
+/** Moves the selection by this many rows. */
 function step(count, isMore) {
   if (!length) return;
   const at = list.indexOf(list.selected);
@@ -184,11 +184,11 @@ function step(count, isMore) {
   choose(rows[Math.max(0, Math.min(length - 1, from + count))], isMore, false);
 }
 
-/** To the next row that is marked as trouble. */
+/** Selects the next row with a problem. */
 function jump(way) {
   const lower = list.selected >= 0 ? lowerBound(rows.subarray(0, length), list.selected) : -1;
   const isShown = lower >= 0 && lower < length && rows[lower] === list.selected;
-  // One that is filtered out stands between two rows.
+  // A selected row that is filtered out is between two rows.
   const from = list.selected < 0 ? (way > 0 ? -1 : length) : isShown || way < 0 ? lower : lower - 1;
   for (let at = from + way; at >= 0 && at < length; at += way) {
     if (model.marks[rows[at] - model.first] & TROUBLE) return choose(rows[at], false, false);
@@ -225,21 +225,21 @@ function bar() {
         />
         ${menu('proxy', 'proxy', model.lanes().list)} ${menu('method', 'method', methods())} ${menu('kind', 'kind', KINDS)} ${menu('status', 'status', Object.keys(MARKS))}
       </div>
-      <button title="To the trouble before (N)" aria-label="To the trouble before" @click=${() => jump(-1)}>▲</button>
-      <button title="To the next trouble (n)" aria-label="To the next trouble" @click=${() => jump(1)}>▼</button>
+      <button title="Previous problem (N)" aria-label="Previous problem" @click=${() => jump(-1)}>▲</button>
+      <button title="Next problem (n)" aria-label="Next problem" @click=${() => jump(1)}>▼</button>
       <button aria-pressed=${state.plots} title="Latency and processor time (p)" @click=${togglePlots}>Latency</button>
-      ${model.isLive ? html`<button aria-pressed=${state.follows} title="Show what comes (f)" @click=${follow}>Follow</button>` : nothing}
+      ${model.isLive ? html`<button aria-pressed=${state.follows} title="Show new lines (f)" @click=${follow}>Follow</button>` : nothing}
       <button title="Save or copy (e)" @click=${openExports}>Export…</button>
       <button title="Light or dark (t)" aria-label="Light or dark" @click=${toggleTheme}>${isDark ? '☀' : '☾'}</button>
       <button title="Keys (?)" aria-label="Keys" @click=${help}>?</button>
-      ${query.wrong.length ? html`<span class="problem" role="alert">there is no ${query.wrong.map(clean).join(', ')}</span>` : nothing}`,
+      ${query.wrong.length ? html`<span class="problem" role="alert">unknown: ${query.wrong.map(clean).join(', ')}</span>` : nothing}`,
     place('bar'),
   );
 }
 
 let named = { count: 0, rows: 0, list: [] };
 
-/** The methods that there are, by name. */
+/** The methods of all rows, by name. */
 function methods() {
   if (named.count !== model.names.length || model.end - named.rows > 10_000) {
     const numbers = new Set(model.method.subarray(0, model.count));
@@ -258,7 +258,7 @@ function tree() {
 function foot() {
   const shown = length === model.count ? '' : `${number(length)} of `;
   const what = model.isLive ? ` · the newest 200,000 are kept` : '';
-  const doing = state.failed || (state.hasEnded && !isReport ? 'acp-chain has ended; what it told stays here' : '');
+  const doing = state.failed || (state.hasEnded && !isReport ? 'acp-chain has ended; its lines stay here' : '');
   place('count').textContent = [`${shown}${counted(model.count, 'line')}${what}`, doing].filter(Boolean).join(' · ');
 }
 
@@ -325,18 +325,18 @@ function openDialog(title, content) {
 }
 
 const HELP = [
-  ['j, k, ↓, ↑', 'the next row, the one before; with Shift, select up to there'],
-  ['PageDown, PageUp, g, G', 'a page on, a page back, to the first, to the last'],
-  ['n, N', 'to the next trouble, to the one before'],
+  ['j, k, ↓, ↑', 'next row, previous row; with Shift, extend the selection'],
+  ['PageDown, PageUp, g, G', 'next page, previous page, first row, last row'],
+  ['n, N', 'next problem, previous problem'],
   ['/', 'filter'],
-  ['Enter', 'to the message, from the list; to the list, from the filter'],
-  ['Esc', 'back to the list; from there, nothing is selected; then, no filter'],
-  ['c', 'copy what is selected'],
+  ['Enter', 'in the list: to the message; in the filter: to the list'],
+  ['Esc', 'back to the list; then clear the selection; then clear the filter'],
+  ['c', 'copy the selection'],
   ['e', 'save or copy in other formats'],
-  ['f', 'follow what comes'],
+  ['f', 'follow new lines'],
   ['p', 'latency and processor time'],
   ['t', 'light or dark'],
-  ['?', 'this'],
+  ['?', 'this help'],
 ];
 
 function help() {
@@ -344,7 +344,7 @@ function help() {
     'Keys and filters',
     html`<dl class="keys">${HELP.map(([keys, what]) => html`<div><dt><kbd>${keys}</kbd></dt><dd>${what}</dd></div>`)}</dl>
       <h3>Filters</h3>
-      <p>Words are looked for in what messages say; in small letters, in any. Beside them, ${KEYS.map((key, at) => html`${at ? ', ' : ''}<code>${key}:</code>`)}. A method may end in <code>*</code>.</p>
+      <p>Words are searched for in messages; words in lower case match any case. Other filters are ${KEYS.map((key, at) => html`${at ? ', ' : ''}<code>${key}:</code>`)}. A method may end in <code>*</code>.</p>
       <p><code>kind:</code> ${KINDS.join(', ')}. <code>status:</code> ${Object.keys(MARKS).join(', ')}.</p>`,
   );
 }
@@ -438,7 +438,7 @@ document.addEventListener('keydown', (event) => {
   const { target } = event;
   const isList = target.closest('.scroller') || target === document.body;
   if (target.matches('input, select, textarea')) return;
-  // Keys that scroll do so where the reader is.
+  // Keys that scroll apply to the focused part of the page.
   if (!isList && /^(Arrow|Page|Home|End)/.test(event.key)) return;
   if (event.key === 'Enter' && isList && list.selected >= 0) {
     const first = place('detail');
@@ -456,7 +456,7 @@ document.addEventListener('keydown', (event) => {
 async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
-    say(`${what} is copied`);
+    say(`copied ${what}`);
   } catch (error) {
     tell(error);
   }
@@ -466,7 +466,7 @@ async function copy(text, what) {
 
 let said = 0;
 
-/** Tells screen readers, and shows it for a while. */
+/** Announces a text to screen readers, and shows it for a while. */
 function say(text) {
   place('live').textContent = text;
   place('live').classList.remove('unseen');
@@ -497,7 +497,7 @@ function changed() {
     if (Object.keys(now).some((key) => now[key] !== told[key])) {
       told = now;
       tree();
-      // An open menu stays as it is.
+      // An open menu must not be rendered again.
       if (!place('bar').contains(document.activeElement)) bar();
     }
   }, 30);
@@ -517,7 +517,7 @@ async function main() {
       changed();
     }
   } catch (error) {
-    state.failed = `acp-chain cannot be heard: ${clean(error.message ?? error)}`;
+    state.failed = `the connection to acp-chain failed: ${clean(error.message ?? error)}`;
   }
   state.hasEnded = true;
   performance.measure('stream', { start: begun });

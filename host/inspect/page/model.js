@@ -1,4 +1,4 @@
-// All rows: what the program sent of each line, and how lines belong together.
+// All rows: the columns that the program sent for each line, and the relations between lines.
 //
 // Rows have numbers that never change. The oldest rows are dropped: `first` is the first that is left. Columns are
 // typed arrays, since there are hundreds of thousands of rows.
@@ -20,7 +20,7 @@ export const KINDS = ['request', 'notification', 'response', 'decision', 'calls'
 export const DECISIONS = ['?', 'forward', 'change', 'refuse', 'answer', 'discard', 'hold', 'fail', 'expire'];
 const [FORWARD, REFUSE, ANSWER, HOLD, FAIL, EXPIRE] = [1, 3, 4, 6, 7, 8];
 
-/** What a row is marked with; each is a word behind `status:`. */
+/** The marks of rows; each is a value of `status:`. */
 export const MARKS = {
   failed: 1,
   restarted: 2,
@@ -33,13 +33,13 @@ export const MARKS = {
   refused: 256,
 };
 
-/** Those that are jumped to. */
+/** The marks of problems, to which keys jump. */
 export const TROUBLE = MARKS.failed | MARKS.restarted | MARKS.denied | MARKS.held | MARKS.unanswered | MARKS.missing;
 
-/** So many rows of chains that run are kept, as by the program. */
+/** The maximum number of rows of running chains, as in the program. */
 const WINDOW = 200_000;
 
-/** So many lanes are drawn; what more parts there are share the last. */
+/** The maximum number of lanes. Further parts share the last. */
 const LANES = 24;
 
 const COLUMNS = [
@@ -60,8 +60,8 @@ const COLUMNS = [
   ['sum', Uint32Array],
 ];
 
-/** What is found out here: marks, the row before and behind on the way of the same message, that of the
- * request, and what was decided about the message. */
+/** The columns computed here: marks, the previous and next row of the same message, the row of the request, and the
+ * decision about the message. */
 const FOUND = [
   ['marks', Uint16Array],
   ['came', Float64Array],
@@ -80,7 +80,7 @@ export class Model {
   turns = [];
   first = 0;
   count = 0;
-  /** The first row whose marks have changed since somebody looked. */
+  /** The first row whose marks have changed since the filter was last applied. */
   remarked = Infinity;
   #room = 0;
   /** The last row of each message. */
@@ -102,7 +102,7 @@ export class Model {
     return this.sources.some((source) => source.is_live);
   }
 
-  /** Takes in what the program sent. */
+  /** Adds a frame from the program. */
   take(frame) {
     for (const name of frame.names ?? []) this.names.push(clean(name));
     if (frame.formats) this.formats = frame.formats;
@@ -119,7 +119,7 @@ export class Model {
     const count = rows[0].length;
     if (count === 0) return;
     if (this.count === 0) this.first = first;
-    // A file keeps its rows until it was rotated twice.
+    // Rows of a file are kept until it was rotated twice.
     if (!this.isLive && oldest > this.first) this.#drop(Math.min(oldest - this.first, this.count));
     // Rows that the program dropped before sending them.
     if (first !== this.end) this.#dropAll(first);
@@ -173,13 +173,13 @@ export class Model {
     }
   }
 
-  /** The part that a row is from. */
+  /** The sender of a row's message. */
   #part(at) {
     return `${this.connection[at]} ${this.from[at]}`;
   }
 
-  /** Whether a proxy has been restarted since the line before about its state: each says how often that was, and the
-   * first may come late. */
+  /** Whether a proxy has been restarted since the previous line about its state. Each line has the total, and the first
+   * may be missing. */
   #restarted(at) {
     const key = this.#part(at);
     const before = this.#restarts.get(key);
@@ -197,11 +197,11 @@ export class Model {
     this.remarked = Math.min(this.remarked, this.first + at);
   }
 
-  /** The row in which the message of this one came to its part. */
+  /** The row of the previous hop of a row's message. */
   #before(at) {
     const row = this.#last.get(this.#key(at));
     const before = this.at(row);
-    // Where the host replaces a message, it leaves its sender once more.
+    // A message that the host replaces leaves its sender twice.
     return before >= 0 && this.to[before] === this.from[at] ? row : -1;
   }
 
@@ -258,7 +258,7 @@ export class Model {
     if (request >= 0 && (decision === ANSWER || decision === REFUSE)) {
       const open = `${this.connection[at]} ${request}`;
       const asked = this.#open.get(open);
-      // A proxy's answer is a hop as well, if somebody else asked.
+      // A proxy's answer is also a hop if another part sent the request.
       if (asked !== undefined) this.#answered(open, asked);
     }
   }
@@ -267,7 +267,7 @@ export class Model {
     const at = row - this.first;
     const [connection, session] = [this.connection[at], this.session[at]];
     const last = this.#lastTurn.get(`${connection} ${session}`);
-    // The client sends it once, and the host may send it twice.
+    // The client sends a message once, and the host may send it twice.
     if (last && this.request[last.row - this.first] === this.request[at]) return;
     if (last) last.end = row;
     const turn = { row, title, connection, session, end: Infinity };
@@ -275,12 +275,12 @@ export class Model {
     this.turns.push(turn);
   }
 
-  /** The place of a row in the columns, or -1. */
+  /** The index of a row in the columns, or -1. */
   at(row) {
     return row >= this.first && row < this.end ? row - this.first : -1;
   }
 
-  /** Who changed the message of a row: a proxy, or the host behind one that let it pass. */
+  /** The part that changed a row's message: a proxy, or the host after a proxy that forwarded it unchanged. */
   changedBy(at) {
     const before = this.at(this.came[at]);
     const name = this.name(this.from[at]);
@@ -291,7 +291,7 @@ export class Model {
     return this.names[number] ?? '';
   }
 
-  /** All hops of the message that a row is about, in their order. */
+  /** The rows of all hops of a row's message, in order. */
   way(row) {
     let at = this.at(row);
     if (at < 0) return [];
@@ -303,7 +303,7 @@ export class Model {
     return way;
   }
 
-  /** The parts of all chains, from the client to the agent: their names' numbers, by lane, and the lane of each. */
+  /** The parts of all chains, from the client to the agent: the names by lane, and the lane of each name. */
   lanes() {
     if (this.#lanes) return this.#lanes;
     const numbers = new Map(this.names.map((name, number) => [name, number]));
@@ -353,7 +353,7 @@ export class Model {
     return `${from} made calls that were ${this.callsOf(at)}`;
   }
 
-  /** For whom the connection of a row is, if a server has asked. */
+  /** The authenticated user of a row's connection, if there is one. */
   whose(at) {
     const user = this.connections[this.connection[at]]?.user;
     return user ? ` for ${clean(user)}` : '';

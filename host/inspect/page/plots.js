@@ -1,4 +1,4 @@
-// How long messages waited and proxies worked, in what the filter shows.
+// How long messages waited and proxies worked, in the filtered rows.
 
 import { html, nothing, ref } from './vendor/lit-html.js';
 import uPlot from './vendor/uPlot.js';
@@ -8,12 +8,12 @@ import { counted, number, span } from './words.js';
 /** Histograms have a bar for each power of two of microseconds. */
 const BARS = 26;
 
-/** So many points a plot over time has at most. */
+/** The maximum number of points of a plot over time. */
 const POINTS = 20_000;
 
 const COLOURS = ['#2f6fd0', '#c2571a', '#2e8b57', '#8e44ad', '#b8860b', '#c2185b', '#00838f', '#6d4c41'];
 
-/** What is known of each part: how long it worked and how long messages waited for it. */
+/** The durations of each part: how long it worked, and how long messages waited for it. */
 export function summary(model, rows) {
   const parts = new Map();
   const of = (name) => {
@@ -22,7 +22,7 @@ export function summary(model, rows) {
   };
   for (let at = 0; at < model.count; at += 1) {
     if (model.took[at] < 0) continue;
-    // Decisions count where the message that they are about is shown.
+    // A decision is included if its message is.
     const row = model.what[at] === DECISION && model.came[at] >= 0 ? model.came[at] : model.first + at;
     if (!rows.has(row)) continue;
     if (model.what[at] === DECISION) {
@@ -42,7 +42,7 @@ function quantile(sorted, share) {
 /** The table and the plots as elements. */
 export function plots(model, shown, choose) {
   const parts = summary(model, { has: (row) => contains(shown, row) });
-  if (!parts.length) return html`<p class="quiet">Nothing that is shown has waited or worked.</p>`;
+  if (!parts.length) return html`<p class="quiet">No line here has a waiting or working time.</p>`;
   const worked = parts.filter((part) => part.worked.length).slice(0, COLOURS.length);
   const waited = parts.filter((part) => part.waited.length).slice(0, COLOURS.length);
   return html`<div class="table">
@@ -85,7 +85,7 @@ function contains(rows, row) {
   return rows[low] === row;
 }
 
-/** What is drawn in an element. It listens to the window until it is destroyed. */
+/** The plot of each element, which has listeners on the window until it is destroyed. */
 const drawn = new WeakMap();
 
 function figure(title, parts, values, draw) {
@@ -135,7 +135,7 @@ function histogram(element, parts, values) {
 
 function overTime(element, parts) {
   const points = parts.flatMap((part, of) => part.times.map((time, at) => ({ time: time / 1e6, worked: part.worked[at], of })));
-  // Some lines have no time.
+  // Skip lines without a time.
   const timed = points.filter((point) => point.time >= 0).sort((a, b) => a.time - b.time);
   const step = Math.ceil(timed.length / POINTS);
   const few = step > 1 ? timed.filter((_, at) => at % step === 0) : timed;

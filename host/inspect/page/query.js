@@ -6,7 +6,7 @@ import { clean } from './words.js';
 
 export const KEYS = ['session', 'method', 'proxy', 'kind', 'status', 'turn', 'connection', 'user'];
 
-/** Reads a filter. What has blanks in it stands in quotes. */
+/** Parses a filter. Values with spaces are quoted. */
 export function parse(text) {
   const query = { text: '', terms: [], wrong: [] };
   const words = [];
@@ -23,7 +23,7 @@ export function parse(text) {
   return query;
 }
 
-/** The filter with this value in place of those that the key has; without a value, without it. */
+/** The filter with the key's values replaced by this one, or removed if there is no value. */
 export function withTerm(text, key, value) {
   const rest = text.replace(new RegExp(`(^|\\s)${key}:("[^"]*"?|\\S+)`, 'g'), ' ').replace(/\s+/g, ' ').trim();
   if (!value) return rest;
@@ -36,7 +36,7 @@ export function term(text, key) {
   return parse(text).terms.find((term) => term.key === key)?.value ?? '';
 }
 
-/** Says of a place in the columns whether it is shown; of the text in the bodies, others say. */
+/** A function that tests an index of the columns. The text in bodies is not tested here. */
 export function predicate(model, query) {
   const has = (key) => query.terms.filter((term) => term.key === key).map((term) => term.value);
   const tests = [];
@@ -57,7 +57,7 @@ export function predicate(model, query) {
     const whats = new Set(kinds.map((kind) => KINDS.indexOf(kind)));
     tests.push((at) => whats.has(model.what[at]));
   } else {
-    // A message that a proxy let pass is seen at the next hop.
+    // A message that a proxy forwarded unchanged is shown at its next hop.
     tests.push((at) => model.what[at] !== DECISION || model.to[at] > 2 || model.to[at] === 0);
   }
   const marks = has('status').reduce((all, mark) => all | (MARKS[mark] ?? 0), 0);
@@ -82,7 +82,7 @@ function inTurn(model, turn, at) {
   return row >= turn.row && row < turn.end && model.connection[at] === turn.connection && (model.session[at] === turn.session || model.session[at] === 0);
 }
 
-/** The numbers of these names, or of all that begin with what stands before a `*`. */
+/** The numbers of these names; a name with `*` at its end stands for all with that prefix. */
 function numbersOf(model, values) {
   const numbers = new Set();
   model.names.forEach((name, number) => {

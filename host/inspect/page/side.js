@@ -1,17 +1,18 @@
-// The chains, their sessions, and the turns of those.
+// The chains, with their sessions and turns.
 
 import { html, nothing } from './vendor/lit-html.js';
 import { clean, number, short, timeOfDay } from './words.js';
 
-/** So many turns of a session are shown, the newest, until all are asked for. */
+/** The number of a session's newest turns that are shown at first. */
 const TURNS = 50;
 
-/** So many chains with what they have. */
+/** The maximum number of chains that are shown. */
 const CHAINS = 100;
 
 const all = new Set();
 
-/** It as elements. `act` has `term(key, value)` and `again()`; `now` is the filter's session, turn and connection. */
+/** The chains as elements. `act` has `term(key, value)` and `again()`; `now` is the filter's session, turn and
+ * connection. */
 export function side(model, now, act) {
   const sessions = new Map();
   for (const turn of model.turns) {
@@ -22,7 +23,7 @@ export function side(model, now, act) {
   }
   const chains = model.connections.map((connection, at) => ({ connection, at })).slice(-CHAINS);
   if (!chains.length) {
-    return html`<p class="quiet">${model.isLive ? 'No chain runs yet. One that begins appears here.' : 'There is nothing in this trace.'}</p>`;
+    return html`<p class="quiet">${model.isLive ? 'No chain is running yet. New ones appear here.' : 'This trace is empty.'}</p>`;
   }
   const left = model.connections.length - chains.length;
   return html`${left > 0 ? html`<p class="quiet">${number(left)} older chains are not shown here.</p>` : nothing}

@@ -1,22 +1,22 @@
-// How numbers, times and names of a trace are shown.
+// Formats the numbers, times and names of a trace.
 //
-// Invariant: a name is shown on one line, and none of its characters hides others or changes their direction.
+// Invariant: a name is shown on one line, and has no characters that hide others or change their direction.
 
 const DECEIVES = /[\p{Cc}\p{Cf}\u2028\u2029]/gu;
 
-/** A name, with signs in place of characters that could deceive. */
+/** A name, with deceptive characters replaced by signs. */
 export function clean(text) {
   return String(text).replace(DECEIVES, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
 }
 
-/** The same of text of several lines. */
+/** A text of several lines, with deceptive characters replaced by signs. */
 export function cleanLines(text) {
   return String(text).replace(DECEIVES, (c) =>
     c === '\n' || c === '\t' ? c : `\\u{${c.codePointAt(0).toString(16)}}`,
   );
 }
 
-/** A beginning of a text, in whole characters. */
+/** The beginning of a text, up to `most`, in whole characters. */
 export function short(text, most) {
   if (text.length <= most) return text;
   const end = /[\ud800-\udbff]/.test(text[most - 1]) ? most - 1 : most;
@@ -30,7 +30,7 @@ export function timeOfDay(micros) {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString().slice(11, 23);
 }
 
-/** The same with the day, to the microsecond. */
+/** A date and time in UTC, to the microsecond. */
 export function fullTime(micros) {
   if (micros < 0) return 'no time';
   const time = new Date(micros / 1000);
@@ -38,7 +38,7 @@ export function fullTime(micros) {
   return `${time.toISOString().slice(0, 19).replace('T', ' ')}.${String(micros % 1e6).padStart(6, '0')} UTC`;
 }
 
-/** A span of time in microseconds. */
+/** A duration, given in microseconds. */
 export function span(micros) {
   if (micros < 0) return '';
   if (micros < 1000) return `${micros} µs`;
@@ -57,7 +57,7 @@ export function number(count) {
   return count.toLocaleString('en');
 }
 
-/** A number with its noun. */
+/** A number with its noun, in the singular or plural. */
 export function counted(count, one, many = `${one}s`) {
   return `${number(count)} ${count === 1 ? one : many}`;
 }

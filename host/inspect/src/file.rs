@@ -1,5 +1,5 @@
-//! Lines out of a file, also while it grows. One that is cut or replaced, since it started over, goes on as another
-//! source; what stood in it is then read from the file that keeps it, also what was not read before.
+//! Reads lines from a file while it grows. A truncated or replaced file has started over, and becomes another source.
+//! Its former content is then read from the file that keeps it, including lines not read before.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -11,49 +11,49 @@ use acp_chain_trace::{Line, Reader, TraceError, kept};
 
 use crate::log::{Entry, Log, Shelf, SourceId, lock, read_at};
 
-/// So many lines are taken in at once.
+/// The maximum number of lines added to the log at once.
 const BATCH: usize = 4096;
 
-/// How many lines are shown: a browser can scroll through no more.
+/// The maximum number of lines of a file: browsers cannot scroll through more.
 const MOST: usize = 1_000_000;
 
-/// How often somebody looks whether there is more.
+/// How often to check for new lines.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// The longest last line that may lack its line break.
+/// The maximum length of a last line without a line break, in bytes.
 const LAST: u64 = 1 << 20;
 
-/// Somebody reads a file in large pieces.
+/// The size of the read buffer.
 const BUFFER: usize = 1 << 20;
 
-/// By so much of the last line a file is known again.
+/// How much of the last line is compared to recognize a file, in bytes.
 const KNOWN: usize = 4096;
 
-/// A file that is read.
+/// An open file.
 pub struct Opened {
     path: PathBuf,
     name: String,
     source: SourceId,
     shelf: Shelf,
-    /// What stood in the file before it started over.
+    /// The former content, if the file started over.
     before: Option<Shelf>,
-    /// Kept, as it knows the requests of earlier lines.
+    /// Kept between reads, since it has state from earlier lines.
     reader: Reader<BufReader<Blocks>>,
-    /// How far it was read.
+    /// The end of the lines read so far, in bytes.
     at: u64,
-    /// Where the last line begins, and how.
+    /// The position of the last line, and its beginning.
     last: (u64, Vec<u8>),
     lines: usize,
-    /// How many lines are shown, and whether there are more.
+    /// The maximum number of lines, and whether the file has more.
     most: usize,
     has_more: bool,
     cut: usize,
 }
 
-/// Opens a file. `name` is what it is called on the page.
+/// Opens a file. `name` is its name on the page.
 ///
 /// # Errors
-/// If it cannot be read, or its first line is of no trace.
+/// If it cannot be read, or its first line is not from a trace.
 pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
     let file = open_file(path)?;
     let mut first = Reader::new(BufReader::new(&file));
@@ -77,19 +77,19 @@ pub fn open(log: &Log, path: &Path, name: &str) -> io::Result<Opened> {
     })
 }
 
-/// Opens a path at which a file is. A pipe would wait for somebody to write into it.
+/// Opens a regular file. Opening a pipe would block until there is a writer.
 fn open_file(path: &Path) -> io::Result<File> {
     let about = std::fs::metadata(path)?;
     if about.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
     if !about.is_file() {
-        return Err(io::Error::other("it is a pipe or a device, and no file"));
+        return Err(io::Error::other("it is a pipe or a device, not a file"));
     }
     File::open(path)
 }
 
-/// Whether two are one file.
+/// Whether both are the same file.
 #[cfg(unix)]
 fn is_same(one: &File, other: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -100,7 +100,7 @@ fn is_same(one: &File, other: &File) -> bool {
     place(one) == place(other)
 }
 
-/// Here what is in them has to tell.
+/// Always true: files are compared only by their content here.
 #[cfg(not(unix))]
 fn is_same(_: &File, _: &File) -> bool {
     true
@@ -115,7 +115,7 @@ fn reader(shelf: &Shelf) -> Reader<BufReader<Blocks>> {
     Reader::new(BufReader::with_capacity(BUFFER, from))
 }
 
-/// Reads what more comes to stand in a file, until something is wrong with it; `tell` is told of that.
+/// Reads a file as it grows, until there is an error, which is passed to `tell`.
 pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
     loop {
         if let Err(error) = opened.read_on(log) {
@@ -124,12 +124,12 @@ pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
             return;
         }
         if opened.has_more {
-            let told = format!(
-                "{}:{}: only the lines up to here are shown, since no browser shows more; cut the trace to see others",
+            let problem = format!(
+                "{}:{}: only the lines up to here are shown, the most that a browser can show; split the trace to see the others",
                 opened.name, opened.lines
             );
-            tell(&told);
-            log.notice(&told);
+            tell(&problem);
+            log.notice(&problem);
             return;
         }
         std::thread::sleep(PAUSE);
@@ -140,10 +140,10 @@ pub fn follow(log: &Log, mut opened: Opened, tell: impl Fn(&str)) {
 }
 
 impl Opened {
-    /// Reads the lines that are whole by now.
+    /// Reads the lines that are complete now.
     ///
     /// # Errors
-    /// If one is of no trace.
+    /// If one is not from a trace.
     pub fn read_on(&mut self, log: &Log) -> Result<(), TraceError> {
         let end = self.end(log)?;
         if end <= self.at {
@@ -186,7 +186,7 @@ impl Opened {
         if self.reader.cut() > self.cut {
             self.cut = self.reader.cut();
             log.notice(&format!(
-                "{}: {} lines end too early, as when the program is killed while it writes; they are passed over",
+                "{}: {} lines end too early, as when the program is killed while it writes; they are skipped",
                 self.name, self.cut
             ));
         }
@@ -196,24 +196,24 @@ impl Opened {
         }
     }
 
-    /// How many lines were read.
+    /// The number of lines read.
     #[must_use]
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Where the last line ends that is whole.
+    /// The end of the last complete line.
     fn end(&self, log: &Log) -> io::Result<u64> {
         let mut opened = lock(&self.shelf);
         let Some(file) = opened.as_mut() else {
             return Ok(self.at);
         };
         let len = file.seek(SeekFrom::End(0))?;
-        let end = self.behind_last_break(file, len)?;
+        let end = self.after_last_break(file, len)?;
         if self.at > 0 || end == len {
             return Ok(end);
         }
-        // A file that nobody writes to may lack the last line break, or be no trace at all.
+        // A file that is no longer written may lack the last line break, or not be a trace.
         if end == 0 {
             return Ok(len);
         }
@@ -230,8 +230,8 @@ impl Opened {
         Ok(end)
     }
 
-    /// What was read already counts as a line.
-    fn behind_last_break(&self, file: &mut File, len: u64) -> io::Result<u64> {
+    /// The position after the last line break; at least the end of the lines read so far.
+    fn after_last_break(&self, file: &mut File, len: u64) -> io::Result<u64> {
         let mut block = vec![0; 64 * 1024];
         let mut end = len;
         while end > self.at {
@@ -247,21 +247,21 @@ impl Opened {
         Ok(self.at)
     }
 
-    /// Whether there is another file now, or less in it than was read, or something else. A copy of the file takes its
-    /// place.
+    /// Whether the path has another file now, or a shorter one, or one with other content. A copy of the file replaces
+    /// it without starting over.
     fn has_started_over(&self) -> bool {
         let Ok(now) = open_file(&self.path) else {
             return false;
         };
         let has_less = now.metadata().is_ok_and(|about| about.len() < self.at);
-        if has_less || !self.knows(&now) {
+        if has_less || !self.has_last_line(&now) {
             return true;
         }
         let mut opened = lock(&self.shelf);
         if opened.as_ref().is_some_and(|opened| is_same(opened, &now)) {
             return false;
         }
-        // There may be more in it.
+        // The copy may have more lines.
         let is_copy = !self.last.1.is_empty();
         if is_copy {
             *opened = Some(now);
@@ -273,20 +273,20 @@ impl Opened {
         let Ok(file) = open_file(&self.path) else {
             return;
         };
-        // What was kept until now is no longer kept anywhere.
+        // The content from before the former one is no longer kept anywhere.
         if let Some(before) = self.before.take() {
             *lock(&before) = None;
-            log.forget_gone();
+            log.drop_lost();
         }
         let mut opened = lock(&self.shelf);
-        // A file that was replaced still has it all.
-        let replaced = opened.take().filter(|file| self.knows(file));
+        // A replaced file, still open, has all lines.
+        let replaced = opened.take().filter(|file| self.has_last_line(file));
         *opened = replaced.or_else(|| {
             let former = open_file(&kept(&self.path)).ok();
-            former.filter(|former| self.knows(former))
+            former.filter(|former| self.has_last_line(former))
         });
         drop(opened);
-        // What came since it was last looked at stands there as well.
+        // Read the lines added since the last check.
         if let Err(error) = self.read_on(log) {
             log.notice(&format!("{}:{error}", self.name));
         }
@@ -300,8 +300,8 @@ impl Opened {
         log.notice(&format!("{}: the file started over", self.name));
     }
 
-    /// Whether what was read stands in a file: it has the last line in its place.
-    fn knows(&self, mut file: &File) -> bool {
+    /// Whether a file has the lines read so far, judging by the last one.
+    fn has_last_line(&self, mut file: &File) -> bool {
         let (at, text) = &self.last;
         let mut there = vec![0; text.len()];
         let read = file.seek(SeekFrom::Start(*at));
@@ -310,7 +310,7 @@ impl Opened {
     }
 }
 
-/// A part of a file that others read as well.
+/// A part of a shared file.
 struct Blocks {
     shelf: Shelf,
     at: u64,
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_with_its_line_however_it_was_read() {
+    fn a_line_that_is_not_from_a_trace_is_reported_with_its_number() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         let log = Log::of_files();
         writeln!(file, "{LINE}").unwrap();
@@ -372,10 +372,7 @@ mod tests {
         opened.read_on(&log).unwrap();
         writeln!(file, "{LINE}\n[1]").unwrap();
         let error = opened.read_on(&log).unwrap_err().to_string();
-        assert!(
-            error.starts_with("3: this is no line of a trace"),
-            "{error}"
-        );
+        assert!(error.starts_with("3: not a line of a trace"), "{error}");
         assert_eq!(log.range().end, 2);
     }
 
@@ -459,7 +456,7 @@ mod tests {
     fn what_is_no_file_is_refused() {
         let log = Log::of_files();
         let error = open(&log, Path::new("/dev/null"), "t").err().unwrap();
-        assert_eq!(error.to_string(), "it is a pipe or a device, and no file");
+        assert_eq!(error.to_string(), "it is a pipe or a device, not a file");
     }
 
     #[test]
@@ -475,9 +472,9 @@ mod tests {
             let opened = opened.get_or_insert_with(|| open(&log, file.path(), "t").unwrap());
             opened.read_on(&log).unwrap();
         }
-        let mut told = crate::log::Told::default();
+        let mut cursor = crate::log::Cursor::default();
         let mut news = Vec::new();
-        while let Some(some) = log.news(&mut told) {
+        while let Some(some) = log.news(&mut cursor) {
             news.extend_from_slice(&some);
         }
         let objects = serde_json::Deserializer::from_slice(&news).into_iter();
@@ -497,13 +494,13 @@ mod tests {
         opened.read_on(&log).unwrap();
         assert!(!opened.has_more);
         std::fs::write(file.path(), format!("{LINE}\n").repeat(5)).unwrap();
-        let told = Mutex::new(Vec::new());
-        follow(&log, opened, |text| lock(&told).push(text.to_owned()));
+        let problems = Mutex::new(Vec::new());
+        follow(&log, opened, |text| lock(&problems).push(text.to_owned()));
         assert_eq!(log.range().end, 3);
-        let told = told.into_inner().unwrap().concat();
+        let problems = problems.into_inner().unwrap().concat();
         assert!(
-            told.starts_with("t:3: only the lines up to here are shown"),
-            "{told}"
+            problems.starts_with("t:3: only the lines up to here are shown"),
+            "{problems}"
         );
     }
 }

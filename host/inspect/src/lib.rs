@@ -1,4 +1,4 @@
-//! A page that shows what a chain does. This program serves it to a browser on the same machine, from trace files and
+//! A page that shows a chain's messages. This program serves it to a browser on the same machine, from trace files and
 //! from running chains.
 //!
 //! | file | what it is |
@@ -12,8 +12,8 @@
 //! | `page` | the files of the page, embedded in the program |
 //! | `report` | the page with some of the lines, as one file |
 //!
-//! Invariants: everything in a trace is text from outside. It leaves here only as JSON or plain text, and the page
-//! makes text nodes of it. A file is never held in memory as a whole; of a running chain, the newest lines are.
+//! Invariants: the content of a trace is untrusted. It is sent only as JSON or plain text, and the page shows it only
+//! as text nodes. A file is never completely in memory; of a running chain, the newest lines are.
 
 #![forbid(unsafe_code)]
 

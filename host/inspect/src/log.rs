@@ -1,7 +1,7 @@
-//! What is known of all lines: a row each, which the page gets, and where its text is.
+//! The index of all lines: a row for each, which the page receives, and the position of its text.
 //!
-//! Rows have numbers, in the order in which they came from all sources. The oldest are dropped, here and in the page:
-//! those of running chains when there are too many, and those of a file when their text is no longer kept.
+//! Rows are numbered in the order in which they were received from all sources. The oldest are dropped, here and in the
+//! page: those of running chains when there are too many, and those of a file when their text is no longer available.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -18,29 +18,29 @@ use tokio::sync::watch;
 use crate::names::Names;
 use crate::row::{self, COLUMNS, Numbers};
 
-/// How many rows are sent at once.
+/// The maximum number of rows in a frame, which are sent at once.
 const FRAME: usize = 4096;
 
-/// So many rows of chains that run are kept.
+/// The maximum number of rows of running chains.
 const ROWS: usize = 200_000;
 
-/// So many bytes of their text.
+/// The maximum length of their text, in bytes.
 const BYTES: usize = 256 << 20;
 
-/// So many sources, connections and notices are told of.
-const TOLD: usize = 10_000;
+/// The maximum number of connections, and of notices.
+const MOST: usize = 10_000;
 
-/// A file that lines are read from, as long as they stand there.
+/// A file with the text of lines; `None` once it no longer has them.
 pub type Shelf = Arc<Mutex<Option<File>>>;
 
-/// Where the text of a line is.
+/// The position of a line's text.
 #[derive(Clone, Debug)]
 enum Text {
     In { shelf: Shelf, at: u64, len: u32 },
     Kept(Bytes),
 }
 
-/// Where the text of a line is, and in that its body.
+/// The position of a line's text, and of the body within the text.
 #[derive(Clone, Debug)]
 pub struct Place {
     text: Text,
@@ -55,7 +55,7 @@ pub struct Entry {
     place: Place,
 }
 
-/// A source of lines: a file, or a chain that runs.
+/// A source of lines: a file, or a running chain.
 pub type SourceId = usize;
 
 #[derive(Clone, Debug, Serialize)]
@@ -88,17 +88,17 @@ struct Inner {
     names: Names,
     sources: Vec<Source>,
     connections: Vec<Connection>,
-    /// By source and name.
+    /// The numbers of connections, by source and name.
     known: HashMap<(SourceId, String), u32>,
     notices: Vec<String>,
-    /// How often something of the above but names changed.
-    told: u64,
-    /// The number of the first row that is there, and of the first frame.
+    /// Incremented with each change of sources, connections or notices.
+    version: u64,
+    /// The numbers of the first row and of the first frame that are kept.
     first: u64,
     first_frame: u64,
     places: VecDeque<Place>,
     frames: VecDeque<Frame>,
-    /// Of the texts that are kept.
+    /// The total length of the kept texts, in bytes.
     bytes: usize,
 }
 
@@ -111,18 +111,18 @@ struct Frame {
 #[derive(Serialize)]
 struct Sent<'a> {
     first: u64,
-    /// Rows before this one are gone.
+    /// Rows before this one have been dropped.
     oldest: u64,
     rows: &'a [Vec<i64>],
-    /// By row, how turns begin.
+    /// The titles of turns, with the rows of their prompts.
     turns: &'a [(u64, String)],
 }
 
-/// How far a page has been told.
+/// How much of the log a page has received.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct Cursor {
     names: usize,
-    /// What the log had told when this was told.
+    /// The log's version in the last head that was sent.
     since: Option<u64>,
     frame: u64,
 }
@@ -140,7 +140,7 @@ struct Head<'a> {
 }
 
 impl Entry {
-    /// A line that is read from a file, where its text stands from this byte on.
+    /// A line of a file, which has its text at this position.
     pub(crate) fn in_file(line: Line, number: usize, text: &[u8], shelf: &Shelf, at: u64) -> Self {
         let body = body(&line, text);
         let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
@@ -154,7 +154,7 @@ impl Entry {
         }
     }
 
-    /// A line whose text is kept.
+    /// A line whose text is kept in memory.
     #[must_use]
     pub fn kept(line: Line, number: usize, text: Bytes) -> Self {
         let body = body(&line, &text);
@@ -168,12 +168,12 @@ impl Entry {
     }
 }
 
-/// Where the body stands in the text of its line.
+/// The range of the body in the text of its line.
 pub fn body(line: &Line, text: &[u8]) -> Range<u32> {
     let Some(body) = line.body() else {
         return 0..0;
     };
-    // Bodies stand behind all else that is long. In a trace of another program, the body may be spelt otherwise.
+    // Bodies come after all other long members. In another program's trace, the body may be spelt differently.
     let (at, len) = match memmem::rfind(text, body.as_bytes()) {
         Some(at) => (at, body.len()),
         None => (0, text.len()),
@@ -183,8 +183,8 @@ pub fn body(line: &Line, text: &[u8]) -> Range<u32> {
 }
 
 impl Place {
-    /// Whether its text was in a file that is no longer kept.
-    fn is_gone(&self) -> bool {
+    /// Whether its text was in a file that is no longer available.
+    fn is_lost(&self) -> bool {
         match &self.text {
             Text::In { shelf, .. } => lock(shelf).is_none(),
             Text::Kept(_) => false,
@@ -194,7 +194,7 @@ impl Place {
     /// The text of the line.
     ///
     /// # Errors
-    /// If it is there no longer.
+    /// If the file no longer has it.
     pub fn read(&self) -> io::Result<Bytes> {
         match &self.text {
             Text::Kept(text) => Ok(text.clone()),
@@ -212,7 +212,7 @@ impl Place {
         text.get(range).unwrap_or_default()
     }
 
-    /// Its file and its bytes there; `None` if the text is kept in memory.
+    /// Its file and its range there; `None` if the text is kept in memory.
     pub fn span(&self) -> Option<(&Shelf, Range<u64>)> {
         match &self.text {
             Text::In { shelf, at, len } => Some((shelf, *at..*at + u64::from(*len))),
@@ -221,13 +221,13 @@ impl Place {
     }
 }
 
-/// Reads what stands in a file from this byte on.
+/// Reads from a file at this position.
 ///
 /// # Errors
-/// If it is there no longer.
+/// If the file no longer has it.
 pub fn read_at(shelf: &Shelf, at: u64, into: &mut [u8]) -> io::Result<()> {
     let mut shelf = lock(shelf);
-    let gone = || io::Error::other("the trace file started over, and this line is gone");
+    let gone = || io::Error::other("the trace file started over and no longer has this line");
     let file = shelf.as_mut().ok_or_else(gone)?;
     file.seek(SeekFrom::Start(at))?;
     file.read_exact(into).map_err(|_| gone())
@@ -238,13 +238,13 @@ pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Log {
-    /// One of files: it has all of their lines.
+    /// A log of files, with all of their lines.
     #[must_use]
     pub fn of_files() -> Self {
         Self::new(false)
     }
 
-    /// One of chains that run: it has a window of their newest lines.
+    /// A log of running chains, with a window of their newest lines.
     #[must_use]
     pub fn of_chains() -> Self {
         Self::new(true)
@@ -258,7 +258,7 @@ impl Log {
         }
     }
 
-    /// A new source.
+    /// Adds a source.
     pub fn source(&self, name: &str) -> SourceId {
         let is_live = self.is_windowed;
         let source = Source {
@@ -266,40 +266,40 @@ impl Log {
             is_live,
             has_ended: false,
         };
-        self.tell(|inner| {
+        self.change(|inner| {
             inner.sources.push(source);
             inner.sources.len() - 1
         })
     }
 
-    /// A source has no more lines.
+    /// Marks a source as ended.
     pub fn ended(&self, source: SourceId) {
-        self.tell(|inner| {
+        self.change(|inner| {
             if let Some(source) = inner.sources.get_mut(source) {
                 source.has_ended = true;
             }
         });
     }
 
-    /// The page is to say this.
+    /// Shows a notice on the page.
     pub fn notice(&self, text: &str) {
-        self.tell(|inner| {
-            if inner.notices.len() < TOLD {
+        self.change(|inner| {
+            if inner.notices.len() < MOST {
                 inner.notices.push(text.to_owned());
             }
         });
     }
 
-    fn tell<T>(&self, tell: impl FnOnce(&mut Inner) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
         let mut inner = lock(&self.inner);
-        inner.told += 1;
-        let told = tell(&mut inner);
+        inner.version += 1;
+        let result = change(&mut inner);
         drop(inner);
         self.changed.send_replace(());
-        told
+        result
     }
 
-    /// Takes in lines of a source.
+    /// Adds lines of a source.
     pub fn append(&self, source: SourceId, entries: Vec<Entry>) {
         let mut entries = entries.into_iter().peekable();
         let mut inner = lock(&self.inner);
@@ -307,24 +307,24 @@ impl Log {
             inner.frame(source, entries.by_ref().take(FRAME));
         }
         if self.is_windowed {
-            inner.forget();
+            inner.drop_old();
         }
         drop(inner);
         self.changed.send_replace(());
     }
 
-    /// Forgets the oldest rows of files that are no longer kept.
-    pub(crate) fn forget_gone(&self) {
-        lock(&self.inner).forget_gone();
+    /// Drops the oldest rows whose files are no longer available.
+    pub(crate) fn drop_lost(&self) {
+        lock(&self.inner).drop_lost();
     }
 
-    /// The row from which on there are rows, and that behind the last.
+    /// The range of the rows that are kept.
     pub fn range(&self) -> Range<u64> {
         let inner = lock(&self.inner);
         inner.first..inner.first + inner.places.len() as u64
     }
 
-    /// Where at most so many rows are, from this one on.
+    /// The positions of up to `most` rows, starting with `from` or the first that is kept.
     pub fn places(&self, from: u64, most: usize) -> (u64, Vec<Place>) {
         let inner = lock(&self.inner);
         let from = from.max(inner.first);
@@ -333,35 +333,35 @@ impl Log {
         (from, places.cloned().collect())
     }
 
-    /// Says when there is something new.
+    /// Notifies of changes.
     pub fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// What a page has not been told yet: JSON, an object a line. At most one frame of rows.
-    pub fn news(&self, told: &mut Told) -> Option<Bytes> {
+    /// Returns what a page has not received yet, as lines of JSON objects, with at most one frame of rows.
+    pub fn news(&self, cursor: &mut Cursor) -> Option<Bytes> {
         let inner = lock(&self.inner);
-        let names = inner.names.since(told.names);
-        let is_told = told.since == Some(inner.told);
+        let names = inner.names.since(cursor.names);
+        let is_current = cursor.since == Some(inner.version);
         let mut text = Vec::new();
-        if !names.is_empty() || !is_told {
+        if !names.is_empty() || !is_current {
             let head = Head {
                 names,
-                sources: (!is_told).then_some(&inner.sources),
-                connections: (!is_told).then_some(&inner.connections),
-                notices: (!is_told).then_some(&inner.notices),
+                sources: (!is_current).then_some(&inner.sources),
+                connections: (!is_current).then_some(&inner.connections),
+                notices: (!is_current).then_some(&inner.notices),
             };
-            // There is nothing in it that is no JSON.
+            // Serializing to memory cannot fail.
             let _ = serde_json::to_writer(&mut text, &head);
             text.push(b'\n');
-            told.names = inner.names.count();
-            told.since = Some(inner.told);
+            cursor.names = inner.names.count();
+            cursor.since = Some(inner.version);
         }
-        told.frame = told.frame.max(inner.first_frame);
-        let at = usize::try_from(told.frame - inner.first_frame).unwrap_or(usize::MAX);
+        cursor.frame = cursor.frame.max(inner.first_frame);
+        let at = usize::try_from(cursor.frame - inner.first_frame).unwrap_or(usize::MAX);
         if let Some(frame) = inner.frames.get(at) {
             text.extend_from_slice(&frame.json);
-            told.frame += 1;
+            cursor.frame += 1;
         }
         (!text.is_empty()).then(|| text.into())
     }
@@ -420,8 +420,8 @@ impl Inner {
         }
         let number = match self.known.get(&key) {
             Some(known) => *known,
-            // All that are too many are one.
-            None if self.connections.len() >= TOLD => return 0,
+            // Further connections share the first number.
+            None if self.connections.len() >= MOST => return 0,
             None => {
                 let number = u32::try_from(self.connections.len()).unwrap_or_default();
                 self.connections.push(Connection {
@@ -446,25 +446,25 @@ impl Inner {
                 connection.proxies.clone_from(proxies);
             }
         }
-        self.told += 1;
+        self.version += 1;
         number
     }
 
-    /// Lets go of the oldest frames past the window; the newest stays.
-    fn forget(&mut self) {
+    /// Drops the oldest frames past the window, but not the newest.
+    fn drop_old(&mut self) {
         while self.frames.len() > 1 && (self.places.len() > ROWS || self.bytes > BYTES) {
-            self.forget_frame();
+            self.drop_frame();
         }
     }
 
-    /// A frame has lines of one file alone.
-    fn forget_gone(&mut self) {
-        while self.places.front().is_some_and(Place::is_gone) {
-            self.forget_frame();
+    /// Drops the oldest frames of lost files. A frame has lines of only one file.
+    fn drop_lost(&mut self) {
+        while self.places.front().is_some_and(Place::is_lost) {
+            self.drop_frame();
         }
     }
 
-    fn forget_frame(&mut self) {
+    fn drop_frame(&mut self) {
         let Some(frame) = self.frames.pop_front() else {
             return;
         };
@@ -492,13 +492,13 @@ mod tests {
     const LINE: &[u8] = br#"{"connection":"c","from":"client","to":"a","kind":"request","method":"m","params":{"a":1}}"#;
 
     #[test]
-    fn a_page_is_told_each_name_and_row_once_and_in_order() {
+    fn a_page_receives_each_name_and_row_once_and_in_order() {
         let log = Log::of_files();
         let source = log.source("a trace");
         log.append(source, entries(FRAME + 1, LINE));
-        let mut told = Told::default();
+        let mut cursor = Cursor::default();
         let mut next = || {
-            log.news(&mut told)
+            log.news(&mut cursor)
                 .map(|text| String::from_utf8(text.to_vec()).unwrap())
         };
         let first = next().unwrap();
@@ -520,18 +520,18 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_missing_on_all_connections_make_none() {
+    fn lines_missing_on_all_connections_add_no_connection() {
         let log = Log::of_files();
         let source = log.source("a trace");
         log.append(source, entries(1, br#"{"dropped":3}"#));
-        let news = log.news(&mut Told::default()).unwrap();
+        let news = log.news(&mut Cursor::default()).unwrap();
         let news = String::from_utf8(news.to_vec()).unwrap();
         assert!(news.contains(r#""connections":[]"#), "{news}");
         assert!(news.contains(r#""rows":[[1],[-1],[-1],[6],"#), "{news}");
     }
 
     #[test]
-    fn of_chains_that_run_only_the_newest_rows_stay() {
+    fn only_the_newest_rows_of_running_chains_are_kept() {
         let log = Log::of_chains();
         let source = log.source("a chain");
         for _ in 0..60 {

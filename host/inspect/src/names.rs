@@ -8,10 +8,10 @@ const LONGEST: usize = 200;
 /// The maximum number of names. A trace's writer may invent one for each line.
 const MOST: usize = 100_000;
 
-/// Stands for all further names.
+/// The common name of all further ones.
 const OTHERS: &str = "(others)";
 
-/// Names, in order of arrival. The first stands for no name, the second for all names past the maximum.
+/// Names, in order of arrival. The first is the empty name, the second stands for all names past the maximum.
 #[derive(Debug)]
 pub struct Names {
     known: HashMap<String, u32>,

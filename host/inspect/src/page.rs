@@ -1,11 +1,10 @@
-//! The files of the page. They are embedded as they are in `page/`: there is no build step.
+//! The files of the page, embedded unchanged from `page/`: there is no build step.
 
 /// A file of the page.
 #[derive(Debug)]
 pub struct File {
     /// Its path, relative to the page.
     pub name: &'static str,
-    /// Its media type.
     pub media_type: &'static str,
     /// Its contents.
     pub bytes: &'static [u8],
@@ -25,7 +24,7 @@ macro_rules! files {
     };
 }
 
-/// All of them; each module after those that it imports.
+/// All files. A module comes after the modules that it imports.
 pub const FILES: [File; 18] = files![
     "index.html" HTML,
     "style.css" CSS,

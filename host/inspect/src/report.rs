@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::log::{Entry, Log, Told, body};
+use crate::log::{Cursor, Entry, Log, body};
 use crate::page::{self, File};
 
 /// The data in the file, in place of a server.
@@ -15,11 +15,11 @@ use crate::page::{self, File};
 struct Data {
     frames: Vec<serde_json::Value>,
     lines: Vec<String>,
-    /// Where the body of each line begins and ends, as JavaScript counts.
+    /// The range of each line's body, in UTF-16 units, as JavaScript counts.
     bodies: Vec<[usize; 2]>,
 }
 
-/// Makes a report of lines of a trace.
+/// Creates a report with lines of a trace.
 ///
 /// # Errors
 /// If they are not from a trace.
@@ -69,9 +69,9 @@ fn data(lines: &[u8]) -> Result<String, String> {
     }
     log.append(source, entries);
     log.ended(source);
-    let mut told = Told::default();
+    let mut cursor = Cursor::default();
     let mut frames = Vec::new();
-    while let Some(news) = log.news(&mut told) {
+    while let Some(news) = log.news(&mut cursor) {
         let objects = serde_json::Deserializer::from_slice(&news).into_iter();
         frames.extend(objects.filter_map(Result::ok));
     }
@@ -159,9 +159,10 @@ fn imported(import: &str) -> String {
     };
     let from = from.trim_matches(['\'', '"', ';']).trim_start_matches("./");
     let module = variable(from);
-    match what.starts_with('{') {
-        true => format!("const {} = {module};", what.replace(" as ", ": ")),
-        false => format!("const {what} = {module}.default;"),
+    if what.starts_with('{') {
+        format!("const {} = {module};", what.replace(" as ", ": "))
+    } else {
+        format!("const {what} = {module}.default;")
     }
 }
 
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_in_a_line_ends_the_element_it_stands_in() {
+    fn no_line_can_close_the_element_that_contains_it() {
         let line = br#"{"from":"client","to":"a","kind":"notification","method":"</script><script>","params":["<!--<script>"]}"#;
         let report = String::from_utf8(report(line).unwrap()).unwrap();
         assert_eq!(report.matches("</script").count(), 2);
@@ -198,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_knows_where_bodies_stand() {
+    fn a_report_has_the_ranges_of_bodies() {
         let line = r#"{"from":"client","to":"ä😀","kind":"notification","method":"m","params":["ö"],"size":1}"#;
         let data: serde_json::Value =
             serde_json::from_str(&data(line.as_bytes()).unwrap()).unwrap();
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_becomes_a_function_that_gives_its_exports() {
+    fn a_module_becomes_a_function_that_returns_its_exports() {
         let text = "import { a, b as c } from './vendor/x.js';\nimport d from './y.js';\nexport const e = 1;\nexport async function f() {}\n";
         assert_eq!(
             module("z.js", text),

@@ -1,4 +1,4 @@
-//! What the page receives of each line: only numbers, so that a hundred thousand lines load within a second.
+//! The row of a line, which the page receives: only numbers, so that a hundred thousand lines load within a second.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::Hasher;
@@ -107,7 +107,7 @@ fn micros(time: &str) -> i64 {
     since.map_or(-1, |since| i64::try_from(since.as_micros()).unwrap_or(-1))
 }
 
-/// A 32-bit hash that tells bodies apart.
+/// A 32-bit hash of a body, to compare bodies.
 fn sum(body: Option<&str>) -> i64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(body.unwrap_or_default().as_bytes());
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_prompt_names_its_turn_and_what_is_none_names_nothing() {
+    fn only_a_prompt_gives_its_turn_a_title() {
         let title = |line: &str| title(&serde_json::from_str(line).unwrap());
         let line =
             r#"{"from":"client","to":"a","kind":"request","method":"session/prompt","params":P}"#;

@@ -1,5 +1,5 @@
-//! Finds the rows whose bodies contain a text. A file is read again for each search, in blocks: the system caches what
-//! it has room for, and reads faster than anybody types.
+//! Finds the rows whose bodies contain a text. A file is read again for each search, in blocks: the system's cache
+//! makes that fast enough.
 
 use std::io;
 
@@ -11,22 +11,22 @@ use crate::log::{Log, Place, read_at};
 /// How many rows are searched before others may lock the log.
 const ROWS: usize = 4096;
 
-/// How much of a file is read at once; a longer line is read by itself.
+/// How much of a file is read at once, in bytes. A longer line is read separately.
 const BLOCK: u64 = 4 << 20;
 
 /// A text to search for. Without capital letters, it matches regardless of case.
 ///
-/// Bodies are searched as they are spelt. Only where another spelling could hide it, they are respelt first.
+/// Bodies are searched as they are spelt. Only if a different spelling is possible, they are respelt first.
 #[derive(Debug)]
 pub struct Needle {
-    /// As typed, and as spelt in JSON.
+    /// The text as typed, and as spelt in JSON.
     spellings: Vec<Vec<u8>>,
     any_case: bool,
     /// Whether all of it is printable ASCII.
     is_plain: bool,
     /// Whether it has letters beyond ASCII that could be capitals.
     may_be_capital: bool,
-    /// How `\u…` begins.
+    /// The beginning of `\u…`.
     escape: Finder<'static>,
 }
 
@@ -58,13 +58,16 @@ impl Needle {
     }
 
     fn is_spelt_in(&self, text: &[u8]) -> bool {
-        self.spellings.iter().any(|needle| match self.any_case {
-            true => has_in_any_case(text, needle),
-            false => memmem::find(text, needle).is_some(),
+        self.spellings.iter().any(|needle| {
+            if self.any_case {
+                has_in_any_case(text, needle)
+            } else {
+                memmem::find(text, needle).is_some()
+            }
         })
     }
 
-    /// Whether a text may have it in another spelling: escaped, or in capitals beyond ASCII.
+    /// Whether a text may contain it in another spelling: escaped, or in capitals beyond ASCII.
     fn may_hide_in(&self, text: &[u8]) -> bool {
         let mut escapes = self.escape.find_iter(text);
         // Most escapes are of control characters, such as those for colours.
@@ -76,9 +79,10 @@ impl Needle {
     fn respelt(&self, text: &[u8]) -> Vec<u8> {
         let text = String::from_utf8_lossy(text);
         let text = without_escapes(&text);
-        match self.any_case {
-            true => text.to_lowercase().into_bytes(),
-            false => text.into_bytes(),
+        if self.any_case {
+            text.to_lowercase().into_bytes()
+        } else {
+            text.into_bytes()
         }
     }
 }
@@ -97,7 +101,7 @@ fn without_escapes(json: &str) -> String {
         let length = escapes(rest);
         if length > 0 {
             let quoted = format!("\"{}\"", &rest[..length]);
-            // A half of a pair stays as it is.
+            // An unpaired surrogate is unchanged.
             let read = serde_json::from_str::<String>(&quoted);
             let spelt = read.and_then(|text| serde_json::to_string(&text));
             let spelt = spelt.unwrap_or(quoted);
@@ -141,7 +145,7 @@ fn has_in_any_case(text: &[u8], needle: &[u8]) -> bool {
     })
 }
 
-/// The rows from this one on whose bodies contain the text, until the receiver has enough.
+/// Finds the rows from this one on whose bodies contain the text, until the receiver is closed.
 ///
 /// # Errors
 /// If a file can no longer be read.
@@ -221,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_found_as_it_was_said_also_where_json_escapes_it() {
+    fn a_text_is_found_even_if_json_escapes_it() {
         let has = |needle: &str, text: &str| Needle::new(needle).is_in(text.as_bytes());
         assert!(has("say \"hi\"", r#"{"text":"say \"hi\""}"#));
         assert!(has("\"text\":", r#"{"text":1}"#));
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_found_however_json_spells_it_and_beyond_ascii_in_any_case() {
+    fn a_text_is_found_in_every_spelling_and_case() {
         let has = |needle: &str, text: &str| Needle::new(needle).is_in(text.as_bytes());
         for body in [
             "über",
@@ -244,14 +248,14 @@ mod tests {
         assert!(has("Über", r"\u00dcber") && !has("Über", "über") && !has("über", "uber"));
         assert!(has("😀", r"\ud83d\uDE00") && has("<b>", r"\u003cb\u003E"));
         assert!(has("say \"hi\"", r"say \u0022hi\u0022") && has("\u{1b}[31m", r"\u001B[31m"));
-        // These are a backslash and letters, and half of a pair.
+        // These are a backslash and letters, and an unpaired surrogate.
         assert!(!has("ü", r"\\u00fc") && !has("ü", r"\ud800x\u00f"));
         assert!(has("ü", r"\ud800\n\u00fc"));
     }
 
     proptest! {
         #[test]
-        fn escapes_change_nothing_that_is_found(text in "[xXöÖ\"\\\\\n😀 ]{0,9}", needle in "[xXöÖ\"\n😀 ]{1,2}") {
+        fn escapes_do_not_change_the_matches(text in "[xXöÖ\"\\\\\n😀 ]{0,9}", needle in "[xXöÖ\"\n😀 ]{1,2}") {
             let plain = serde_json::to_string(&text).unwrap();
             let units = text.encode_utf16().map(|unit| format!("\\u{unit:04X}"));
             let escaped = units.collect::<Vec<_>>().concat();
@@ -261,7 +265,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_found_is_what_a_slow_search_finds(text in "[aAbBq ]{0,30}", needle in "[abq ]{0,3}") {
+        fn matches_are_those_of_a_simple_search(text in "[aAbBq ]{0,30}", needle in "[abq ]{0,3}") {
             let slow = text.to_ascii_lowercase().contains(&needle);
             prop_assert_eq!(Needle::new(&needle).is_in(text.as_bytes()), slow);
         }

@@ -35,7 +35,6 @@ fn unsupported() -> io::Error {
     )
 }
 
-#[allow(missing_docs, reason = "they are those of Unix")]
 impl Offer {
     pub fn open() -> io::Result<Self> {
         Err(unsupported())
@@ -49,7 +48,7 @@ impl Offer {
         match self.0 {}
     }
 
-    pub fn heard(&self) -> Arc<AtomicUsize> {
+    pub fn listener_count(&self) -> Arc<AtomicUsize> {
         match self.0 {}
     }
 
@@ -58,7 +57,6 @@ impl Offer {
     }
 }
 
-#[allow(missing_docs, reason = "they are those of Unix")]
 impl Door {
     pub fn keep(self, _: impl Fn()) {
         match self.0 {}
@@ -81,7 +79,7 @@ impl Found {
     }
 }
 
-/// Fails: there are none.
+/// Fails: chains cannot be watched here.
 ///
 /// # Errors
 /// Always.

@@ -1,5 +1,5 @@
 //! Watching running chains, for programs of the same user: each process offers a socket, and listeners get the lines of
-//! its trace. First comes the state of each connection: its heading, and the states of its proxies.
+//! its trace. A new listener first gets the state of each connection: its heading, and the states of its proxies.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `unix/find` | the other side: finding running chains |
 //! | `elsewhere` | systems on which chains cannot be watched yet |
 //!
-//! Invariants: only processes of the user who runs a chain can watch it. Listeners delay nobody: lines that do not fit
-//! into a listener's queue are counted, and the count is sent instead. The lines contain text from outside.
+//! Invariants: only processes of the user who runs a chain can watch it. Listeners never delay a chain: lines that do
+//! not fit into a listener's queue are counted, and the count is sent instead. The lines contain text from outside.
 
 #![forbid(unsafe_code)]
 

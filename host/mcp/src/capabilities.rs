@@ -1,7 +1,7 @@
 //! The MCP transports of an agent, and how the chain declares them.
 //!
-//! The chain reaches servers over ACP on behalf of any agent that can reach servers at all, so the client and the
-//! proxies see that transport (RFD mcp-over-acp: bridging intermediaries).
+//! The chain connects any agent that supports some transport to servers over ACP. So it declares MCP over ACP to the
+//! client and the proxies (RFD mcp-over-acp: bridging intermediaries).
 
 use serde_json::value::RawValue;
 
@@ -9,27 +9,28 @@ use super::bridge::BridgeKind;
 use acp_chain_rpc::{edit, member, resolve};
 
 /// The declared transports of an agent.
-#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is declared separately")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// It reaches servers over ACP.
+    /// MCP over ACP.
     pub acp: bool,
-    /// It reaches servers over streamable HTTP.
+    /// Streamable HTTP.
     pub http: bool,
-    /// It starts servers, and talks to them over stdio. In version 1 every agent must, but a few do not.
+    /// The agent starts servers, and communicates over stdio. In version 1 every agent must support this, but a few do
+    /// not.
     pub stdio: bool,
-    /// Its protocol version distinguishes all transports by `type`.
+    /// The protocol version distinguishes all transports by `type`.
     pub typed: bool,
-    /// It keeps one connection to a server of a name for all of its sessions.
+    /// The agent keeps one connection to the server with a name for all of its sessions.
     pub shares: bool,
 }
 
-/// The beginnings of the names of such agents, in lower case. fast-agent refuses a session that has another entry under a
-/// name than an earlier one; Auggie and Hermes stay with the first; opencode and Kilo replace it by the last, for all
-/// sessions in a folder.
+/// Name prefixes, in lower case, of agents with [`Capabilities::shares`]. If sessions have different entries with the
+/// same name, fast-agent rejects the later session; Auggie and Hermes keep the first entry; opencode and Kilo replace
+/// it by the last, for all sessions in a folder.
 const SHARE: [&str; 5] = ["auggie", "fast-agent", "hermes", "kilo", "opencode"];
 
-/// The beginnings of the names of agents that drop a client's server without a word if they would have to start it.
+/// Name prefixes, in lower case, of agents that silently drop a client's server if they would have to start it.
 const STARTS_NONE: [&str; 1] = ["copilot"];
 
 /// The path of the capability in the result of `initialize`, by protocol version, and the value to write there.
@@ -39,7 +40,7 @@ const PLACES: [(&[&str], &str); 2] = [
 ];
 
 impl Default for Capabilities {
-    /// The defaults of an agent that declares nothing.
+    /// The capabilities of an agent that declares none.
     fn default() -> Self {
         Self::read("{}")
     }
@@ -68,7 +69,8 @@ impl Capabilities {
         }
     }
 
-    /// How it reaches a server over a bridge: in the preferred way if it can, otherwise in the other.
+    /// The kind of bridge for the agent: the preferred kind if it is supported, otherwise the other. `None` if neither
+    /// is.
     #[must_use]
     pub fn bridge(&self, wanted: BridgeKind) -> Option<BridgeKind> {
         let has = |transport: &BridgeKind| match transport {
@@ -80,7 +82,7 @@ impl Capabilities {
     }
 }
 
-/// What the agent calls itself, in lower case.
+/// The agent's name, in lower case.
 fn name(result: &str) -> String {
     let name = ["/agentInfo/name", "/info/name"];
     let name = name
@@ -97,8 +99,8 @@ fn is_typed(result: &str) -> bool {
         .is_some_and(|version: u64| version >= 2)
 }
 
-/// The result of `initialize` with the capability for MCP over ACP; `None` if it is there already, the result has no
-/// place for it, or the agent has no transport for a bridge either.
+/// Adds the capability for MCP over ACP to the result of `initialize`. `None` if it is declared already, the result has
+/// no place for it, or the agent supports no kind of bridge.
 #[must_use]
 pub fn with_acp(result: &str) -> Option<String> {
     let capabilities = Capabilities::read(result);
@@ -106,7 +108,7 @@ pub fn with_acp(result: &str) -> Option<String> {
         return None;
     }
     let (place, value) = PLACES[usize::from(capabilities.typed)];
-    // The deepest existing object gets the rest.
+    // Adds the rest of the path to the deepest existing object.
     for depth in (1..=place.len()).rev() {
         let parent = format!("/{}", place[..depth - 1].join("/"));
         let parent = parent.trim_end_matches('/');
@@ -131,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_has_what_it_says() {
+    fn capabilities_are_read_as_declared() {
         let read = Capabilities::read;
         let v1 = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true,"acp":false}}}"#;
         assert!(read(v1).http && !read(v1).acp && !read(v1).typed);
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn every_agent_is_shown_with_servers_over_acp_and_nothing_else_is_touched() {
+    fn mcp_over_acp_is_declared_for_every_agent_and_nothing_else_changes() {
         for (before, after) in [
             (
                 r#"{"protocolVersion":1}"#,
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bridge_is_by_stdio_unless_it_is_wanted_otherwise_or_cannot_be() {
+    fn a_bridge_uses_stdio_unless_http_is_preferred_or_stdio_unsupported() {
         use BridgeKind::{Http, Stdio};
         let bridge = |result: &str, wanted| Capabilities::read(result).bridge(wanted);
         let both = r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"http":true}}}"#;

@@ -1,10 +1,10 @@
-//! Entries of `mcpServers`: how a session's servers are declared to an agent.
+//! Entries of `mcpServers`, which declare a session's servers to an agent.
 //!
 //! Within a chain every server over ACP has an id of the host, as both `id` (RFD mcp-over-acp) and `serverId` (schema
-//! 1.15), so that each reader finds the one it knows. The provider's own id stays with the host. The rest of an entry
-//! stays unchanged.
+//! 1.15), since readers support only one of them. The host replaces the provider's id. The rest of an entry stays
+//! unchanged.
 //!
-//! The list is parsed once and written once, however much is changed in it.
+//! The list is parsed once and written once, however many entries change.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -19,56 +19,55 @@ use acp_chain_channel::limits;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{edit, member};
 
-/// Where the servers of a session are declared.
+/// The member that declares the servers of a session.
 const SERVERS: &str = "mcpServers";
 
 /// The maximum number of servers of one session.
 pub const MAX_SERVERS: usize = limits::MCP_SERVERS;
 
-/// The longest name of a server over ACP, in bytes.
+/// The maximum length of the name of a server over ACP, in bytes.
 pub const LONGEST_NAME: usize = 128;
 
-/// The longest id that its provider may have for it, in bytes.
+/// The maximum length of a provider's id of a server, in bytes.
 pub const LONGEST_ID: usize = 1024;
 
-/// The prefix of every id of the host.
+/// The prefix of the host's ids.
 const OURS: &str = "acp-chain-";
 
-/// Why a list of servers cannot be read.
+/// Why a list of servers is rejected.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationError {
     /// There are more than [`MAX_SERVERS`].
     #[error("a session may have {MAX_SERVERS} MCP servers")]
     TooMany,
-    /// It is not a list.
-    #[error("`mcpServers` is no list")]
+    #[error("`mcpServers` is not a list")]
     NoList,
-    /// One is declared over ACP as in drafts of the RFD.
+    /// A server is declared over ACP as in drafts of the RFD.
     #[error(
-        "the MCP server `{0}` is declared by an `acp:` URL, as in a draft of MCP over ACP that is spoken no \
-         more; it takes a newer version of what declares it, for entries of the type `acp`"
+        "the MCP server `{0}` is declared by an `acp:` URL, as in drafts of MCP over ACP, which are unsupported; \
+        update the program that declares it to a version with entries of the type `acp`"
     )]
     Draft(String),
-    /// There is no room to keep their names beside those of other open requests.
+    /// Keeping the names, beside those of other open requests, would exceed the limit.
     #[error("the names of the MCP servers are too long")]
     TooLong,
 }
 
-/// One entry, as far as it matters to others than the agent.
+/// An entry, with the members that the host reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     text: String,
-    /// The server's name; empty if it is not text.
+    /// Empty if it is missing or not a string.
     pub name: String,
-    /// Whether any reader could take it for a server over ACP.
+    /// Whether any reader could read the entry as a server over ACP.
     pub over_acp: bool,
-    /// Whether it has the form of drafts.
+    /// Whether the entry has the form of drafts.
     is_draft: bool,
-    /// Its id then, if it has a usable one, with the dialect.
+    /// The id of a server over ACP, if its name and id are short enough, with the dialect.
     pub id: Option<(Dialect, String)>,
 }
 
-/// Parses the declarations in the params of a setup request; empty if there is no list.
+/// Parses the entries in the params of a setup request; empty without a list.
 pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     match member(params, SERVERS) {
         None | Some("null") => Ok(Vec::new()),
@@ -85,7 +84,7 @@ pub fn read(params: &str) -> Result<Vec<Entry>, DeclarationError> {
     }
 }
 
-/// The params with these entries instead of their own; unchanged if they are not an object.
+/// Replaces the entries in params. Params that are not an object stay unchanged.
 #[must_use]
 pub fn write(params: &str, entries: &[Entry]) -> String {
     let entries: Vec<_> = entries.iter().map(|entry| &*entry.text).collect();
@@ -93,7 +92,7 @@ pub fn write(params: &str, entries: &[Entry]) -> String {
     edit(params, &format!("/{SERVERS}"), Some(&list)).unwrap_or_else(|_| params.to_owned())
 }
 
-/// The params without the member that declares servers; unchanged if they are not an object.
+/// Removes `mcpServers` from params. Params that are not an object stay unchanged.
 #[must_use]
 pub fn without(params: &str) -> String {
     edit(params, &format!("/{SERVERS}"), None).unwrap_or_else(|_| params.to_owned())
@@ -120,9 +119,10 @@ impl<'de> Visitor<'de> for List {
     }
 }
 
-/// The members of an entry. Readers disagree about duplicate names, so each value counts.
+/// The members of an entry. Readers differ in which of several values of a duplicate name they take, so for `type` and
+/// `url` each value counts.
 #[derive(Default)]
-struct Says<'a> {
+struct Members<'a> {
     over_acp: bool,
     is_draft: bool,
     name: Option<&'a RawValue>,
@@ -130,7 +130,7 @@ struct Says<'a> {
     server_id: Option<&'a RawValue>,
 }
 
-impl<'de> Visitor<'de> for Says<'de> {
+impl<'de> Visitor<'de> for Members<'de> {
     type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -139,7 +139,7 @@ impl<'de> Visitor<'de> for Says<'de> {
 
     fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
         while let Some((name, value)) = map.next_entry::<&RawValue, &RawValue>()? {
-            // A name that cannot be decoded is none of these.
+            // A name that cannot be decoded matches no member.
             let name = serde_json::from_str::<Cow<str>>(name.get()).unwrap_or_default();
             match &*name {
                 "type" => self.over_acp |= text(value).as_deref() == Some("acp"),
@@ -164,23 +164,25 @@ impl Entry {
     fn new(entry: &str) -> Self {
         let mut reader = serde_json::Deserializer::from_str(entry);
         // Anything but an object has no members.
-        let says = reader.deserialize_map(Says::default()).unwrap_or_default();
-        let name = says.name.and_then(text).unwrap_or_default();
-        // An entry of the host's has both.
-        let connected = says.id.and_then(text).map(|id| (Dialect::Connected, id));
-        let stateless = says.server_id.and_then(text);
+        let members = reader
+            .deserialize_map(Members::default())
+            .unwrap_or_default();
+        let name = members.name.and_then(text).unwrap_or_default();
+        // The host's entries have both.
+        let connected = members.id.and_then(text).map(|id| (Dialect::Connected, id));
+        let stateless = members.server_id.and_then(text);
         let id = connected.or_else(|| stateless.map(|id| (Dialect::Stateless, id)));
-        let usable = says.over_acp && name.len() <= LONGEST_NAME;
+        let usable = members.over_acp && name.len() <= LONGEST_NAME;
         Self {
             text: entry.to_owned(),
-            over_acp: says.over_acp,
-            is_draft: says.is_draft,
+            over_acp: members.over_acp,
+            is_draft: members.is_draft,
             id: id.filter(|(_, id)| usable && id.len() <= LONGEST_ID),
             name,
         }
     }
 
-    /// A server that is reached over ACP.
+    /// The entry of a server over ACP, with the host's id.
     #[must_use]
     pub fn over_acp(name: &str, server: ServerId) -> Self {
         let id = chain_id(server);
@@ -196,12 +198,11 @@ impl Entry {
         }
     }
 
-    /// Renames the server.
     pub fn set_name(&mut self, name: &str) {
         self.put("/name", &json!(name).to_string());
     }
 
-    /// Replaces the entry.
+    /// Replaces the whole entry.
     pub fn set_text(&mut self, entry: &str) {
         *self = Self::new(entry);
     }
@@ -213,24 +214,24 @@ impl Entry {
         }
     }
 
-    /// The server that an id within the chain stands for.
+    /// The server, if the entry's id is one of the host's.
     #[must_use]
     pub fn server(&self) -> Option<ServerId> {
         self.id.as_ref().and_then(|(_, id)| server_of(id))
     }
 }
 
-/// The id of a server within the chain.
+/// The host's id of a server.
 #[must_use]
 pub fn chain_id(server: ServerId) -> String {
     format!("{OURS}{server}")
 }
 
-/// The server that an id within the chain stands for.
+/// The server with this id of the host.
 #[must_use]
 pub fn server_of(id: &str) -> Option<ServerId> {
     let number = id.strip_prefix(OURS)?;
-    // Only one spelling is valid.
+    // Rejects other spellings of the number.
     let server = number.parse().ok()?;
     (chain_id(server) == id).then_some(server)
 }
@@ -240,16 +241,16 @@ pub fn server_of(id: &str) -> Option<ServerId> {
 pub struct Names(HashMap<String, usize>);
 
 impl Names {
-    /// Takes a name, even if it is taken.
+    /// Marks a name as taken.
     pub fn take(&mut self, name: &str) {
         self.0.entry(likeness(name)).or_insert(2);
     }
 
-    /// Takes this name, or appends the first number that makes it unique.
+    /// Takes this name, with the first number appended that makes it unique if it is taken.
     pub fn take_free(&mut self, name: &str) -> String {
         let mut free = name.to_owned();
         while self.0.contains_key(&likeness(&free)) {
-            // Continues counting from the last time, or many servers with the same name would take long.
+            // Continues from the last number: many servers with the same name would otherwise take quadratic time.
             let next = self.0.entry(likeness(name)).or_insert(2);
             free = format!("{name}-{next}");
             *next += 1;
@@ -259,7 +260,7 @@ impl Names {
     }
 }
 
-/// The key that two names share if an agent may mix them up: many turn them into identifiers.
+/// The key that two names share if an agent may confuse them: many agents convert names to identifiers.
 fn likeness(name: &str) -> String {
     let letters = name.chars().map(|letter| match letter {
         'a'..='z' | '0'..='9' | '-' => letter,
@@ -269,7 +270,7 @@ fn likeness(name: &str) -> String {
     letters.collect()
 }
 
-/// The name of the server with the tools of a proxy, of characters that agents accept in names.
+/// The name of the server with the tools of a proxy. It has only characters that agents accept in names.
 #[must_use]
 pub fn name_of_tools(proxy: &str) -> String {
     let letters = proxy.chars().map(|letter| match letter {
@@ -284,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_tells_its_dialect_by_its_id() {
+    fn the_id_of_an_entry_determines_the_dialect() {
         let params = r#"{"cwd":"/","mcpServers":[
             {"name":"files","command":"f","args":[],"env":[]},
             {"type":"acp","name":"old","id":"1"},
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_somebody_could_read_as_over_acp_is() {
+    fn an_entry_that_any_reader_could_read_as_over_acp_is_over_acp() {
         for entry in [
             r#"{"type":"acp","name":"a","id":"1","id":"2"}"#,
             r#"{"type":"acp","type":"stdio","name":"a","id":"1"}"#,
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_none_or_too_long_is_told() {
+    fn malformed_and_too_long_lists_are_rejected() {
         assert_eq!(read(r#"{"mcpServers":null}"#), Ok(Vec::new()));
         assert_eq!(read("null"), Ok(Vec::new()));
         assert_eq!(read(r#"{"mcpServers":{}}"#), Err(DeclarationError::NoList));
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_drafts_had_is_told_by_name() {
+    fn the_error_for_an_entry_of_drafts_names_the_server() {
         let of = |entry: &str| read(&format!(r#"{{"mcpServers":[{entry}]}}"#));
         let draft = DeclarationError::Draft("t".to_owned());
         let entry = r#"{"type":"http","name":"t","url":"acp:1-2","headers":[]}"#;
@@ -377,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_hosts_own_spelling_is_an_id_of_the_hosts() {
+    fn only_the_hosts_spelling_is_an_id_of_the_host() {
         assert_eq!(server_of("acp-chain-7"), Some(7));
         for other in ["7", "acp-chain-07", "acp-chain-", "acp-chain-x"] {
             assert_eq!(server_of(other), None, "{other}");

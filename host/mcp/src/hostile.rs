@@ -1,4 +1,4 @@
-//! Whatever callers and providers send, in whatever order: every request is answered once, nothing panics, and all
+//! For any messages of callers and providers, in any order: every request is answered once, nothing panics, and all
 //! output is JSON and has a recipient.
 
 use std::borrow::Cow;
@@ -68,7 +68,7 @@ const METHODS: [&str; 23] = [
     "x\"y",
 ];
 
-/// Bodies with members that matter to MCP somewhere.
+/// Bodies with members that MCP uses.
 fn params() -> impl Strategy<Value = String> {
     let legacy = select(vec![
         "{}",
@@ -131,13 +131,16 @@ fn result() -> impl Strategy<Value = String> {
         r#"{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage"}}}"#,
         r#"{"_meta":{"io.modelcontextprotocol/subscriptionId":1}}"#,
     ]);
-    (bare, any::<bool>()).prop_map(|(bare, wrapped)| match wrapped {
-        true => format!(r#"{{"result":{bare}}}"#),
-        false => bare.to_owned(),
+    (bare, any::<bool>()).prop_map(|(bare, wrapped)| {
+        if wrapped {
+            format!(r#"{{"result":{bare}}}"#)
+        } else {
+            bare.to_owned()
+        }
     })
 }
 
-/// Possible messages that a provider initiates.
+/// Possible requests and notifications of a provider.
 fn sent() -> impl Strategy<Value = String> {
     let connection = select(vec!["\"p0\"", "\"\\u0070\\u0031\"", "\"p2\"", "7"]);
     let request = prop_oneof![
@@ -204,9 +207,9 @@ struct Ledger {
     there: BTreeSet<ConnectionId>,
     known: BTreeSet<Question>,
     questions: Vec<Question>,
-    /// The questions that are calls, answered or not.
+    /// The seat's requests that are calls, answered or not.
     calls: Vec<Question>,
-    /// The last `requestState` given to a client.
+    /// The last `requestState` sent to a client.
     state: Option<String>,
 }
 
@@ -227,7 +230,10 @@ impl Ledger {
             Caller::Connection(connection) => self.there.contains(connection),
             Caller::Request(_) => self.callers.values().any(|open| open == caller),
         };
-        assert!(is_there, "{caller:?} is told something, and is not there");
+        assert!(
+            is_there,
+            "a notification for {caller:?}, which is not connected"
+        );
     }
 
     fn note(&mut self, outputs: Vec<Output>) {
@@ -291,7 +297,7 @@ impl Ledger {
         open.map(|(ask, _)| *ask).collect()
     }
 
-    /// The answer to one of the seat's questions.
+    /// The answer to one of the seat's requests.
     fn answer(&mut self, index: Index, outcome: Result<String, i64>) -> Option<Input<'static>> {
         let at = (!self.questions.is_empty()).then(|| index.index(self.questions.len()))?;
         let question = self.questions.remove(at);
@@ -302,7 +308,7 @@ impl Ledger {
         Some(Input::Answered { question, outcome })
     }
 
-    /// Questions of a component in one of its calls.
+    /// Requests of a component in one of its calls.
     fn asks(&mut self, index: Index, count: u8) -> Option<Input<'static>> {
         let call = match &self.calls[..] {
             [] => return None,
@@ -426,7 +432,7 @@ fn run(seat: &mut dyn Seat, steps: Vec<Step>) {
     assert!(answers.values().all(|count| *count == 1), "{answers:?}");
 }
 
-/// A client returns with half of the answers.
+/// A client retries its request with half of the answers.
 fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
     let open = ledger.open();
     let given = open[open.len() / 2..].iter();
@@ -446,7 +452,7 @@ fn again(seat: &mut dyn Seat, ledger: &mut Ledger, state: &str) -> Vec<Output> {
     }))
 }
 
-/// At the end the provider answers only with errors, and nobody waits any more.
+/// Ends a run: the provider answers the open requests with errors, and the callers cancel theirs.
 fn end(seat: &mut dyn Seat, ledger: &mut Ledger) {
     for _ in 0..1000 {
         if let Some(question) = ledger.questions.pop() {
@@ -456,7 +462,7 @@ fn end(seat: &mut dyn Seat, ledger: &mut Ledger) {
             ledger.note(seat.take(Input::Withdrawn { ask }));
             assert!(
                 !ledger.open().contains(&ask) || !ledger.questions.is_empty(),
-                "nobody will answer {ask}"
+                "request {ask} stays unanswered"
             );
         }
     }
@@ -470,28 +476,28 @@ proptest! {
     })]
 
     #[test]
-    fn the_server_of_a_component_answers_everything_once(
+    fn the_server_of_a_component_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
         run(&mut ComponentProvider::new("srv", Offer::ALL.into_iter().collect()), steps);
     }
 
     #[test]
-    fn a_provider_that_is_connected_to_answers_everything_once(
+    fn the_seat_of_a_connected_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
         run(&mut ConnectedProvider::new("srv"), steps);
     }
 
     #[test]
-    fn a_provider_of_requests_that_stand_alone_answers_everything_once(
+    fn the_seat_of_a_stateless_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
         run(&mut StatelessProvider::new("srv", "acp-chain"), steps);
     }
 
     #[test]
-    fn a_provider_of_either_dialect_answers_everything_once(
+    fn the_seat_of_an_undecided_provider_answers_every_request_once(
         steps in proptest::collection::vec(step(), 0..120)
     ) {
         run(&mut Undecided::new("srv", "acp-chain"), steps);

@@ -1,13 +1,14 @@
-//! MCP over ACP: servers that the client, a proxy or the host itself provides, and agents that reach them by any
-//! transport (RFD mcp-over-acp).
+//! MCP over ACP: servers provided by the client, a proxy or the host, and agents that reach them by any transport (RFD
+//! mcp-over-acp).
 //!
-//! Between the agent and a server's provider, messages travel the chain as `mcp/*`, and proxies see them if they
-//! subscribe to them. At the provider's place in the chain is a [seat]: it takes the callers' messages, in either
-//! dialect, and translates them for the provider. An agent that does not support MCP over ACP uses the [bridge] at
-//! its end.
+//! Between the agent and a server's provider, messages pass through the chain as `mcp/*`, visible to proxies that
+//! subscribe to them. At the provider's position in the chain, a [seat] receives the callers' messages, in either
+//! dialect, and translates them for the provider. An agent that does not support MCP over ACP uses the [bridge] at the
+//! agent's end of the chain.
 //!
-//! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP, and writes
-//! it there. A caller's request is a [`seat::CallerRequest`], which an adapter for each kind of provider handles:
+//! Every MCP message is a [`wire::Said`], whatever carries it: [`wire`] reads it from the params of ACP messages, and
+//! writes it there. A caller's request is a [`seat::CallerRequest`], which an adapter for each kind of provider
+//! handles:
 //!
 //! | caller | a [component] | a [connected] provider | a [stateless] provider |
 //! |---|---|---|---|
@@ -15,18 +16,18 @@
 //! | 2026-07-28, on a connection | is served | passes | passes, under a `requestId` of the seat's |
 //! | 2026-07-28, a request that stands alone | is served | passes on one connection, or is adapted: `own` | passes |
 //!
-//! A provider that declares itself in the stateless dialect may mean the other: it is [undecided] until it has
-//! answered. `versions` has the differences of outcomes between versions, `listening` has `subscriptions/listen`.
+//! A provider that declares itself in the stateless dialect may speak the other: its dialect is [undecided] until its
+//! first answer. `versions` has the differences of outcomes between versions, `listening` has `subscriptions/listen`.
 //!
-//! The bridge can be used by itself: it lets MCP clients in, each to the server whose secret it has, and its owner
-//! answers them.
+//! The bridge can be used without the rest of the crate: it connects each MCP client to the server whose secret the
+//! client has, and the owner of the bridge answers.
 //!
 //! ```
 //! use acp_chain_channel::limits::{Account, KEPT};
 //! use acp_chain_mcp::bridge::{Arrival, Bridge, BridgeKind};
 //! use acp_chain_rpc::{Error, Message};
 //!
-//! /// Offers a server over HTTP, on loopback, and answers pings until a client has left.
+//! /// Offers a server over HTTP, on loopback, and answers pings until a client closes its session.
 //! async fn serve(give: impl FnOnce(serde_json::Value)) -> std::io::Result<()> {
 //!     let mut bridge = Bridge::new("acp-chain".into(), &Account::new(KEPT));
 //!     // An entry of `mcpServers`, with the address and the secret.
@@ -102,26 +103,26 @@ mod uris;
 mod versions;
 pub mod wire;
 
-/// A server that is declared in one session. Never used twice in a connection.
+/// A server that is declared in one session. Never reused within a connection.
 pub type ServerId = u64;
 
-/// One conversation of an MCP client of the agent on the bridge. Never used twice.
+/// The conversation of an MCP client of the agent on the bridge. Never reused.
 pub type LinkId = u64;
 
-/// The number of an incoming request that must be answered.
+/// The number of an unanswered incoming request.
 pub type Asked = u64;
 
-/// The number that a seat gives to a request of its own. Never used twice by one seat.
+/// The number that a seat assigns to a request that it sends. Never reused within a seat.
 pub type Question = u64;
 
-/// The host's number of an MCP client's connection to a server. Never used twice.
+/// The host's number for an MCP client's connection to a server. Never reused.
 pub type ConnectionId = u64;
 
 /// A provider's dialect of MCP over ACP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dialect {
-    /// That of the RFD mcp-over-acp: callers connect.
+    /// RFD mcp-over-acp: callers connect.
     Connected,
-    /// That of schema 1.15: every request stands alone.
+    /// Schema 1.15: every request stands alone.
     Stateless,
 }

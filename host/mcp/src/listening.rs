@@ -1,4 +1,4 @@
-//! `subscriptions/listen` of MCP 2026-07-28, where the host sends or answers it.
+//! `subscriptions/listen` of MCP 2026-07-28, for seats that send or answer it.
 
 use super::protocol::{self, LISTS, invalid, is_object, key, with, with_meta};
 use super::seat::{Caller, Outputs};
@@ -16,7 +16,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Reads a caller's filter, limited to these lists and, if supported, resources.
+    /// Reads the filter in a caller's params. Unsupported lists and resources are left out.
     fn read(params: Option<&str>, lists: [bool; 3], has_resources: bool) -> Result<Self, Error> {
         let filter = params.and_then(|params| member(params, "notifications"));
         let Some(filter) = filter.filter(|filter| is_object(filter)) else {
@@ -29,7 +29,7 @@ impl Filter {
         let named = member(filter, "resourceSubscriptions").filter(|named| *named != "null");
         if let Some(named) = named.filter(|_| has_resources) {
             let named: Vec<String> = serde_json::from_str(named)
-                .map_err(|_| invalid("resourceSubscriptions is no array of texts"))?;
+                .map_err(|_| invalid("resourceSubscriptions is not an array of strings"))?;
             for uri in named {
                 wanted.resources.add(&uri)?;
             }
@@ -37,21 +37,20 @@ impl Filter {
         Ok(wanted)
     }
 
-    /// Whether it matches nothing.
     pub fn is_empty(&self) -> bool {
         !self.lists.contains(&true) && self.resources.is_empty()
     }
 
-    /// How many bytes are kept for it.
+    /// The size in bytes.
     pub fn weight(&self) -> usize {
         self.resources.weight()
     }
 
-    /// The filter as MCP's JSON object.
+    /// The filter as in MCP's `notifications`.
     pub fn to_json(&self) -> String {
         let mut filter = String::from("{}");
-        for ((_, name, _), is_told) in LISTS.into_iter().zip(self.lists) {
-            if is_told {
+        for ((_, name, _), is_wanted) in LISTS.into_iter().zip(self.lists) {
+            if is_wanted {
                 filter = with(&filter, &format!("/{name}"), Some("true"));
             }
         }
@@ -63,7 +62,7 @@ impl Filter {
     }
 }
 
-/// An open `subscriptions/listen` of a caller, which the host answers.
+/// An open `subscriptions/listen` of a caller that the seat answers.
 #[derive(Debug)]
 pub struct Listener {
     pub caller: Caller,
@@ -72,7 +71,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Reads the request of a caller, limited to this much.
+    /// Reads a caller's request. Unsupported lists and resources are left out of the filter.
     pub fn read(
         caller: Caller,
         id: Option<Id>,
@@ -85,7 +84,7 @@ impl Listener {
         Ok(Self { caller, id, filter })
     }
 
-    /// Acknowledges the subscription to the caller, with its filter.
+    /// Sends the caller the acknowledgement, with the filter.
     pub fn acknowledge(&self, out: &mut Outputs) {
         let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
         let accepted = self.filter.to_json();
@@ -94,13 +93,13 @@ impl Listener {
         out.tell_caller(self.caller.clone(), said);
     }
 
-    /// Sends the caller a notification of the subscription.
+    /// Sends the caller a notification, with the subscription id.
     pub fn tell(&self, method: &str, params: Option<&str>, out: &mut Outputs) {
         let params = with_meta(params, key::SUBSCRIPTION, Some(self.id.as_str()));
         out.tell_caller(self.caller.clone(), Said::made(method, params));
     }
 
-    /// The result of the request, at the end of the subscription.
+    /// The result that ends the subscription.
     pub fn result(&self) -> String {
         let (key, id) = (key::SUBSCRIPTION, self.id.as_str());
         format!(r#"{{"resultType":"complete","_meta":{{"{key}":{id}}}}}"#)

@@ -1,5 +1,5 @@
-//! Headers that repeat parts of a request's body over HTTP, for intermediaries that do not read bodies (MCP
-//! 2026-07-28, streamable HTTP, request metadata).
+//! HTTP headers that repeat parts of a request's body, for intermediaries that do not read bodies (MCP 2026-07-28,
+//! streamable HTTP, request metadata).
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ pub struct Mirrored(HashMap<Box<str>, Header>);
 /// The content of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Header {
-    /// This text.
+    /// The decoded text.
     Says(Box<str>),
-    /// Invalid: it is not text, or occurs twice.
+    /// The header is not text, is invalid Base64, or occurs twice.
     Malformed,
 }
 
 impl Mirrored {
-    /// Adds a header. `value` is its text, if it is text.
+    /// Adds a header. `value` is `None` if the header is not text.
     pub fn add(&mut self, name: &str, value: Option<&str>) {
         let header = match value.and_then(decode) {
             Some(text) if !self.0.contains_key(name) => Header::Says(text.into()),
@@ -33,14 +33,14 @@ impl Mirrored {
         self.0.insert(name.into(), header);
     }
 
-    /// The content of the header with this name, if present.
+    /// The content of a header, by the name after [`PREFIX`].
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Header> {
         self.0.get(name)
     }
 }
 
-/// The text of a header that may be wrapped as `=?base64?…?=`.
+/// The text of a header, which may be encoded as `=?base64?…?=`. `None` if the encoding is invalid.
 #[must_use]
 pub fn decode(value: &str) -> Option<Cow<'_, str>> {
     let wrapped = value.strip_prefix("=?base64?");

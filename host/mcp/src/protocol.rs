@@ -1,15 +1,15 @@
-//! The parts of MCP that the seats read and write themselves. Everything else passes as text.
+//! The parts of MCP that the seats read and write. Everything else passes as text.
 //!
-//! There are two kinds of MCP. Versions up to 2025-11-25 begin a connection with `initialize`, and are called legacy
-//! here. In 2026-07-28 every request stands alone, and its `_meta` has the version and the sender's capabilities.
+//! Versions up to 2025-11-25 begin a connection with `initialize`, and are called legacy here. In 2026-07-28 every
+//! request stands alone, and its `_meta` has the version and the sender's capabilities.
 
 use acp_chain_channel::limits;
 use acp_chain_rpc::{self as rpc, Error, Id, Kind, Message, member};
 
-/// The versions that the host supports, by age.
+/// The versions that the host supports, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {
-    /// 2024-11-05, of which 2025-03-26 has all.
+    /// 2024-11-05, a subset of 2025-03-26.
     V2024November,
     /// 2025-03-26.
     V2025March,
@@ -22,7 +22,7 @@ pub enum Version {
 }
 
 impl Version {
-    /// All of them, the newest first.
+    /// All versions, the newest first.
     pub const ALL: [Self; 5] = [
         Self::Stateless,
         Self::V2025November,
@@ -31,7 +31,7 @@ impl Version {
         Self::V2024November,
     ];
 
-    /// Its name in MCP.
+    /// The version's name in MCP.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -43,8 +43,8 @@ impl Version {
         }
     }
 
-    /// The answer to a client that asks for this version in `initialize`: the same if the host supports it, otherwise
-    /// the newest that has `initialize` (MCP lifecycle, version negotiation).
+    /// The version for a client that requests this one in `initialize`: the requested version if the host supports it,
+    /// otherwise the newest that has `initialize` (MCP lifecycle, version negotiation).
     #[must_use]
     pub fn negotiated(asked: &str) -> Self {
         let mut legacy = Self::ALL.into_iter().skip(1);
@@ -56,25 +56,25 @@ impl Version {
 
 /// Keys of `_meta` (MCP 2026-07-28, `RequestMetaObject` and its like).
 pub mod key {
-    /// Of a request: its version.
+    /// Of a request: the MCP version.
     pub const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-    /// Of a request: the software that sends it.
+    /// Of a request: the sender's software.
     pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
-    /// Of a request: its sender's capabilities.
+    /// Of a request: the sender's capabilities.
     pub use acp_chain_channel::CAPABILITIES;
-    /// Of a request: the level of the server's log about it.
+    /// Of a request: the minimum level of log messages.
     pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
-    /// Of a notification and the last result: the request `subscriptions/listen` that it belongs to.
+    /// Of a notification or the final result: the id of its `subscriptions/listen`.
     pub const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
-    /// Of a result: the software that gives it.
+    /// Of a result: the server's software.
     pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
     /// Of a request: the token of its progress notifications.
     pub const PROGRESS: &str = "progressToken";
 }
 
-/// Error codes beside those of [`rpc::code`].
+/// Error codes of MCP and MCP over ACP.
 pub mod code {
-    // The last one is for an unknown resource, before 2026-07-28.
+    // `RESOURCE_NOT_FOUND` is of versions before 2026-07-28.
     pub use acp_chain_rpc::code::{INVALID_PARAMS, METHOD_NOT_FOUND, RESOURCE_NOT_FOUND};
     /// The headers of a request over HTTP do not match its body (MCP 2026-07-28).
     pub const HEADER_MISMATCH: i64 = -32020;
@@ -94,18 +94,18 @@ pub const OPEN: usize = limits::MCP_OPEN;
 /// How many connections one seat may have.
 pub const CONNECTIONS: usize = limits::MCP_OPEN;
 
-/// How many bytes of others' messages a seat keeps at once, until they can be sent or cannot be needed any more. A
-/// single text may be larger.
+/// How many bytes of peers' messages a seat keeps until they are sent or no longer needed. A single message may be
+/// larger.
 pub const KEPT: usize = limits::MCP_KEPT;
 
-/// The maximum size of a client's self-description under one key, or of a server's in total, that is kept to be
-/// repeated, in bytes.
+/// The maximum size of a kept member of a client's `initialize`, or of a server's whole result of `initialize`, in
+/// bytes.
 pub(super) const MAX_SAID: usize = 64 * 1024;
 
-/// The longest token or id of a peer that is passed on, in bytes of JSON text.
+/// The maximum length of a peer's token or id, in bytes of JSON text.
 pub const TOKEN: usize = 1024;
 
-/// How much of a foreign text an error quotes, in bytes.
+/// How much of a peer's text an error quotes, in bytes.
 const QUOTED: usize = 300;
 
 /// The error that too many requests are open at the server with this name.
@@ -119,30 +119,29 @@ pub(super) fn full(server: &str) -> Error {
 /// The error that the requests at the server with this name are too large together.
 pub(super) fn heavy(server: &str) -> Error {
     let text = format!(
-        "The requests that are open at the MCP server {server:?} are too much at once; wait for \
-         one to end"
+        "The open requests at the MCP server {server:?} are too large together; wait for one to end"
     );
     Error::new(code::LIMIT, text)
 }
 
-/// The error that the server with this name is gone.
+/// The error that the server with this name is closed.
 pub(super) fn unavailable(server: &str) -> Error {
-    let text = format!("The MCP server {server:?} went with its session");
+    let text = format!("The MCP server {server:?} was closed with its session");
     Error::new(code::UNAVAILABLE, text)
 }
 
-/// The error that the provider with this name lost its open requests.
+/// The error that the provider of the server with this name was restarted, and lost its open requests.
 pub(super) fn lost(server: &str) -> Error {
-    let text = format!("The provider of the MCP server {server:?} was started again; ask again");
+    let text = format!("The provider of the MCP server {server:?} was restarted; retry");
     Error::new(code::BACKEND, text)
 }
 
-/// Whether a seat that keeps this many bytes may keep this many more.
+/// Whether a seat that keeps `kept` bytes may keep `more` bytes.
 pub(super) fn keeps(kept: usize, more: usize) -> bool {
     kept == 0 || more == 0 || kept.saturating_add(more) <= KEPT
 }
 
-/// The error that there is no such method.
+/// The error that a method is unknown.
 pub(super) fn no_method(method: &str) -> Error {
     let method = clipped(method);
     Error::new(
@@ -156,7 +155,7 @@ pub(super) fn invalid(reason: impl Into<String>) -> Error {
     Error::new(code::INVALID_PARAMS, reason)
 }
 
-/// The beginning of a foreign text, to quote it in an error.
+/// A peer's text, truncated to be quoted in an error.
 pub(super) fn clipped(text: &str) -> String {
     if text.len() <= QUOTED {
         return text.to_owned();
@@ -171,7 +170,7 @@ pub(super) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| String::from("\"\""))
 }
 
-/// The JSON text of an object with those of these members that have a value, also JSON text.
+/// The JSON text of an object with these members. The values are JSON text; a member without one is left out.
 pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
     let values = members.iter().filter_map(|(_, value)| *value);
     let mut text = String::with_capacity(values.map(str::len).sum::<usize>() + 128);
@@ -192,11 +191,12 @@ pub(super) fn object(members: &[(&str, Option<&str>)]) -> String {
 /// The JSON text of a number; `None` if JSON cannot represent it.
 pub(super) fn number(value: f64) -> Option<String> {
     let whole = value.fract() == 0.0 && value.abs() < 1e15;
-    match whole {
-        true => Some(format!("{value:.0}")),
-        false => serde_json::to_string(&value)
+    if whole {
+        Some(format!("{value:.0}"))
+    } else {
+        serde_json::to_string(&value)
             .ok()
-            .filter(|_| value.is_finite()),
+            .filter(|_| value.is_finite())
     }
 }
 
@@ -240,25 +240,26 @@ pub(super) fn with_meta(body: Option<&str>, key: &str, value: Option<&str>) -> S
     }
 }
 
-/// The host's self-description, under this name.
+/// The host's `Implementation` object, with this name.
 pub(super) fn software(name: &str) -> String {
     let (name, version) = (quoted(name), env!("CARGO_PKG_VERSION"));
     format!(r#"{{"name":{name},"version":"{version}"}}"#)
 }
 
-/// The object under this name in a client's `initialize`, to be kept.
+/// The object with this name in the params of a client's `initialize`. An error if it is too large to be kept.
 pub(super) fn introduced<'p>(
     params: Option<&'p str>,
     name: &str,
 ) -> Result<Option<&'p str>, Error> {
     let said = params.and_then(|params| member(params, name));
     let said = said.filter(|said| is_object(said));
-    match said.is_some_and(|said| said.len() > MAX_SAID) {
-        true => Err(invalid(format!(
+    if said.is_some_and(|said| said.len() > MAX_SAID) {
+        Err(invalid(format!(
             "{name} is larger than {} KiB",
             MAX_SAID / 1024
-        ))),
-        false => Ok(said),
+        )))
+    } else {
+        Ok(said)
     }
 }
 
@@ -282,17 +283,18 @@ pub(super) fn stands_alone(params: Option<&str>) -> Result<(), Error> {
     if version != Version::Stateless.as_str() {
         return Err(unsupported(&version));
     }
-    match meta(params, key::CAPABILITIES).is_some_and(is_object) {
-        true => Ok(()),
-        false => Err(invalid(format!(
+    if meta(params, key::CAPABILITIES).is_some_and(is_object) {
+        Ok(())
+    } else {
+        Err(invalid(format!(
             "the request lacks {} in params._meta, an object",
             key::CAPABILITIES
-        ))),
+        )))
     }
 }
 
-/// The version of a request on a connection. `negotiated` is that of the connection, which `initialize` sets. A
-/// request that names 2026-07-28 stands alone nevertheless.
+/// The version of a request on a connection. `initialize` sets `negotiated`, the version of the connection. A request
+/// that names 2026-07-28 stands alone nevertheless.
 pub(super) fn connection_version(
     negotiated: &mut Option<Version>,
     method: &str,
@@ -358,11 +360,11 @@ pub(super) const LISTS: [(&str, &str, &str); 3] = [
 /// The notification that acknowledges a subscription, with its filter.
 pub(super) const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
-/// The notification that cancels a request on an MCP connection. It names an id.
+/// The notification that cancels a request on an MCP connection, by the request's id.
 pub const CANCELLED: &str = "notifications/cancelled";
 
-/// The outcome of `subscriptions/listen`, with the caller's id for it. Any other passes unchanged: there is no
-/// `subscription`.
+/// Sets the subscription id in the result of a `subscriptions/listen`. Other outcomes pass unchanged; for them
+/// `subscription` is `None`.
 pub(super) fn subscribed(outcome: Message, subscription: Option<&Id>) -> Message {
     match subscription {
         Some(id)

@@ -1,13 +1,13 @@
-//! JSON Schemas of components, for their tools and their configuration, and limits on validation.
+//! JSON Schemas of components, for tools and configuration, and limits on validation.
 //!
-//! A component is hostile, and validation can be made to take for ever: by references that go in circles or multiply,
-//! by keywords that look at what others have looked at, by regular expressions. So a schema is *weighed* first: its
-//! values are counted, with each reference expanded. It is compiled only if it is finite, light and not too deep, and
-//! the lighter it is, the larger the values that are checked against it may be. Regular expressions run in linear
-//! time; a schema with one that cannot, such as one with look-ahead, is not compiled. `format` is not checked.
-//! Nothing is ever fetched. Values that are not checked are left to the tool.
+//! Components are untrusted, and a schema can make validation take forever: with references that are circular or
+//! multiply, with keywords that visit values again, or with regular expressions. So a schema is *weighed* first: its
+//! values are counted, with each reference expanded. It is compiled only if it is finite, light and not too deep. The
+//! lighter the schema, the larger the values that are checked against it. Regular expressions run in linear time; a
+//! schema with one that cannot, such as one with look-ahead, is not compiled. `format` is not checked. References to
+//! other documents are never fetched. Values that are not checked pass to the tool.
 //!
-//! All checks in one go share [`WORK`], some hundredths of a second at worst.
+//! The checks of one batch share [`WORK`], at most some hundredths of a second.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -20,10 +20,10 @@ use serde_json::value::RawValue;
 use acp_chain_rpc::untrusted::quote;
 use acp_chain_rpc::{edit, member, resolve};
 
-/// The largest schema, in bytes.
+/// The maximum size of a schema, in bytes.
 pub const LARGEST: usize = 256 * 1024;
 
-/// The heaviest schema that is compiled, in values.
+/// The maximum weight of a compiled schema, in values.
 const HEAVIEST: usize = 10_000;
 
 /// The maximum depth of a compiled schema, references expanded.
@@ -32,66 +32,63 @@ const DEEPEST: usize = 100;
 /// The weight of a regular expression, in values.
 const PATTERN: usize = 500;
 
-/// The longest regular expression, and the longest reference, in bytes.
+/// The maximum length of a regular expression or a reference, in bytes.
 const PATTERN_LENGTH: usize = 1024;
 
 /// The maximum size of a compiled regular expression, in bytes.
 const PATTERN_SIZE: usize = 16 * 1024;
 
-/// The weight of `multipleOf`, in values: it calculates with numbers of any size.
+/// The weight of `multipleOf`, in values: it computes with numbers of any size.
 const MULTIPLE: usize = 200;
 
-/// The work allowed in one go: the bytes of each text times the weight of its schema plus `PARSING`. A unit takes
-/// some nanoseconds.
+/// The work allowed for one batch of checks: for each text, its bytes times (the weight of its schema plus `PARSING`).
+/// A unit takes some nanoseconds.
 pub const WORK: usize = 1 << 23;
 
-/// The weight of parsing a text, whatever the schema.
+/// The weight of parsing a text.
 const PARSING: usize = 12;
 
-/// How much more it costs to explain a mismatch than to find it. With alternatives, the errors of each are gathered.
-const TELLING: usize = 4;
-const TELLING_ALTERNATIVES: usize = 64;
+/// The cost of explaining a mismatch, relative to finding it. With alternatives, the errors of each are collected.
+const EXPLAINING: usize = 4;
+const EXPLAINING_ALTERNATIVES: usize = 64;
 
-/// How many bytes of a schema that is only scanned weigh as much as one value, and how many values that are only
-/// weighed as much as one compiled.
+/// How many bytes of a validated schema count as one compiled value, and how many values that are weighed but not
+/// compiled.
 const LOOKED_THROUGH: usize = 64;
 const WEIGHED: usize = 16;
 
-/// How many values of one call are taken for what they may have been meant to be.
+/// The maximum number of repaired values of one call.
 const REPAIRS: usize = 16;
 
 /// The maximum length of an explanation, in bytes.
-const TOLD: usize = 300;
+const EXPLANATION: usize = 300;
 
-/// A schema.
 #[derive(Debug)]
 pub struct Schema {
-    /// `None` if nothing is checked against the schema.
+    /// `None` if values are not checked.
     validator: Option<Validator>,
     weight: usize,
-    telling: usize,
+    explaining: usize,
 }
 
-/// Why a check did not succeed.
+/// Why a check failed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// It does not match.
     Mismatch(Mismatch),
-    /// It cannot be checked, for this reason: a number is too large, it is nested too deep, or a string has half of a
-    /// surrogate pair.
+    /// The value cannot be parsed, for this reason: a number is too large, it is nested too deep, or a string has half
+    /// of a surrogate pair.
     Unreadable(String),
-    /// There is not enough [`WORK`] left to check it in this go.
+    /// There is not enough [`WORK`] left for the check.
     Work,
 }
 
-/// The first mismatch. It is displayed with its place.
+/// The first mismatch. Displayed with its place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Its JSON Pointer; `None` if finding it would take too long.
+    /// The JSON Pointer to the value; `None` if finding it would take too long.
     pub place: Option<String>,
-    /// Why.
     pub reason: String,
-    /// The unknown members, if those are the reason.
+    /// The unknown members, if they are the reason.
     pub unknown: Vec<String>,
     /// The JSON Pointer to the violated part of the schema.
     pub said_at: String,
@@ -109,7 +106,7 @@ impl fmt::Display for Mismatch {
 }
 
 impl Schema {
-    /// Reads a schema whose root says that it is for objects; otherwise like [`read`](Self::read).
+    /// Reads a schema whose root has the type "object"; otherwise like [`read`](Self::read).
     pub fn of_objects(text: &str, left: &mut usize) -> Result<Self, String> {
         match member(text, "type") {
             Some(r#""object""#) => Self::read(text, left),
@@ -119,8 +116,8 @@ impl Schema {
         }
     }
 
-    /// Reads a schema, which must be an object. `left` is the remaining weight for all schemas of a catalog; a schema
-    /// that exceeds it is not compiled. The error says what is wrong.
+    /// Reads a schema, which must be a JSON object. `left` is the remaining weight for all schemas of a catalog; a
+    /// schema that exceeds it is not compiled. The error describes why the schema is invalid.
     pub fn read(text: &str, left: &mut usize) -> Result<Self, String> {
         if text.len() > LARGEST {
             return Err(format!("is larger than {} KiB", LARGEST / 1024));
@@ -128,9 +125,9 @@ impl Schema {
         let schema: Value = serde_json::from_str(text)
             .map_err(|error| format!("cannot be read: {}", clipped(&error.to_string())))?;
         if !schema.is_object() {
-            return Err(String::from("is no JSON Schema object"));
+            return Err(String::from("is not a JSON Schema object"));
         }
-        // A schema that is too heavy is at least scanned.
+        // A schema that is too heavy to compile is still validated.
         let looked_through = text.len() / LOOKED_THROUGH;
         if *left > looked_through {
             *left -= looked_through;
@@ -147,9 +144,10 @@ impl Schema {
         };
         let weighed = scales.weigh(&schema, 0);
         let weight = allowed - scales.left;
-        let telling = match scales.alternatives {
-            true => TELLING_ALTERNATIVES,
-            false => TELLING,
+        let explaining = if scales.alternatives {
+            EXPLAINING_ALTERNATIVES
+        } else {
+            EXPLAINING
         };
         let validator = match weighed {
             None => {
@@ -171,12 +169,12 @@ impl Schema {
         Ok(Self {
             validator,
             weight,
-            telling,
+            explaining,
         })
     }
 
-    /// Checks a JSON text. `left` is the remaining [`WORK`]; a text that takes more than all of it is left to the
-    /// tool.
+    /// Checks a JSON text. `left` is the remaining [`WORK`]. A text that needs more than the whole [`WORK`] passes
+    /// unchecked.
     pub fn check(&self, json: &str, left: &mut usize) -> Result<(), Refused> {
         let Some(validator) = &self.validator else {
             return Ok(());
@@ -191,10 +189,10 @@ impl Schema {
         if validator.is_valid(&value) {
             return Ok(());
         }
-        let telling = work.saturating_mul(self.telling);
-        let Some(rest) = left.checked_sub(telling) else {
+        let explaining = work.saturating_mul(self.explaining);
+        let Some(rest) = left.checked_sub(explaining) else {
             return Err(Refused::Mismatch(Mismatch {
-                reason: String::from("it would take too long to tell where"),
+                reason: String::from("finding the mismatch would take too long"),
                 ..Mismatch::default()
             }));
         };
@@ -213,9 +211,9 @@ impl Schema {
         })
     }
 
-    /// Checks arguments, as models write them. Where they do not match, but do once a text becomes the JSON value that it
-    /// is the text of (`"[1]"`, `"true"`), and a `null` is left out, they are returned that way. The error is about
-    /// the arguments as they came.
+    /// Checks arguments, as models write them. If they do not match, they are repaired: a string with JSON text
+    /// (`"[1]"`, `"true"`) becomes that JSON value, and a `null` is removed. Returns the repaired arguments if they
+    /// match, otherwise the error for the original ones.
     pub fn accept<'j>(&self, json: &'j str, left: &mut usize) -> Result<Cow<'j, str>, Refused> {
         let mut repaired = Cow::Borrowed(json);
         let mut first = None;
@@ -238,14 +236,14 @@ impl Schema {
         Err(Refused::Mismatch(first.unwrap_or_default()))
     }
 
-    /// Whether anything is ever checked.
+    /// Whether values are checked.
     #[cfg(test)]
     pub fn checks(&self) -> bool {
         self.validator.is_some()
     }
 }
 
-/// The arguments with the value at a place as it may have been meant; `None` if that is what it is.
+/// Repairs the value at a place in the arguments; `None` if there is nothing to repair.
 fn repair(arguments: &str, place: &str) -> Option<String> {
     let value = resolve(arguments, place).ok()??;
     if value == "null" {
@@ -265,15 +263,15 @@ fn repair(arguments: &str, place: &str) -> Option<String> {
 }
 
 fn clipped(text: &str) -> String {
-    quote(text, TOLD)
+    quote(text, EXPLANATION)
 }
 
 fn wrong(error: &jsonschema::ValidationError) -> String {
     let place = error.instance_path().to_string();
     let reason = clipped(&error.to_string());
     match place.as_str() {
-        "" => format!("is no JSON Schema: {reason}"),
-        place => format!("is no JSON Schema at {}: {reason}", clipped(place)),
+        "" => format!("is not a JSON Schema: {reason}"),
+        place => format!("is not a JSON Schema at {}: {reason}", clipped(place)),
     }
 }
 
@@ -282,13 +280,13 @@ struct Scales<'s> {
     schema: &'s Value,
     /// The remaining number of values.
     left: usize,
-    /// Whether any of them has alternatives.
+    /// Whether the schema has `anyOf` or `oneOf`.
     alternatives: bool,
 }
 
 impl<'s> Scales<'s> {
-    /// Counts the values in a part of the schema, references expanded. `None` if they are too many or too deep, or
-    /// cannot be counted.
+    /// Counts the values in a part of the schema, references expanded. `None` if there are too many or they are too
+    /// deep, or if a keyword is unsupported.
     fn weigh(&mut self, part: &'s Value, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
@@ -318,7 +316,7 @@ impl<'s> Scales<'s> {
                 let target = refers_to(self.schema, to)?;
                 self.weigh(target, depth + 1)?;
             }
-            // These refer to anything, change what others refer to, or visit values again.
+            // These depend on dynamic scope, change the base of references, or visit values again.
             (
                 "$dynamicRef"
                 | "$recursiveRef"
@@ -356,16 +354,17 @@ impl<'s> Scales<'s> {
     }
 }
 
-/// The target of a reference into the same schema; `None` for any other.
+/// The target of a reference within the schema; `None` for other references.
 fn refers_to<'s>(schema: &'s Value, reference: &str) -> Option<&'s Value> {
     let pointer = reference.strip_prefix('#')?;
-    match pointer.contains('%') || pointer.len() > PATTERN_LENGTH {
-        true => None,
-        false => schema.pointer(pointer),
+    if pointer.contains('%') || pointer.len() > PATTERN_LENGTH {
+        None
+    } else {
+        schema.pointer(pointer)
     }
 }
 
-/// Validates a schema of this draft. Some drafts are unknown here.
+/// Validates a schema against its draft's meta-schema.
 type Validate = for<'s> fn(&'s Value) -> Result<(), jsonschema::ValidationError<'s>>;
 
 fn validate_of(draft: Option<&Value>) -> Option<Validate> {
@@ -396,20 +395,20 @@ mod tests {
     fn check(schema: &Schema, json: &str) -> Result<(), String> {
         let checked = schema.check(json, &mut { WORK });
         checked.map_err(|refused| match refused {
-            Refused::Mismatch(told) => told.to_string(),
+            Refused::Mismatch(message) => message.to_string(),
             Refused::Unreadable(why) => why,
             Refused::Work => String::from("too much"),
         })
     }
 
     #[test]
-    fn what_does_not_match_is_told_with_its_place() {
+    fn a_mismatch_is_reported_with_its_place() {
         let schema = read(
             r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/n"},"b":{"pattern":"^x+$"}},
                 "required":["a"],"$defs":{"n":{"type":"integer","minimum":1}}}"##,
         )
         .unwrap();
-        for (arguments, told) in [
+        for (arguments, message) in [
             (r#"{"a":1,"b":"xx","c":[]}"#, Ok(())),
             ("{}", Err(r#"at the top: "a" is a required property"#)),
             (r#"{"a":0}"#, Err("at /a: 0 is less than the minimum of 1")),
@@ -418,12 +417,12 @@ mod tests {
                 Err(r#"at /b: "y" does not match "^x+$""#),
             ),
         ] {
-            assert_eq!(check(&schema, arguments), told.map_err(str::to_owned));
+            assert_eq!(check(&schema, arguments), message.map_err(str::to_owned));
         }
     }
 
     #[test]
-    fn what_cannot_be_read_evades_no_check() {
+    fn unreadable_values_do_not_evade_the_check() {
         let schema = read(r#"{"type":"object","properties":{"a":{"pattern":"^x+$"}}}"#).unwrap();
         let deep = format!(r#"{{"a":"y","b":{}{}}}"#, "[".repeat(200), "]".repeat(200));
         for (arguments, why) in [
@@ -431,27 +430,27 @@ mod tests {
             (r#"{"a":"y","b":"\ud800"}"#, "hex escape"),
             (&*deep, "recursion limit exceeded"),
         ] {
-            let told = check(&schema, arguments).unwrap_err();
-            assert!(told.contains(why), "{told}");
+            let message = check(&schema, arguments).unwrap_err();
+            assert!(message.contains(why), "{message}");
         }
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
-        for (text, told) in [
-            ("7", "is no JSON Schema object"),
+    fn invalid_schemas_are_rejected() {
+        for (text, message) in [
+            ("7", "is not a JSON Schema object"),
             (
                 r#"{"type":"object","required":"a"}"#,
-                "is no JSON Schema at /required",
+                "is not a JSON Schema at /required",
             ),
             (
                 r##"{"type":"object","required":"a","not":{"$ref":"#"}}"##,
-                "is no JSON Schema at /required",
+                "is not a JSON Schema at /required",
             ),
             (r#"{"type":"object","minimum":1e999}"#, "cannot be read"),
         ] {
             let error = read(text).unwrap_err();
-            assert!(error.starts_with(told), "{text}: {error}");
+            assert!(error.starts_with(message), "{text}: {error}");
         }
         let large = format!(r#"{{"type":"object","title":"{}"}}"#, "x".repeat(LARGEST));
         assert_eq!(read(&large).unwrap_err(), "is larger than 256 KiB");
@@ -465,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_for_ever_is_left_to_the_tool() {
+    fn schemas_that_would_take_forever_are_not_checked() {
         let level = |level: usize| match level {
             0 => String::from(r#""d0":{"type":"object"}"#),
             _ => {
@@ -511,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_checked_in_one_go_has_one_budget() {
+    fn the_checks_of_a_batch_share_a_budget() {
         let schema = read(r#"{"type":"object","properties":{"a":{"type":"array"}}}"#).unwrap();
         let arguments = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(100_000));
         let mut left = WORK;
@@ -519,30 +518,33 @@ mod tests {
         assert_eq!(schema.check(&arguments, &mut left), Ok(()));
         assert_eq!(schema.check(&arguments, &mut left), Err(Refused::Work));
         assert_eq!(schema.check(r#"{"a":[]}"#, &mut left), Ok(()));
-        // A text that would never fit is left to the tool.
+        // A text that exceeds the whole budget passes unchecked.
         let larger = format!(r#"{{"a":[{}0]}}"#, "0,".repeat(WORK));
         assert_eq!(schema.check(&larger, &mut left), Ok(()));
     }
 
     #[test]
-    fn what_would_take_too_long_to_tell_is_told_without_its_place() {
+    fn a_mismatch_that_takes_too_long_to_find_is_reported_without_its_place() {
         let many = vec![r#"{"items":{"type":"string"}}"#; 100].join(",");
         let schema = read(&format!(
             r#"{{"type":"object","properties":{{"a":{{"anyOf":[{many}]}}}}}}"#
         ))
         .unwrap();
         let arguments = |count: usize| format!(r#"{{"a":[{}0]}}"#, "0,".repeat(count));
-        let told = check(&schema, &arguments(1)).unwrap_err();
+        let message = check(&schema, &arguments(1)).unwrap_err();
         assert!(
-            told.starts_with("at /a: [0,0] is not valid under any"),
-            "{told}"
+            message.starts_with("at /a: [0,0] is not valid under any"),
+            "{message}"
         );
-        let told = check(&schema, &arguments(1000)).unwrap_err();
-        assert_eq!(told, "somewhere: it would take too long to tell where");
+        let message = check(&schema, &arguments(1000)).unwrap_err();
+        assert_eq!(
+            message,
+            "somewhere: finding the mismatch would take too long"
+        );
     }
 
     #[test]
-    fn what_is_only_weighed_counts_for_its_catalog_too() {
+    fn schemas_that_are_not_compiled_also_count_for_the_catalog() {
         let bounds = "true,".repeat(HEAVIEST + 1);
         let text = format!(r#"{{"type":"object","enum":[{bounds}0]}}"#);
         let mut left = 100_000;
@@ -572,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_the_border_break_nothing() {
+    fn extreme_numbers_break_nothing() {
         for number in ["1e308", "1e-308", "5e-324", "18446744073709551615", "0.1"] {
             for keyword in ["multipleOf", "maximum", "minLength", "maxItems", "const"] {
                 let text =
@@ -585,7 +587,7 @@ mod tests {
         }
     }
 
-    /// Something like a schema, and something like a value to check.
+    /// JSON with keywords of schemas, used as a schema and as a value.
     fn wild() -> impl Strategy<Value = String> {
         let keywords = vec![
             "$ref",

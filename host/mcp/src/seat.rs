@@ -1,15 +1,15 @@
-//! The part between the callers of one MCP server and its provider.
+//! The adapter between the callers of one MCP server and its provider.
 //!
-//! A seat does no input or output: an [`Input`] goes in, [`Output`]s come out, in order. Invariants: every [`Asked`]
-//! gets exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
-//! [`Question`] gets exactly one [`Input::Answered`], even when it was cancelled or the provider is gone (an error
-//! then).
+//! A seat does no input or output: it maps each [`Input`] to [`Output`]s, in order. Invariants: every [`Asked`] gets
+//! exactly one [`Output::Answer`], unless it was [cancelled](Input::Withdrawn), and then at most one; every
+//! [`Question`] gets exactly one [`Input::Answered`], even if it was cancelled, or the provider is closed (then an
+//! error).
 //!
-//! There are two dialects. In that of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`), and
-//! requests and notifications flow both ways on the connection. In the stateless one (schema 1.15) a caller sends
-//! requests that stand alone, each with a `requestId`, and the provider may send notifications that belong to an open
-//! request. In both, a caller's message arrives here in one form, a [`CallerRequest`] or a notification on a
-//! connection; the adapter to the provider decides how to handle it.
+//! There are two dialects. In the dialect of the RFD (mcp-over-acp) a caller connects (`mcp/connect` → `connectionId`),
+//! and both sides send requests and notifications on the connection. In the stateless dialect (schema 1.15) a caller
+//! sends requests that stand alone, each with a `requestId`, and the provider may send notifications that belong to an
+//! open request. A caller's message of either dialect becomes a [`CallerRequest`] or a notification on a connection,
+//! which the adapter for the kind of provider handles.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,34 +21,30 @@ use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, member};
 
-/// The MCP client of the agent that sends a message.
+/// The MCP client that sends a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Caller {
-    /// One that has connected.
+    /// A client that has connected.
     Connection(ConnectionId),
     /// A request that stands alone, by its `requestId`.
     Request(Arc<str>),
 }
 
-/// An MCP request of a caller. Its answer is MCP's result or error.
+/// An MCP request of a caller. The answer is MCP's result or error.
 #[derive(Clone, Debug)]
 pub struct CallerRequest<'a> {
-    /// To be answered.
     pub ask: Asked,
-    /// Who asks.
     pub caller: Caller,
-    /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`, and
-    /// `notifications/cancelled` names it.
+    /// The caller's id of the request, if it is valid and not too long. MCP uses it as the `subscriptionId`, and in
+    /// `notifications/cancelled`.
     pub id: Option<Id>,
-    /// The MCP request.
     pub said: Said<'a>,
-    /// Whether the caller can begin with `initialize` instead. Then it gets the error of a provider that does not
-    /// support its version.
+    /// Whether the caller can begin with `initialize` instead. Such a caller gets the error of a provider that does not
+    /// support 2026-07-28.
     pub falls_back: bool,
 }
 
 impl CallerRequest<'_> {
-    /// The same, to be kept.
     pub(crate) fn into_owned(self) -> CallerRequest<'static> {
         CallerRequest {
             ask: self.ask,
@@ -63,136 +59,90 @@ impl CallerRequest<'_> {
 /// An input of a seat. `params` are JSON text; `meta` is the `_meta` of the ACP message, an object.
 #[derive(Clone, Debug)]
 pub enum Input<'a> {
-    /// A caller wants to connect. The answer has the `connectionId`, or is an error.
+    /// A caller connects. The answer has the `connectionId`, or is an error.
     Connect {
-        /// To be answered.
         ask: Asked,
-        /// Its future connection.
         connection: ConnectionId,
-        /// Of the ACP message.
         meta: Option<&'a str>,
     },
-    /// A caller is gone. Its open requests were cancelled before.
+    /// A caller disconnects. Its open requests were cancelled before.
     Disconnect {
-        /// To be answered with `{}`, if somebody waits for it.
+        /// Must be answered with `{}`, if present.
         ask: Option<Asked>,
-        /// The ended connection.
         connection: ConnectionId,
-        /// Of the ACP message.
         meta: Option<&'a str>,
     },
-    /// A caller asks.
+    /// A caller sends an MCP request.
     Request(CallerRequest<'a>),
-    /// An MCP notification of a caller that has connected.
+    /// A caller sends an MCP notification on its connection.
     Notification {
-        /// The caller.
         connection: ConnectionId,
-        /// The MCP notification.
         said: Said<'a>,
     },
-    /// Nobody waits for the answer to a request any more.
-    Withdrawn {
-        /// The request.
-        ask: Asked,
-    },
-    /// The answer to a question of the seat.
+    /// A request is cancelled.
+    Withdrawn { ask: Asked },
+    /// The answer to a request of the seat.
     Answered {
-        /// The question.
         question: Question,
-        /// A result or an error. For [`Output::AskProvider`] it is the provider's ACP answer; for
-        /// [`Output::AskCaller`] MCP's.
+        /// For [`Output::AskProvider`] the provider's ACP result or error; for [`Output::AskCaller`] MCP's.
         outcome: Message,
     },
-    /// The provider sent the request `mcp/message`, with these params. Its answer is that of ACP.
-    ProviderRequest {
-        /// To be answered.
-        ask: Asked,
-        /// The params of the ACP request.
-        params: &'a str,
-    },
-    /// The provider sent the notification `mcp/message`, with these params.
-    ProviderNotification {
-        /// The params of the ACP notification.
-        params: &'a str,
-    },
-    /// The server ended with its session, and its callers were told: connections that the seat made for itself must
-    /// be closed.
+    /// The provider sent the ACP request `mcp/message`. The answer is ACP's.
+    ProviderRequest { ask: Asked, params: &'a str },
+    /// The provider sent the ACP notification `mcp/message`.
+    ProviderNotification { params: &'a str },
+    /// The server was closed with its session, and its callers were notified. The seat closes the connections that it
+    /// made itself.
     Over,
-    /// The provider was restarted, and lost its connections, and the requests of both sides. Whatever is open with it
-    /// fails with -33002, without telling it. For a component this does nothing: its calls are answered when it
-    /// breaks, and its lists are requested again after [`FromComponent::Changed`].
+    /// The provider was restarted, and lost its connections and the requests of both sides. The open requests at the
+    /// provider fail with -33002, and are not cancelled there. For a component this does nothing: its calls are
+    /// answered when it fails, and its lists are requested again after [`FromComponent::Changed`].
     ProviderLost {
-        /// The questions that have not reached it yet, and still will.
+        /// The seat's requests that have not been delivered yet, and will be.
         waiting: &'a HashSet<Question>,
     },
-    /// A message from the component, if one is the provider.
+    /// A message from the component that is the provider.
     Component(FromComponent<'a>),
 }
 
 /// An output of a seat. Texts are JSON.
 #[derive(Clone, Debug)]
 pub enum Output {
-    /// The answer to a request.
+    /// Answers a request.
     Answer {
-        /// The request.
         ask: Asked,
-        /// A result or an error.
         outcome: Message,
-        /// The `_meta` of the provider's ACP answer, around MCP's outcome (stateless dialect).
+        /// The `_meta` of the provider's ACP answer (stateless dialect).
         meta: Option<String>,
-        /// Whether that answer was itself this error, and carried no MCP outcome.
+        /// Whether `outcome` is the error of the provider's ACP answer, not an MCP outcome in its result.
         outer: bool,
     },
-    /// Sends the provider an ACP request.
+    /// Sends an ACP request to the provider.
     AskProvider {
-        /// The seat's number for it.
         question: Question,
         /// `mcp/connect`, `mcp/message` or `mcp/disconnect`.
         method: &'static str,
-        /// The params of the ACP request.
         params: String,
     },
-    /// Sends the provider the ACP notification `mcp/message`.
-    TellProvider {
-        /// The params of the ACP notification.
-        params: String,
-    },
-    /// Sends an MCP request to a caller that has connected.
+    /// Sends the ACP notification `mcp/message` to the provider.
+    TellProvider { params: String },
+    /// Sends an MCP request to a caller on its connection.
     AskCaller {
-        /// The seat's number for it.
         question: Question,
-        /// The caller's connection.
         connection: ConnectionId,
-        /// The request.
         said: Said<'static>,
     },
-    /// Sends an MCP notification to a caller. If it is a [`Caller::Request`], it must be open.
-    TellCaller {
-        /// The caller's connection.
-        caller: Caller,
-        /// The notification.
-        said: Said<'static>,
-    },
-    /// Withdraws a question. Its answer still comes.
-    Withdraw {
-        /// The question.
-        question: Question,
-    },
-    /// Tells the user something, once.
-    Notice {
-        /// The sentence.
-        text: String,
-    },
-    /// Drops something to which no answer is due.
-    Drop {
-        /// What, and why.
-        why: String,
-    },
-    /// Asks the component, if one is the provider.
+    /// Sends an MCP notification to a caller. A [`Caller::Request`] must be open.
+    TellCaller { caller: Caller, said: Said<'static> },
+    /// Cancels a request of the seat. It must still be answered.
+    Withdraw { question: Question },
+    /// Notifies the user, once. The text is a sentence.
+    Notice { text: String },
+    /// A notification was dropped, for this reason.
+    Drop { why: String },
+    /// Sends a request to the component that is the provider.
     Component {
-        /// The seat's number for it.
         question: Question,
-        /// The request.
         asks: ToComponent,
     },
 }
@@ -202,7 +152,6 @@ pub enum Output {
 pub(crate) struct Outputs(Vec<Output>);
 
 impl Outputs {
-    /// Takes all of them.
     pub fn take(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.0)
     }
@@ -211,7 +160,6 @@ impl Outputs {
         self.0.push(output);
     }
 
-    /// The outcome of a request.
     pub fn answer(&mut self, ask: Asked, outcome: Message) {
         self.push(Output::Answer {
             ask,
@@ -221,24 +169,22 @@ impl Outputs {
         });
     }
 
-    /// The result of a request.
     pub fn result(&mut self, ask: Asked, result: &str) {
         self.answer(ask, Message::result(result));
     }
 
-    /// A request failed.
     pub fn fail(&mut self, ask: Asked, error: &Error) {
         self.answer(ask, Message::error(error));
     }
 
-    /// Fails a request if it failed. Otherwise its answer has come or will come.
+    /// Answers a request with the error, if there is one. Otherwise the request has been or will be answered.
     pub fn settle(&mut self, ask: Asked, done: Result<(), Error>) {
         if let Err(error) = done {
             self.fail(ask, &error);
         }
     }
 
-    /// Answers with success, if somebody waits for it.
+    /// Answers with `{}`, if an answer is expected.
     pub fn done(&mut self, ask: Option<Asked>) {
         if let Some(ask) = ask {
             self.result(ask, "{}");
@@ -275,37 +221,37 @@ impl Outputs {
     }
 }
 
-/// The part between the callers of one server and its provider.
+/// The adapter between the callers of one server and its provider.
 pub trait Seat: Send {
-    /// Handles an input, and returns the outputs, in order.
+    /// Handles an input. Returns the outputs in order.
     fn take(&mut self, input: Input) -> Vec<Output>;
 
-    /// How many bytes of others' messages it keeps.
+    /// How many bytes of peers' messages it keeps.
     fn weight(&self) -> usize;
 
-    /// Whether the headers of a `tools/call` over HTTP match its params. Only the server of a component knows.
+    /// Checks that the headers of a `tools/call` over HTTP match its params. Only the server of a component can check
+    /// this.
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
         let _ = (params, headers);
         Ok(())
     }
 
-    /// Whether the provider's ids belong to something open here: a connection, or a request that stands alone. A seat
+    /// Whether one of the provider's ids is that of an open connection, or of an open request that stands alone. A seat
     /// has only one of the two.
     fn has(&self, connection: Option<&str>, request: Option<&str>) -> bool {
         let _ = (connection, request);
         false
     }
 
-    /// Whether a caller is connected, or about to be. A restart of the provider may end that.
+    /// Whether a caller is connected or connecting. `false` once a restart of the provider has closed the connection.
     fn has_caller(&self, connection: ConnectionId) -> bool {
         let _ = connection;
         false
     }
 }
 
-/// Handles inputs for one kind of provider. An error is the answer to the request.
+/// Handles inputs for one kind of provider. A returned error answers the request.
 pub(crate) trait Adapter {
-    /// Where its outputs go.
     fn outputs(&mut self) -> &mut Outputs;
 
     fn connect(&mut self, ask: Asked, id: ConnectionId, meta: Option<&str>) -> Result<(), Error>;
@@ -317,7 +263,7 @@ pub(crate) trait Adapter {
     /// A notification other than `notifications/cancelled`.
     fn notification(&mut self, connection: ConnectionId, said: Said);
 
-    /// The open request with this id of the caller on a connection.
+    /// The open request with this id on a connection.
     fn named(&self, connection: ConnectionId, id: &Id) -> Option<Asked>;
 
     fn withdraw(&mut self, ask: Asked);
@@ -337,7 +283,7 @@ pub(crate) trait Adapter {
     fn component(&mut self, _says: FromComponent) {}
 }
 
-/// Hands an input to an adapter, and returns its outputs.
+/// Passes an input to an adapter. Returns the outputs.
 pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> {
     match input {
         Input::Connect {
@@ -380,7 +326,7 @@ pub(crate) fn dispatch(adapter: &mut impl Adapter, input: Input) -> Vec<Output> 
     adapter.outputs().take()
 }
 
-/// Checks the id of a request that stands alone.
+/// Checks the length of a `requestId`.
 fn check_id(caller: &Caller) -> Result<(), Error> {
     match caller {
         Caller::Request(id) if id.len() > TOKEN => Err(invalid(format!(
@@ -390,7 +336,7 @@ fn check_id(caller: &Caller) -> Result<(), Error> {
     }
 }
 
-/// The answer to [`Input::Connect`], with the `_meta` of the provider's.
+/// The answer to [`Input::Connect`], with the `_meta` of the provider's answer.
 pub(crate) fn connected(connection: ConnectionId, meta: Option<&str>) -> Message {
     let connection = wire::own(connection);
     let members = [("connectionId", Some(&*connection)), ("_meta", meta)];

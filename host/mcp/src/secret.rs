@@ -1,5 +1,5 @@
-//! Random texts that nobody can guess, and that are never shown: the secrets of the bridge, and the state by which a
-//! call that waits for its client is found.
+//! Unguessable random texts that are never logged: the secrets of the bridge, and the `requestState` of calls that wait
+//! for their client.
 
 use std::fmt;
 use std::io;
@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 pub struct Secret(Box<str>);
 
 impl Secret {
-    /// A new one. An error if the system provides no randomness.
+    /// An error if the system provides no randomness.
     pub fn new() -> io::Result<Self> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes).map_err(|error| {
@@ -27,7 +27,7 @@ impl Secret {
         &self.0
     }
 
-    /// Whether they are equal. The time taken reveals only the length.
+    /// Compares in constant time: timing reveals only the length.
     pub fn is(&self, offered: &str) -> bool {
         self.0.as_bytes().ct_eq(offered.as_bytes()).into()
     }
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_only_itself_and_is_never_shown() {
+    fn a_secret_equals_only_itself_and_is_never_shown() {
         let (one, other) = (Secret::new().unwrap(), Secret::new().unwrap());
         assert!(one.is(one.reveal()));
         assert!(!one.is(other.reveal()));

@@ -8,7 +8,7 @@ use super::{Asked, ConnectionId, Question};
 use acp_chain_channel::Change;
 use acp_chain_rpc::{Kind, Message, edit};
 
-/// A seat, a count of requests, and what it dropped.
+/// A seat, the number of requests so far, and the messages that the seat dropped.
 pub struct Table<S> {
     pub seat: S,
     asked: Asked,
@@ -84,7 +84,7 @@ impl<S: Seat> Table<S> {
         self.request(Caller::Request(id.into()), &text, method, &params, false)
     }
 
-    /// The same by a caller that can begin with `initialize` instead.
+    /// A request that stands alone, by a caller that can begin with `initialize` instead.
     pub fn falls_back(&mut self, id: &str, method: &str, params: &str) -> Vec<String> {
         let params = alone(params);
         let text = format!(r#""{id}""#);
@@ -123,7 +123,7 @@ impl<S: Seat> Table<S> {
         self.take(Input::Component(FromComponent::Changed(change)))
     }
 
-    /// The provider was restarted; these questions have not reached it yet.
+    /// The provider was restarted. These requests of the seat have not been delivered yet.
     pub fn lost(&mut self, waiting: &[Question]) -> Vec<String> {
         let waiting = &waiting.iter().copied().collect();
         self.take(Input::ProviderLost { waiting })
@@ -134,7 +134,7 @@ impl<S: Seat> Table<S> {
     }
 }
 
-/// A request with these params, or none if they are `null`.
+/// A request. Params that are `null` are left out.
 pub fn request<'a>(
     ask: Asked,
     caller: Caller,
@@ -156,7 +156,7 @@ fn said<'a>(method: &'a str, params: &'a str) -> Said<'a> {
     Said::new(method, Some(params).filter(|params| *params != "null"))
 }
 
-/// The same with this `_meta`.
+/// Sets the `_meta` of ACP.
 pub fn beside<'a>(meta: Option<&'a str>, said: Said<'a>) -> Said<'a> {
     let meta = meta.map(Into::into);
     Said { meta, ..said }
@@ -219,7 +219,7 @@ fn line(output: &Output) -> String {
         Output::Component { question, asks } => match asks {
             ToComponent::List(offer) => format!("list {} {question}", offer.as_str()),
             ToComponent::Call { method, params } => {
-                // Its contents have a test of their own.
+                // Another test checks `_meta`.
                 let params = edit(params, "/_meta", None).unwrap();
                 format!("call {question}: {method} {params}")
             }

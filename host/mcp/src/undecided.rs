@@ -1,9 +1,9 @@
-//! A provider whose declaration has a `serverId`, which may be of either dialect: mostly it means that requests stand
-//! alone, but in schema 1.4 to 1.9 that callers connect to it by that name.
+//! A provider whose declaration has a `serverId`, and whose dialect is therefore unknown: usually requests stand alone,
+//! but in schema 1.4 to 1.9 callers connect with the `serverId`.
 //!
-//! Its first answer decides. Until then it is addressed in the stateless dialect. If it answers that a connection is
-//! missing, it is [connected](super::connected), and all messages so far are repeated; a result means that it is
-//! [stateless](super::stateless), and so do more messages than can be kept.
+//! The seat sends messages in the stateless dialect until the provider's first answer decides. If it is an error about
+//! a missing connection, the provider is [connected](super::connected), and all messages so far are sent again. If it
+//! is a result, or if there are too many messages to keep, the provider is [stateless](super::stateless).
 
 use std::collections::HashSet;
 
@@ -19,28 +19,28 @@ use acp_chain_rpc::{Kind, Message, code, member};
 pub struct Undecided {
     id: String,
     stateless: StatelessProvider,
-    /// Once it demands that.
+    /// Present once the provider has required a connection.
     connected: Option<Switched>,
-    /// Until it has answered.
+    /// Present until the dialect is known.
     trial: Option<Trial>,
-    /// Requests answered before the switch to connections.
+    /// The `mcp/connect` requests that were answered before the switch to connections.
     answered: HashSet<Asked>,
 }
 
-/// The other dialect, and the rest of the first.
+/// The seat for the dialect with connections, and the state to ignore late answers of the stateless dialect.
 #[derive(Debug)]
 struct Switched {
     seat: ConnectedProvider,
-    /// Requests answered in the other dialect.
+    /// The requests that `seat` answers.
     again: HashSet<Asked>,
-    /// The last question in the first one.
+    /// The number of the last request sent in the stateless dialect.
     last: Question,
 }
 
-/// The messages to repeat, except cancelled ones, and those on ended connections.
+/// The messages to send again. Cancelled messages, and those on closed connections, are removed.
 #[derive(Debug, Default)]
 struct Trial {
-    /// The connections that were made, with their `_meta`.
+    /// The open connections, with their `_meta`.
     connects: Vec<(Asked, ConnectionId, Option<String>)>,
     requests: Vec<CallerRequest<'static>>,
     weight: usize,
@@ -49,8 +49,8 @@ struct Trial {
 }
 
 impl Undecided {
-    /// The seat of the provider that declared its server with this `serverId`, with a prefix as
-    /// [`StatelessProvider::new`] has it.
+    /// The seat of the provider that declared its server with this `serverId`. For `prefix`, see
+    /// [`StatelessProvider::new`].
     #[must_use]
     pub fn new(id: &str, prefix: &str) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Undecided {
         }
     }
 
-    /// Connects to the provider, and repeats the messages so far.
+    /// Switches to connections: connects to the provider, and sends the messages so far again.
     fn connect(&mut self, trial: Trial) -> Vec<Output> {
         let last = trial.last;
         let mut seat = ConnectedProvider::by_server_id(&self.id, last);
@@ -80,27 +80,28 @@ impl Undecided {
             out.extend(seat.take(Input::Request(request)));
         }
         self.connected = Some(Switched { seat, again, last });
-        // In the stateless dialect, callers were connected at once.
+        // In the stateless dialect, `mcp/connect` was answered at once.
         self.answered = trial.answered;
         self.without(out)
     }
 
-    /// Removes answers to requests that have been answered.
+    /// Removes answers to requests that were answered already.
     fn without(&self, mut out: Vec<Output>) -> Vec<Output> {
         let has_one = |output: &Output| matches!(output, Output::Answer { ask, .. } if self.answered.contains(ask));
         out.retain(|output| !has_one(output));
         out
     }
 
-    /// The rest of the first dialect: answers to requests that are not repeated.
+    /// Handles an input of the stateless dialect after the switch. Only answers to requests that were not sent again
+    /// remain.
     fn rest(&mut self, input: Input) -> Vec<Output> {
         let mut out = self.stateless.take(input);
         let again = self.connected.as_ref().map(|switched| &switched.again);
-        let is_left = |output: &Output| match output {
+        let remains = |output: &Output| match output {
             Output::Answer { ask, .. } => again.is_none_or(|again| !again.contains(ask)),
             _ => false,
         };
-        out.retain(is_left);
+        out.retain(remains);
         out
     }
 }
@@ -132,7 +133,7 @@ impl Seat for Undecided {
             }
         }
         if let Some(trial) = &mut self.trial
-            && !trial.hear(&input)
+            && !trial.keep(&input)
         {
             self.trial = None;
         }
@@ -166,8 +167,8 @@ impl Seat for Undecided {
 }
 
 impl Trial {
-    /// Keeps a message, if there is room for it.
-    fn hear(&mut self, input: &Input) -> bool {
+    /// Keeps a message. Returns `false` if there is no room for it.
+    fn keep(&mut self, input: &Input) -> bool {
         let weight = match input {
             Input::Connect {
                 ask,
@@ -225,8 +226,8 @@ impl Trial {
     }
 }
 
-/// Whether an answer says that a connection is missing: it is an error about `connectionId`, which a
-/// request that stands alone does not have, or about `mcp/connect`, which makes one.
+/// Whether an answer is an error about a missing connection: one whose text contains `connectionId`, which a request
+/// that stands alone lacks, or `mcp/connect`.
 fn wants_connection(answer: &Message) -> bool {
     let number = member(answer.body(), "code").and_then(|number| number.parse().ok());
     let fits = [code::INVALID_PARAMS, code::INVALID_REQUEST];
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_that_misses_a_connection_gets_one_and_hears_all_again() {
+    fn a_provider_that_requires_a_connection_gets_one_and_all_messages_again() {
         let mut table = seat();
         assert_eq!(
             table.connect(7),
@@ -291,13 +292,13 @@ mod tests {
         );
         table.alone("r", "tools/list", "");
         assert_eq!(table.result(2, r#"{"result":{}}"#), ["answer 2: result {}"]);
-        // The dialect is known by now.
+        // Now the dialect is known.
         table.alone("r", "tools/list", "");
         assert_eq!(table.error(3, WANTS), [format!("answer 3: error {WANTS}")]);
     }
 
     #[test]
-    fn what_was_withdrawn_is_not_said_again_and_is_answered() {
+    fn cancelled_requests_are_answered_and_not_sent_again() {
         let mut table = seat();
         table.alone("r", "tools/list", "");
         table.withdraw(1);

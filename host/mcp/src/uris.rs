@@ -1,4 +1,4 @@
-//! The resources that one client subscribes to, by their URIs: bounded in number and in length.
+//! The URIs of the resources that a client subscribes to, limited in number and length.
 
 use std::collections::BTreeSet;
 
@@ -21,16 +21,17 @@ pub struct Uris {
     length: usize,
 }
 
-/// An error if a URI is longer than any may be.
+/// An error if a URI is longer than [`LONGEST`].
 pub fn check(uri: &str) -> Result<(), Error> {
-    match uri.len() <= LONGEST {
-        true => Ok(()),
-        false => Err(invalid(format!("the uri is longer than {LONGEST} bytes"))),
+    if uri.len() <= LONGEST {
+        Ok(())
+    } else {
+        Err(invalid(format!("the uri is longer than {LONGEST} bytes")))
     }
 }
 
 impl Uris {
-    /// Adds one. Returns whether it is new.
+    /// Returns whether the URI is new.
     pub fn add(&mut self, uri: &str) -> Result<bool, Error> {
         check(uri)?;
         if self.uris.contains(uri) {
@@ -47,7 +48,7 @@ impl Uris {
         Ok(self.uris.insert(uri.to_owned()))
     }
 
-    /// Removes one. Returns whether it was present.
+    /// Returns whether the URI was present.
     pub fn remove(&mut self, uri: &str) -> bool {
         let removed = self.uris.remove(uri);
         if removed {
@@ -56,22 +57,20 @@ impl Uris {
         removed
     }
 
-    /// Whether it is present.
     pub fn has(&self, uri: &str) -> bool {
         self.uris.contains(uri)
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.uris.is_empty()
     }
 
-    /// How many bytes are kept for them.
+    /// The size in bytes.
     pub fn weight(&self) -> usize {
         self.length
     }
 
-    /// The JSON text of an array of them.
+    /// The URIs as a JSON array.
     pub fn to_json(&self) -> String {
         let uris: Vec<_> = self.uris.iter().map(|uri| quoted(uri)).collect();
         format!("[{}]", uris.join(","))

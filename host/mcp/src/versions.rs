@@ -7,10 +7,10 @@ use serde_json::value::RawValue;
 use super::protocol::{Version, code, is_cacheable, is_object, with};
 use acp_chain_rpc::{Error, Message, member};
 
-/// The type of a complete result.
+/// The `resultType` of a complete result.
 const COMPLETE: &str = r#""complete""#;
 
-/// How long a result may be cached, and for whom: the host's defaults.
+/// The host's defaults for cacheable results: not to be cached.
 const KEPT: [(&str, &str); 2] = [("ttlMs", "0"), ("cacheScope", r#""private""#)];
 
 /// A result in the form of 2026-07-28.
@@ -27,8 +27,8 @@ pub fn newer(result: &str, cacheable: bool) -> Cow<'_, str> {
     newer
 }
 
-/// A result of this method in the form before 2026-07-28, without what makes older clients reject it: a tool's
-/// `outputSchema` that is not for objects, and a `structuredContent` that is no object.
+/// A result of this method in the form before 2026-07-28. Members that older clients reject are removed: an
+/// `outputSchema` that is not for objects, and a `structuredContent` that is not an object.
 pub fn older<'r>(method: &str, result: &'r str) -> Cow<'r, str> {
     let kept = KEPT.into_iter().filter(|_| is_cacheable(method));
     let names = [("resultType", COMPLETE)].into_iter().chain(kept);
@@ -49,8 +49,8 @@ pub fn older<'r>(method: &str, result: &'r str) -> Cow<'r, str> {
     older
 }
 
-/// A list of tools without `outputSchema`s that are not for objects, if it has any. In one pass: there may be very
-/// many.
+/// Removes `outputSchema`s that are not for objects from a list of tools; `None` if there are none. In one pass, as
+/// lists may be very long.
 fn older_tools(tools: &str) -> Option<String> {
     let listed: Vec<&RawValue> = serde_json::from_str(tools).ok()?;
     let mut is_older = false;
@@ -66,7 +66,7 @@ fn older_tools(tools: &str) -> Option<String> {
     is_older.then(|| format!("[{}]", texts.join(",")))
 }
 
-/// An outcome in the form of 2026-07-28, which has another code for unknown resources.
+/// An outcome in the form of 2026-07-28, which has a different error code for unknown resources.
 pub fn newer_error(outcome: Message) -> Message {
     if outcome.is_error(code::RESOURCE_NOT_FOUND)
         && let Ok(mut error) = serde_json::from_str::<Error>(outcome.body())
@@ -77,7 +77,7 @@ pub fn newer_error(outcome: Message) -> Message {
     outcome
 }
 
-/// Whether a server with this answer to `server/discover` speaks 2026-07-28, if it names its versions.
+/// Whether a server with this result of `server/discover` supports 2026-07-28. `None` if the result names no versions.
 pub fn speaks_stateless(discovered: &str) -> Option<bool> {
     let spoken: Vec<String> =
         serde_json::from_str(member(discovered, "supportedVersions")?).ok()?;

@@ -1,4 +1,4 @@
-//! MCP messages and their carriers: the params of `mcp/message` and its kin, in both dialects.
+//! MCP messages, and the params of the ACP messages that carry them, in both dialects.
 
 use std::borrow::Cow;
 
@@ -8,19 +8,19 @@ use super::ConnectionId;
 use super::protocol::{code, object, quoted};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
-/// An MCP request or notification, whatever carries it. Texts are JSON, except for the method.
+/// An MCP request or notification, independent of its carrier. Texts are JSON, except for the method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said<'a> {
     /// MCP's method.
     pub method: Cow<'a, str>,
     /// MCP's params; `None` if missing or `null`.
     pub params: Option<Cow<'a, str>>,
-    /// The `_meta` of the ACP message that carries it, an object.
+    /// The `_meta` of the ACP message that carries the MCP message: an object.
     pub meta: Option<Cow<'a, str>>,
 }
 
 impl<'a> Said<'a> {
-    /// A message as it arrived, without `_meta` beside it.
+    /// A message without `_meta` of ACP.
     #[must_use]
     pub fn new(method: &'a str, params: Option<&'a str>) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// One that the host makes.
+    /// A message made by the host.
     pub(crate) fn made(method: &str, params: String) -> Said<'static> {
         Said {
             method: method.to_owned().into(),
@@ -39,25 +39,23 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// Reads an MCP message that arrived by itself.
+    /// An MCP message that no ACP message carries.
     #[must_use]
     pub fn of(message: &'a Message) -> Self {
         let params = Some(message.body()).filter(|params| *params != "null");
         Self::new(message.method(), params)
     }
 
-    /// MCP's params.
     #[must_use]
     pub fn params(&self) -> Option<&str> {
         self.params.as_deref()
     }
 
-    /// The `_meta` beside it.
+    /// The `_meta` of ACP.
     pub(crate) fn meta(&self) -> Option<&str> {
         self.meta.as_deref()
     }
 
-    /// The same, to be kept.
     pub(crate) fn into_owned(self) -> Said<'static> {
         let owned = |text: Cow<str>| Cow::Owned(text.into_owned());
         Said {
@@ -67,23 +65,23 @@ impl<'a> Said<'a> {
         }
     }
 
-    /// How many bytes it keeps.
+    /// The size in bytes.
     pub(crate) fn weight(&self) -> usize {
         let texts = [self.params(), self.meta()].into_iter().flatten();
         self.method.len() + texts.map(str::len).sum::<usize>()
     }
 }
 
-/// The wrapper of an MCP message.
+/// The params of an ACP message that carries an MCP message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Wrapped<'a> {
-    /// The connection (RFD mcp-over-acp).
+    /// `connectionId` (RFD mcp-over-acp).
     pub connection: Option<Cow<'a, str>>,
-    /// The server, by either dialect's name for it.
+    /// `acpId` or `serverId`.
     pub server: Option<Cow<'a, str>>,
-    /// The id of its request (stateless dialect).
+    /// `requestId` (stateless dialect).
     pub request: Option<Cow<'a, str>>,
-    /// The message that it carries, if it has a method.
+    /// The MCP message; `None` without a method.
     pub said: Option<Said<'a>>,
 }
 
@@ -100,7 +98,7 @@ impl<'a> Wrapped<'a> {
         }
     }
 
-    /// The host's number of the connection, if it names one of the host's ids.
+    /// The number of the connection, if its id is one of the host's.
     #[must_use]
     pub fn own_connection(&self) -> Option<ConnectionId> {
         self.connection
@@ -111,7 +109,7 @@ impl<'a> Wrapped<'a> {
     }
 }
 
-/// The string that a JSON text represents, if it is a string.
+/// The value of a JSON string; `None` for other JSON.
 fn text(json: &str) -> Option<Cow<'_, str>> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -119,7 +117,7 @@ fn text(json: &str) -> Option<Cow<'_, str>> {
     serde_json::from_str(json).ok().map(|Text(text)| text)
 }
 
-/// The message in the params of an ACP message, if it has a method.
+/// The MCP message in the params of an ACP message; `None` without a method.
 pub(crate) fn said(params: &str) -> Option<Said<'_>> {
     Some(Said {
         method: text(member(params, "method")?)?,
@@ -130,13 +128,13 @@ pub(crate) fn said(params: &str) -> Option<Said<'_>> {
     })
 }
 
-/// The `_meta` of an ACP message or answer, if it is an object.
+/// The `_meta` in ACP params or an ACP result, if it is an object.
 #[must_use]
 pub fn meta(body: &str) -> Option<&str> {
     member(body, "_meta").filter(|meta| meta.starts_with('{'))
 }
 
-/// The params of `mcp/connect`, by each of these names for the server.
+/// The params of `mcp/connect`, with the server's id under each of these member names.
 #[must_use]
 pub fn connect(names: &[&str], server: &str, meta: Option<&str>) -> String {
     let server = quoted(server);
@@ -145,13 +143,13 @@ pub fn connect(names: &[&str], server: &str, meta: Option<&str>) -> String {
     object(&members)
 }
 
-/// The params of `mcp/disconnect`, by the JSON text of the connection's id.
+/// The params of `mcp/disconnect`. `connection` is the id as JSON text.
 #[must_use]
 pub fn disconnect(connection: &str, meta: Option<&str>) -> String {
     object(&[("connectionId", Some(connection)), ("_meta", meta)])
 }
 
-/// The params of `mcp/message` on a connection, by the JSON text of its id.
+/// The params of `mcp/message` on a connection. `connection` is the id as JSON text.
 pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
     object(&[
         ("connectionId", Some(connection)),
@@ -161,22 +159,22 @@ pub(crate) fn on_connection(connection: &str, said: &Said) -> String {
     ])
 }
 
-/// The same on a connection by the host's number.
+/// The params of `mcp/message` on a connection with one of the host's ids.
 #[must_use]
 pub fn on_own(connection: ConnectionId, said: &Said) -> String {
     on_connection(&own(connection), said)
 }
 
-/// The id of a connection by the host's number.
+/// The host's id of a connection, as JSON text.
 #[must_use]
 pub fn own(connection: ConnectionId) -> String {
     format!("\"{OWN_PREFIX}{connection}\"")
 }
 
-/// Providers that number their connections must not hit upon the host's ids: native proxies have both.
+/// Prevents collisions of the host's ids with those of providers: native proxies use both.
 const OWN_PREFIX: &str = "acp-chain-";
 
-/// The params of `mcp/message` for a request that stands alone, or a message that belongs to it.
+/// The params of `mcp/message` for a request that stands alone, or a notification that belongs to one.
 #[must_use]
 pub fn alone(server: &str, request: &str, said: &Said) -> String {
     object(&[
@@ -188,7 +186,7 @@ pub fn alone(server: &str, request: &str, said: &Said) -> String {
     ])
 }
 
-/// Errors of the stateless dialect itself.
+/// The error codes of the stateless dialect. MCP does not use them.
 const OWN: [i64; 4] = [
     code::LIMIT,
     code::UNAVAILABLE,
@@ -196,7 +194,7 @@ const OWN: [i64; 4] = [
     rpc_code::REQUEST_CANCELLED,
 ];
 
-/// MCP's outcome as the stateless dialect carries it: inside a result, except for errors of the dialect itself.
+/// Wraps an MCP outcome in a result, as the stateless dialect requires. Errors of the dialect pass unchanged.
 #[must_use]
 pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
     let body = outcome.body();
@@ -208,18 +206,19 @@ pub fn carry(outcome: Message, meta: Option<&str>) -> Message {
         let error = serde_json::from_str(body);
         error.is_ok_and(|error: Error| OWN.contains(&error.code))
     };
-    match outcome.kind() == Kind::Error && is_own() {
-        true => outcome,
-        false => Message::result(&object(&[(name, Some(body)), ("_meta", meta)])),
+    if outcome.kind() == Kind::Error && is_own() {
+        outcome
+    } else {
+        Message::result(&object(&[(name, Some(body)), ("_meta", meta)]))
     }
 }
 
-/// MCP's outcome in a result that carries it, if there is one.
+/// The MCP outcome in a result of the stateless dialect; `None` if it has none.
 #[must_use]
 pub fn carried(answer: &Message) -> Option<Message> {
     /// The required members of an error.
     #[derive(Deserialize)]
-    struct Told {
+    struct ErrorObject {
         #[serde(rename = "code")]
         _code: i32,
         #[serde(rename = "message")]
@@ -230,8 +229,8 @@ pub fn carried(answer: &Message) -> Option<Message> {
         return Some(Message::result(result));
     }
     let error = member(answer.body(), "error")?;
-    serde_json::from_str::<Told>(error).ok()?;
-    // As text, so that its other members pass, too.
+    serde_json::from_str::<ErrorObject>(error).ok()?;
+    // As text, so that other members pass unchanged.
     let line = format!(r#"{{"jsonrpc":"2.0","id":null,"error":{error}}}"#);
     Message::parse(line.into()).ok()
 }
@@ -242,7 +241,7 @@ mod tests {
     use crate::transcript::beside;
 
     #[test]
-    fn what_is_wrapped_comes_out_as_it_went_in() {
+    fn a_wrapped_message_is_read_unchanged() {
         let params = r#"{ "x" : 1e400}"#;
         let said = beside(Some("{ }"), Said::new("tools/call", Some(params)));
         let wrapped = on_connection(r#""c\"1""#, &said);

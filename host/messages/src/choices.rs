@@ -1,8 +1,7 @@
-//! The decisions behind one generated text, as bytes.
+//! The decisions for one generated text, as bytes.
 //!
-//! Proptest generates and shrinks the bytes; the texts built from them shrink with them. Byte 0 always stands for the
-//! simplest alternative, and so does the end of the bytes: fewer and smaller bytes make a smaller text, and every text
-//! is bounded.
+//! Proptest generates and shrinks the bytes, and thereby the texts. Byte 0 always means the simplest alternative, and
+//! so does the end of the bytes. So fewer and smaller bytes make a smaller text, and the size of texts is limited.
 
 /// Bytes, consumed one per decision.
 pub(super) struct Choices<'a>(std::slice::Iter<'a, u8>);
@@ -17,7 +16,7 @@ impl<'a> Choices<'a> {
         usize::from(self.0.next().copied().unwrap_or(0)) % bound
     }
 
-    /// True once in this many times.
+    /// `true` for one of `times` byte values.
     pub(super) fn once_in(&mut self, times: usize) -> bool {
         self.below(times) + 1 == times
     }

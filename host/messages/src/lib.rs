@@ -1,14 +1,12 @@
-//! Messages generated from the protocol's own JSON schemas: for every method, JSON text of its parameters, of its
-//! results and of its errors.
+//! Messages generated from the protocol's JSON schemas: for every method, JSON texts of parameters, results and errors.
 //!
-//! A proxy must carry these texts unharmed without understanding them. They follow the schema, and also have: members
-//! that no schema knows, `_meta` in objects of every level, numbers that no program can represent and odd spellings of
-//! those that it can, every escape of a JSON string (lone surrogates included), text that is not ASCII, members in any
-//! order, and insignificant white space everywhere. The schemas in `schema` are copies of the protocol's; a new copy
-//! needs no change here.
+//! A proxy must pass these texts unchanged. They follow the schema, and also have: members that are in no schema,
+//! `_meta` in objects of every level, numbers that no program can represent and unusual spellings of numbers, every
+//! escape of a JSON string (lone surrogates included), text that is not ASCII, members in any order, and insignificant
+//! white space everywhere. The schemas in `schema` are copies of the protocol's; a new copy needs no change here.
 //!
-//! A text is made by decisions, a byte each: fewer and smaller bytes make a smaller text, and none at all only what the
-//! schema requires.
+//! A text is determined by decisions, a byte each. Fewer and smaller bytes make a smaller text; without bytes, the text
+//! has only what the schema requires.
 //!
 //! Invariants: a text is JSON, on one line, and a session id in it decodes to a string.
 
@@ -45,33 +43,27 @@ pub enum Side {
     Client,
     /// Either may send it: it belongs to JSON-RPC's own level (`$/…`).
     Protocol,
-    /// It is only used between a conductor and a proxy (`proxy/…`).
+    /// Used only between a conductor and a proxy (`proxy/…`).
     Proxy,
 }
 
-/// Whether a method has an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It has.
     Request,
-    /// It has none.
     Notification,
 }
 
 /// A method of the protocol. A name may occur more than once: per version, per kind.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Method {
-    /// Its schema.
     pub version: Version,
-    /// Its name on the wire.
+    /// The name on the wire.
     pub name: String,
-    /// Its receiver.
     pub side: Side,
-    /// Request or notification.
     pub kind: Kind,
-    /// The schema's definition of its parameters.
+    /// The schema's definition of the parameters.
     pub params_definition: String,
-    /// The schema's definition of its result; `None` for a notification.
+    /// The schema's definition of the result; `None` for a notification.
     pub result_definition: Option<String>,
 }
 
@@ -104,7 +96,7 @@ impl Method {
         Some(self.schema().text("Error", decisions))
     }
 
-    /// Whether its parameters must have this member.
+    /// Whether the schema requires this member of the parameters.
     #[must_use]
     pub fn requires(&self, member: &str) -> bool {
         let required = self.schema().source[&self.params_definition].get("required");
@@ -151,7 +143,7 @@ impl Schema {
         }
     }
 
-    /// The methods, by the definitions of their parameters; those of their results are found from there.
+    /// The methods, found by the definitions of their parameters.
     fn methods(&self) -> Vec<Method> {
         let mut methods = Vec::new();
         for (definition, schema) in &self.source {
@@ -163,7 +155,10 @@ impl Schema {
             } else if definition.ends_with("Notification") {
                 Kind::Notification
             } else {
-                assert!(definition.ends_with("Response"), "{definition}: of no kind");
+                assert!(
+                    definition.ends_with("Response"),
+                    "{definition}: unknown kind"
+                );
                 continue;
             };
             let side = &schema["x-side"];
@@ -175,7 +170,7 @@ impl Schema {
                     Some("client") => Side::Client,
                     Some("protocol") => Side::Protocol,
                     Some("proxy") => Side::Proxy,
-                    _ => panic!("{definition}: on no side that is known"),
+                    _ => panic!("{definition}: unknown x-side"),
                 },
                 kind,
                 params_definition: definition.clone(),

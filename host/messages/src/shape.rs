@@ -1,7 +1,7 @@
-//! A JSON Schema, in the form from which texts are generated.
+//! JSON Schemas, converted to the form from which texts are generated.
 //!
-//! `allOf` is merged away, a union inside an object becomes a choice of whole objects, and an unknown keyword is a
-//! panic: a schema with a new construct must not quietly lose coverage.
+//! `allOf` is merged, and a union inside an object becomes a choice of whole objects. An unknown keyword causes a
+//! panic, so that a schema with a new construct does not silently lose coverage.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,31 +14,31 @@ pub(super) enum Shape {
     Any,
     Null,
     Boolean,
-    /// A number, within these bounds if any (both included).
+    /// A number, within these inclusive bounds if any.
     Number {
         bounds: Option<(i64, i64)>,
     },
     Text {
         empty: bool,
     },
-    /// The id of a session: a string that every part of a chain has to understand.
+    /// The id of a session: a string that every part of a chain must be able to decode.
     Session,
-    /// A string that none of the schema's own constants can be.
+    /// A string that differs from all constants of the schema.
     Unlisted,
-    /// This string.
+    /// A constant string.
     Word(String),
-    /// This number.
+    /// A constant number.
     Numeral(String),
     List {
         items: Box<Shape>,
         least: usize,
     },
-    /// An object with names of any kind.
+    /// An object with arbitrary names.
     Map(Box<Shape>),
-    /// An object with these members, and with unknown ones.
+    /// An object with these members, and unknown ones.
     Record(Vec<Field>),
     Choice(Vec<Shape>),
-    /// The definition of that name.
+    /// The definition with this name.
     Definition(String),
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Field {
     pub(super) required: bool,
 }
 
-/// Every keyword that is read, or that does not affect the text of a value.
+/// The keywords that are read, or that do not affect the text of a value.
 const KEYWORDS: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -64,7 +64,7 @@ const KEYWORDS: &[&str] = &[
     "enum",
     "format",
     "items",
-    // Texts are shorter.
+    // Generated texts are shorter.
     "maxLength",
     "maximum",
     "minItems",
@@ -73,7 +73,7 @@ const KEYWORDS: &[&str] = &[
     "not",
     "oneOf",
     "properties",
-    // It excludes names of the protocol, which no member that is added has.
+    // It excludes names of the protocol, which added members never have.
     "propertyNames",
     "required",
     "title",
@@ -99,7 +99,7 @@ impl Reader<'_> {
         if *schema == Value::Bool(true) {
             return Shape::Any;
         }
-        known(schema);
+        check_keywords(schema);
         if let Some(name) = reference(schema) {
             return match name {
                 "SessionId" => Shape::Session,
@@ -156,13 +156,13 @@ impl Reader<'_> {
                 None | Some(Value::Bool(true)) => Shape::Any,
                 Some(values) => self.shape(values),
             })),
-            _ => panic!("the generator does not know the type {kind} in {schema}"),
+            _ => panic!("unsupported type {kind} in {schema}"),
         }
     }
 
     /// The objects that a schema allows: one for each path through its unions.
     fn records(&self, schema: &Value) -> Vec<Vec<Field>> {
-        known(schema);
+        check_keywords(schema);
         if let Some(name) = reference(schema) {
             return self.records(&self.definitions[name]);
         }
@@ -202,14 +202,14 @@ impl Reader<'_> {
     }
 }
 
-fn known(schema: &Value) {
+fn check_keywords(schema: &Value) {
     let object = schema.as_object().unwrap_or_else(|| {
-        panic!("the generator knows schemas that are objects only, not {schema}");
+        panic!("unsupported schema that is not an object: {schema}");
     });
     for keyword in object.keys() {
         assert!(
             keyword.starts_with("x-") || KEYWORDS.contains(&keyword.as_str()),
-            "the generator does not know the keyword {keyword:?} in {schema}"
+            "unsupported keyword {keyword:?} in {schema}"
         );
     }
     // Every object counts as open: unknown members are added to all of them.
@@ -234,7 +234,7 @@ fn constant(value: &Value) -> Shape {
     match value {
         Value::String(word) => Shape::Word(word.clone()),
         Value::Number(number) => Shape::Numeral(number.to_string()),
-        _ => panic!("the generator does not know constants such as {value}"),
+        _ => panic!("unsupported constant {value}"),
     }
 }
 
@@ -247,8 +247,8 @@ fn choice(shapes: impl Iterator<Item = Shape>) -> Shape {
     }
 }
 
-/// The bounds to respect. 64-bit numbers, and those bounded on one side only, count as free: their texts go beyond what
-/// any program can represent.
+/// The bounds that generated numbers respect. 64-bit numbers, and numbers bounded on one side only, are unbounded:
+/// their texts include numbers that no program can represent.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the schema's bounds are small and whole"
@@ -266,8 +266,8 @@ fn bounds(schema: &Value) -> Option<(i64, i64)> {
     Some((bound("minimum").or(least)?, bound("maximum").or(most)?))
 }
 
-/// The members whose constants a `not` excludes: it occurs only beside a variant that is open for values that the
-/// schema does not list.
+/// The members whose constants a `not` excludes. It occurs only beside a variant for values that the schema does not
+/// list.
 fn excluded(not: &Value) -> BTreeSet<&str> {
     let alternatives = union(not).unwrap_or(std::slice::from_ref(not));
     alternatives
@@ -342,8 +342,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "does not know the keyword \"patternProperties\"")]
-    fn an_unknown_keyword_is_not_passed_over() {
+    #[should_panic(expected = "unsupported keyword \"patternProperties\"")]
+    fn an_unknown_keyword_panics() {
         shape(r#"{"X": {"type": "object", "patternProperties": {}}}"#);
     }
 }

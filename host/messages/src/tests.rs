@@ -1,4 +1,4 @@
-//! The generator's promises, on texts of every definition of every method.
+//! Properties of generated texts, tested with every definition of every method.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 use super::text::{LONE, NUMBERS};
 use super::*;
 
-/// Texts of each definition that belongs to a method; the same ones in every run.
+/// Texts of each definition that belongs to a method. They are the same in every run.
 fn samples(count: usize) -> Vec<(&'static Method, &'static str, String)> {
     more_samples(&mut TestRunner::deterministic(), count)
 }
@@ -108,7 +108,7 @@ fn every_constant_of_the_schemas_occurs() {
         }
     }
     assert!(missing.len() > 200, "{missing:?}");
-    // Some are deep down, in optional members of optional members.
+    // Some occur only in optional members of optional members.
     let mut runner = TestRunner::deterministic();
     for _ in 0..200 {
         for (method, _, text) in more_samples(&mut runner, 20) {
@@ -124,7 +124,7 @@ fn every_constant_of_the_schemas_occurs() {
 }
 
 #[test]
-fn every_trap_of_spelling_occurs() {
+fn every_unusual_spelling_occurs() {
     let text: String = samples(40).into_iter().map(|(.., text)| text).collect();
     let traps = [
         r"\u00e9",
@@ -155,7 +155,7 @@ fn a_session_id_is_always_a_string_that_can_be_decoded() {
     }
     let (mut plain, mut escaped) = (0, 0);
     for (_, definition, text) in samples(40) {
-        // Lone surrogates cannot be decoded, and may be in the name of an unknown member.
+        // Names of unknown members may have lone surrogates, which cannot be decoded.
         if definition != "PromptRequest" || text.contains(r"lone\ud800") {
             continue;
         }
@@ -170,7 +170,7 @@ fn a_session_id_is_always_a_string_that_can_be_decoded() {
 }
 
 #[test]
-fn texts_are_small_and_made_of_few_decisions() {
+fn texts_are_small_and_need_few_decisions() {
     let samples = samples(40);
     let total: usize = samples.iter().map(|(.., text)| text.len()).sum();
     let longest = samples.iter().map(|(.., text)| text.len()).max().unwrap();

@@ -1,19 +1,19 @@
-//! Writes one value of a shape as JSON text, in any of the spellings that JSON has.
+//! Writes a value of a shape as JSON text, in any spelling that JSON allows.
 //!
-//! The text is one line: of the white space that JSON allows, the line feed never occurs.
+//! The text is one line: white space never includes a line feed.
 
 use std::collections::BTreeMap;
 
 use super::choices::Choices;
 use super::shape::{Field, Shape};
 
-/// The depth from which on only required parts are written.
+/// From this depth on, only required members are written.
 const DEPTH: usize = 8;
 
 /// The depth of an unknown value.
 const UNKNOWN_DEPTH: usize = 3;
 
-/// Numbers that a program would change by reading and rewriting them.
+/// Numbers that a program may change by parsing and serializing them.
 pub(super) const NUMBERS: &[&str] = &[
     "0",
     "1e400",
@@ -58,7 +58,7 @@ const PIECES: &[&str] = &[
 /// Escaped lone surrogates. They are JSON, though not Unicode text.
 pub(super) const LONE: &[&str] = &[r"\ud800", r"\uDFFF", r"\udc00\ud800"];
 
-/// Parts of session ids: text that every part of a chain can decode.
+/// Parts of session ids. Every part of a chain can decode them.
 const SESSION: &[&str] = &[
     "s1",
     "sess_abc-123",
@@ -70,7 +70,7 @@ const SESSION: &[&str] = &[
     "🦀",
 ];
 
-/// Names of members that no schema knows. None has a meaning in an envelope.
+/// Names of members that are in no schema. None has a meaning in an envelope.
 const UNKNOWN: &[&str] = &[
     "_x",
     "unknownField",
@@ -84,7 +84,7 @@ const UNKNOWN: &[&str] = &[
     r"lone\ud800",
 ];
 
-/// Names inside unknown values: there, even these have no meaning.
+/// Names inside unknown values, where names of an envelope have no meaning.
 const INNER: &[&str] = &[
     "a",
     "id",
@@ -110,7 +110,7 @@ enum Spacing {
     Wild,
 }
 
-/// Writes a value of this shape, as the bytes decide.
+/// Writes a value of this shape, determined by the bytes.
 pub(super) fn write(shape: &Shape, definitions: &BTreeMap<String, Shape>, bytes: &[u8]) -> String {
     let mut choices = Choices::new(bytes);
     let spacing = *choices.pick(&[
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
             }
             Shape::Map(values) => {
                 let count = self.count(depth);
-                // A name occurs only once: some values are typed, and a reader may go by the name.
+                // Each name occurs only once, as some values have a type that a reader finds by name.
                 let names = &INNER[..count];
                 self.members(names, |writer, name| {
                     writer.raw(name);
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         });
     }
 
-    /// A value that no schema describes.
+    /// A value without a schema.
     fn any(&mut self, levels: usize) {
         match self.choices.below(if levels == 0 { 5 } else { 7 }) {
             0 => self.text.push_str("null"),
@@ -307,7 +307,7 @@ impl<'a> Writer<'a> {
         self.text.push('"');
     }
 
-    /// A string with a meaning: sometimes its first letter is spelt as an escape.
+    /// A string with a meaning. Sometimes the first letter is escaped.
     fn word(&mut self, word: &str) {
         self.text.push('"');
         let mut letters = word.chars();
@@ -328,7 +328,7 @@ impl<'a> Writer<'a> {
         self.text.push('"');
     }
 
-    /// A string whose text between the quotes is given.
+    /// A string, from the JSON text between its quotes.
     fn raw(&mut self, inside: &str) {
         self.text.push('"');
         self.text.push_str(inside);
@@ -371,7 +371,7 @@ impl<'a> Writer<'a> {
         self.gap(" ");
     }
 
-    /// White space at a place where airy texts have this much.
+    /// White space. `airy` is the white space at this place in [`Spacing::Airy`].
     fn gap(&mut self, airy: &str) {
         let gap = match self.spacing {
             Spacing::Compact => "",

@@ -1,7 +1,7 @@
-//! The destination of spans and metrics: a collector, which may be dead, slow, or a stranger.
+//! The destination of spans and metrics: a collector, which may be unreachable, slow, or untrusted.
 //!
 //! Invariants: an outage is logged once, and its end once, however many attempts there are. Losses are counted. In an
-//! outage nothing is encoded between two attempts, so that it does not cost more than a collector that is there.
+//! outage nothing is encoded between two attempts, so that it does not cost more than a reachable collector.
 
 use std::error::Error;
 use std::fmt;
@@ -27,14 +27,14 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Trusts the servers that the system trusts. The environment sets the timeout.
+    /// Trusts the system's certificates. The environment sets the timeout.
     pub fn new(what: &'static str, patience: Duration) -> Result<Self, reqwest::Error> {
-        // An installed one will do.
+        // Fails if a provider is installed already, which is used then.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
             .timeout(patience)
-            // Headers may contain a password, which nobody else must get.
+            // Headers may contain a password, which must not be sent to other servers.
             .redirect(Policy::none())
             .referer(false)
             .build()?;
@@ -49,7 +49,7 @@ impl Collector {
         if !self.is_lost.swap(true, Ordering::Relaxed) {
             let what = self.what;
             tracing::warn!(
-                "{what} cannot be exported to {to}: {why}; nothing more is said until they can"
+                "{what} cannot be exported to {to}: {why}; further failures are not logged until it succeeds"
             );
         }
     }
@@ -64,7 +64,7 @@ impl Collector {
 #[async_trait]
 impl HttpClient for Collector {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-        // The rest of an address may contain a password.
+        // The rest of the URL may contain a password.
         let to = request.uri().host().unwrap_or_default().to_owned();
         let answer = self.client.send_bytes(request).await;
         match &answer {
@@ -85,22 +85,22 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> &'a dyn fmt::Display {
     last
 }
 
-/// How many spans arrived, and how many were exported.
+/// The number of received spans, and of exported ones.
 #[derive(Debug, Default)]
 pub struct Counts {
-    came: AtomicU64,
+    received: AtomicU64,
     out: AtomicU64,
 }
 
 impl Counts {
-    pub fn came(&self) {
-        self.came.fetch_add(1, Ordering::Relaxed);
+    pub fn received(&self) {
+        self.received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many were not exported.
+    /// The number of spans that were not exported.
     pub fn lost(&self) -> u64 {
         let out = self.out.load(Ordering::Relaxed);
-        self.came.load(Ordering::Relaxed).saturating_sub(out)
+        self.received.load(Ordering::Relaxed).saturating_sub(out)
     }
 }
 
@@ -116,7 +116,7 @@ struct Pause {
 }
 
 impl Pause {
-    /// The one after an attempt that failed now, twice as long as the one before it.
+    /// The pause after an attempt that failed now, twice as long as the one before it.
     fn after(before: Option<Self>, now: Instant) -> Self {
         let length = before.map_or(PAUSE, |before| (before.length * 2).min(LONGEST_PAUSE));
         Self {
@@ -131,7 +131,7 @@ impl Pause {
 pub struct Counting<E> {
     exporter: E,
     counts: Arc<Counts>,
-    /// The last pause, in an outage.
+    /// The current pause, in an outage.
     pause: Mutex<Option<Pause>>,
 }
 
@@ -150,7 +150,7 @@ impl<E: SpanExporter> SpanExporter for Counting<E> {
         let pause = || self.pause.lock().unwrap_or_else(PoisonError::into_inner);
         let before = *pause();
         if before.is_some_and(|pause| Instant::now() < pause.until) {
-            let why = "the collector was not there a moment ago";
+            let why = "the collector was unreachable a moment ago";
             return Err(OTelSdkError::InternalFailure(why.into()));
         }
         let count = batch.len() as u64;
@@ -185,25 +185,25 @@ mod tests {
 
     use super::*;
 
-    /// A collector that is not there.
+    /// An unreachable collector.
     #[derive(Debug, Default)]
-    struct Dead(Arc<AtomicU64>);
+    struct Unreachable(Arc<AtomicU64>);
 
-    impl SpanExporter for Dead {
+    impl SpanExporter for Unreachable {
         async fn export(&self, _: Vec<SpanData>) -> OTelSdkResult {
             self.0.fetch_add(1, Ordering::Relaxed);
-            Err(OTelSdkError::InternalFailure("nobody is there".into()))
+            Err(OTelSdkError::InternalFailure("unreachable".into()))
         }
     }
 
     #[test]
-    fn after_a_failed_attempt_spans_are_dropped_without_another() {
-        let dead = Dead::default();
+    fn after_a_failed_attempt_spans_are_dropped_until_the_next() {
+        let dead = Unreachable::default();
         let attempts = dead.0.clone();
         let counts = Arc::new(Counts::default());
         let counting = Counting::new(dead, counts.clone());
         for _ in 0..3 {
-            counts.came();
+            counts.received();
             let mut export = pin!(counting.export(Vec::new()));
             let done = export
                 .as_mut()
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_become_longer_up_to_a_bound() {
+    fn pauses_double_up_to_a_bound() {
         let now = Instant::now();
         let mut pause = Pause::after(None, now);
         assert_eq!(pause.until, now + PAUSE);

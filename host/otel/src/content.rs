@@ -1,8 +1,8 @@
 //! Contents of messages, if requested: of a turn, the prompt and the agent's answer; of a call, its arguments and its
 //! result.
 //!
-//! Invariants: contents arrive masked. The text of an attribute is bounded, and so is everything kept for open spans;
-//! if something is left out, the span says so.
+//! Invariants: contents are masked before they are read. The text of an attribute is bounded, and so is everything kept
+//! for open spans; if something is left out, an attribute marks that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,19 +11,19 @@ use opentelemetry::KeyValue;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::bodies::Block;
 use crate::mapping;
-use crate::said::Block;
 
 /// The longest text of an attribute, in bytes, as JSON spells it.
 const LONGEST: usize = 8 << 10;
 
-/// The maximum kept for all open spans, in bytes.
+/// The maximum length of contents kept for all open spans, in bytes.
 const MOST: usize = 16 << 20;
 
 /// The cost of a part of a message, besides its text.
 const PART: usize = 64;
 
-/// The remaining room.
+/// The remaining bytes for contents. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Room(Arc<AtomicUsize>);
 
@@ -33,7 +33,7 @@ impl Default for Room {
     }
 }
 
-/// A span's share of the room, returned when it is done.
+/// A span's share of the room, returned when it ends.
 #[derive(Debug)]
 struct Share {
     room: Room,
@@ -48,12 +48,11 @@ struct Slot<T> {
     left: usize,
 }
 
-/// A turn.
 #[derive(Debug)]
 pub struct Turn {
     share: Share,
-    told: Slot<Vec<Part>>,
-    said: Slot<Vec<Part>>,
+    input: Slot<Vec<Part>>,
+    output: Slot<Vec<Part>>,
 }
 
 /// A tool call.
@@ -64,7 +63,7 @@ pub struct Call {
     result: Slot<Option<String>>,
 }
 
-/// A part of a message, in the form of the conventions.
+/// A part of a message, as the conventions define it.
 #[derive(Debug, Serialize)]
 struct Part {
     #[serde(rename = "type")]
@@ -152,7 +151,7 @@ impl<T: Default> Default for Slot<T> {
 }
 
 impl Slot<Vec<Part>> {
-    /// Adds text; it continues the last part if that is of the same kind.
+    /// Adds text, to the last part if that is of the same kind.
     fn add(&mut self, kind: &'static str, text: &str, uri: &str, share: &mut Share) {
         let goes_on = |last: &&mut Part| last.kind == kind && uri.is_empty() && last.uri.is_empty();
         if let Some(last) = self.what.last_mut().filter(goes_on) {
@@ -201,35 +200,35 @@ impl Turn {
     pub fn new(room: &Room) -> Self {
         Self {
             share: Share::of(room),
-            told: Slot::default(),
-            said: Slot::default(),
+            input: Slot::default(),
+            output: Slot::default(),
         }
     }
 
-    /// The agent gets this.
-    pub fn told(&mut self, blocks: &[Block]) {
+    /// Adds to the prompt.
+    pub fn add_input(&mut self, blocks: &[Block]) {
         for block in blocks {
             let (kind, text, uri) = block.part();
-            self.told.add(kind, text, uri, &mut self.share);
+            self.input.add(kind, text, uri, &mut self.share);
         }
     }
 
-    /// The agent says or thinks this.
-    pub fn said(&mut self, block: &Block, is_thought: bool) {
+    /// Adds to the agent's answer or thoughts.
+    pub fn add_output(&mut self, block: &Block, is_thought: bool) {
         let (kind, text, uri) = block.part();
         let kind = match kind {
             "text" if is_thought => "reasoning",
             kind => kind,
         };
-        self.said.add(kind, text, uri, &mut self.share);
+        self.output.add(kind, text, uri, &mut self.share);
     }
 
-    /// It has ended, for this reason.
+    /// The attributes of an ended turn.
     pub fn attributes(&self, finish_reason: &str) -> impl Iterator<Item = KeyValue> {
-        let told = self.told.attribute(mapping::INPUT, "user", None);
+        let input = self.input.attribute(mapping::INPUT, "user", None);
         let reason = Some(finish_reason);
-        let said = self.said.attribute(mapping::OUTPUT, "assistant", reason);
-        told.into_iter().chain(said).chain(self.share.is_cut())
+        let output = self.output.attribute(mapping::OUTPUT, "assistant", reason);
+        input.into_iter().chain(output).chain(self.share.is_cut())
     }
 }
 
@@ -243,12 +242,12 @@ impl Call {
     }
 
     /// Sets its arguments, if present.
-    pub fn made(&mut self, arguments: Option<&RawValue>) {
+    pub fn set_arguments(&mut self, arguments: Option<&RawValue>) {
         self.arguments.set(arguments, &mut self.share);
     }
 
     /// Sets its result, if present.
-    pub fn came(&mut self, result: Option<&RawValue>) {
+    pub fn set_result(&mut self, result: Option<&RawValue>) {
         self.result.set(result, &mut self.share);
     }
 
@@ -257,8 +256,8 @@ impl Call {
             (mapping::ARGUMENTS, &self.arguments),
             (mapping::RESULT, &self.result),
         ];
-        let said = named.map(|(key, slot)| Some(KeyValue::new(key, slot.what.clone()?)));
-        said.into_iter().flatten().chain(self.share.is_cut())
+        let attributes = named.map(|(key, slot)| Some(KeyValue::new(key, slot.what.clone()?)));
+        attributes.into_iter().flatten().chain(self.share.is_cut())
     }
 }
 
@@ -275,14 +274,14 @@ mod tests {
     }
 
     #[test]
-    fn a_text_goes_on_in_one_part_and_is_cut_where_it_is_too_long() {
+    fn a_text_continues_in_one_part_and_is_cut_at_the_maximum_length() {
         let room = Room::default();
         let mut turn = Turn::new(&room);
-        turn.told(&[text("what?")]);
-        turn.said(&text("hm"), true);
-        turn.said(&text("a "), false);
-        turn.said(&text("cat"), false);
-        let said: Vec<_> = turn.attributes("end_turn").collect();
+        turn.add_input(&[text("what?")]);
+        turn.add_output(&text("hm"), true);
+        turn.add_output(&text("a "), false);
+        turn.add_output(&text("cat"), false);
+        let attributes: Vec<_> = turn.attributes("end_turn").collect();
         let expected = [
             (
                 mapping::INPUT,
@@ -293,28 +292,32 @@ mod tests {
                 r#"[{"role":"assistant","parts":[{"type":"reasoning","content":"hm"},{"type":"text","content":"a cat"}],"finish_reason":"end_turn"}]"#,
             ),
         ];
-        assert_eq!(said, expected.map(|(key, text)| KeyValue::new(key, text)));
+        assert_eq!(
+            attributes,
+            expected.map(|(key, text)| KeyValue::new(key, text))
+        );
         for _ in 0..3 {
-            turn.said(&text(&"\u{1}".repeat(LONGEST / 12)), false);
+            turn.add_output(&text(&"\u{1}".repeat(LONGEST / 12)), false);
         }
-        let said: Vec<_> = turn.attributes("end_turn").collect();
-        assert!(said.contains(&KeyValue::new(mapping::CUT, true)));
+        let attributes: Vec<_> = turn.attributes("end_turn").collect();
+        assert!(attributes.contains(&KeyValue::new(mapping::CUT, true)));
         assert!(
-            said.iter()
-                .all(|said| said.value.as_str().len() <= LONGEST + 2 * PART)
+            attributes
+                .iter()
+                .all(|attributes| attributes.value.as_str().len() <= LONGEST + 2 * PART)
         );
         drop(turn);
         assert_eq!(left(&room), MOST);
     }
 
     #[test]
-    fn what_takes_the_place_of_something_takes_its_room() {
+    fn a_replacement_uses_the_room_of_the_replaced_text() {
         let room = Room::default();
         let mut call = Call::new(&room);
         let long = RawValue::from_string(format!("\"{}\"", "x".repeat(LONGEST))).unwrap();
         for _ in 0..10 {
-            call.made(Some(&long));
-            call.came(Some(&long));
+            call.set_arguments(Some(&long));
+            call.set_result(Some(&long));
         }
         assert_eq!(left(&room), MOST - 2 * LONGEST);
         drop(call);
@@ -322,13 +325,13 @@ mod tests {
     }
 
     #[test]
-    fn all_spans_together_keep_no_more_than_there_is_room_for() {
+    fn the_contents_of_all_spans_are_bounded_together() {
         let room = Room::default();
         let long = "x".repeat(LONGEST);
         let turns: Vec<_> = (0..2 * MOST / LONGEST)
             .map(|_| {
                 let mut turn = Turn::new(&room);
-                turn.told(&[text(&long)]);
+                turn.add_input(&[text(&long)]);
                 turn
             })
             .collect();

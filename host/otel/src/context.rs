@@ -1,20 +1,20 @@
-//! The trace of a span: the one that a request names, otherwise one of its own.
+//! The trace context of a span: the one in a request's `_meta`, otherwise a new one.
 
 use std::str::FromStr;
 
-use crate::said::Meta;
+use crate::bodies::Meta;
 use opentelemetry::trace::{SpanContext, SpanId, TraceFlags, TraceId, TraceState};
 
 /// The lengths of the parts of `traceparent`, in its only version.
 const PARTS: [usize; 4] = [2, 32, 16, 2];
 
-/// The longest `tracestate` that is passed on, in bytes.
+/// The maximum length of a `tracestate`, in bytes. A longer one is dropped.
 const LONGEST: usize = 512;
 
-/// The trace that a request names, if valid (W3C Trace Context).
+/// The trace context of a request, if valid (W3C Trace Context).
 pub fn remote(meta: &Meta) -> Option<SpanContext> {
     let parts: Vec<&str> = meta.traceparent.split('-').collect();
-    // Later versions may have more.
+    // Later versions may have more parts.
     let lengths = parts.iter().map(|part| part.len());
     let is_whole = parts.len() >= PARTS.len() && lengths.zip(PARTS).all(|(is, be)| is == be);
     let is_known = is_whole && parts[0] != "ff" && (parts[0] != "00" || parts.len() == PARTS.len());
@@ -67,13 +67,13 @@ mod tests {
     }
 
     #[test]
-    fn a_parent_is_taken_only_if_it_makes_sense() {
+    fn a_parent_is_used_only_if_it_is_valid() {
         let good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
         let context = parse(good).unwrap();
         assert!(context.is_remote() && context.is_sampled());
         assert_eq!(context.trace_state().header(), "vendor=1");
         assert!(!parse(&good.replace("-01", "-00")).unwrap().is_sampled());
-        // Of a later version, the known parts are used.
+        // The known parts of a later version are used.
         assert!(parse(&format!("{}-more", good.replacen("00", "01", 1))).is_some());
         for bad in [
             "",

@@ -1,5 +1,5 @@
-//! Exports the trace of a running chain with the OpenTelemetry SDK: its queues are bounded, and its threads talk to
-//! the collector.
+//! Exports the trace of a running chain with the OpenTelemetry SDK: its queues are bounded, and its threads send to the
+//! collector.
 
 use std::io;
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use crate::metrics::Metrics;
 use crate::settings::{METRICS, Settings, Signal, TRACES};
 use crate::spans::Spans;
 
-/// How long to wait for the collector at the end.
+/// Timeout of the last export, at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long to wait for it otherwise, unless the environment sets a timeout.
+/// Timeout of an export, unless the environment sets one.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Why nothing is exported.
 #[derive(Debug, thiserror::Error)]
 pub enum OtelError {
-    /// The environment asks for something impossible.
+    /// The settings in the environment are invalid.
     #[error(
-        "the exporter for OpenTelemetry cannot begin: {0}; see the variables OTEL_EXPORTER_OTLP_…"
+        "the exporter for OpenTelemetry cannot start: {0}; see the variables OTEL_EXPORTER_OTLP_…"
     )]
     Exporter(#[from] ExporterBuildError),
-    /// There is no client for HTTP.
-    #[error("the exporter for OpenTelemetry cannot begin: {0}")]
+    /// The HTTP client cannot be created.
+    #[error("the exporter for OpenTelemetry cannot start: {0}")]
     Http(#[from] reqwest::Error),
 }
 
@@ -81,7 +81,7 @@ impl Otel {
         self.hand_over();
         let (traces, metrics) = (self.traces.take(), self.metrics.take());
         let (done, is_done) = channel();
-        // Neither has a timeout of its own.
+        // Neither has its own timeout.
         let end = [
             traces.map(|traces| {
                 Box::new(move || traces.shutdown_with_timeout(PATIENCE))
@@ -98,12 +98,12 @@ impl Otel {
             });
         }
         drop(done);
-        // An error means that all are done.
+        // The sender is dropped when all are done, which is an error here.
         let _: Result<(), _> = is_done.recv_timeout(PATIENCE);
         let lost = self.counts.lost();
         if lost > 0 {
             tracing::warn!(
-                "{lost} spans did not get to the collector: it was not there, or was too slow for the queue, which \
+                "{lost} spans were not exported: the collector was unreachable, or too slow for the queue, which \
                  OTEL_BSP_MAX_QUEUE_SIZE makes longer"
             );
         }
@@ -113,7 +113,7 @@ impl Otel {
         let (done, usages) = (self.spans.done(), self.spans.usages());
         if let Some(traces) = &self.traces {
             for span in done {
-                self.counts.came();
+                self.counts.received();
                 traces.on_end(span);
             }
         }
@@ -183,17 +183,18 @@ fn metrics(
 
 /// The protocol. The exporter would default to JSON.
 fn protocol(signal: &Signal) -> Protocol {
-    match signal.is_json() {
-        true => Protocol::HttpJson,
-        false => Protocol::HttpBinary,
+    if signal.is_json() {
+        Protocol::HttpJson
+    } else {
+        Protocol::HttpBinary
     }
 }
 
 /// The timeout of an attempt. The exporter uses the same variable for all attempts together.
 fn timeout(signal: &Signal) -> Duration {
     let names = [signal.timeout, "OTEL_EXPORTER_OTLP_TIMEOUT"];
-    let said = names
+    let millis = names
         .iter()
         .find_map(|name| std::env::var(name).ok()?.trim().parse().ok());
-    said.map_or(TIMEOUT, Duration::from_millis)
+    millis.map_or(TIMEOUT, Duration::from_millis)
 }

@@ -1,9 +1,9 @@
-//! A chain for OpenTelemetry: spans and metrics, made of the lines of its trace.
+//! Spans and metrics for OpenTelemetry, from the lines of a chain's trace.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `mapping` | all names: the semantic conventions, and the parts of a message that may be exported |
-//! | `said` | the parts of message bodies that are read |
+//! | `bodies` | the parts of message bodies that are read |
 //! | `context` | the trace of a span |
 //! | `content` | contents of messages, if requested |
 //! | `spans` | turns lines into spans |
@@ -13,14 +13,15 @@
 //! | `memory` | the memory of proxies |
 //! | `settings` | settings from the environment |
 //! | `collector` | the destination of spans and metrics, and losses |
-//! | `export` | all of that, for a running chain |
+//! | `export` | exports a running chain |
 //!
 //! Invariants: unless requested, no text written by a user, an agent or a tool is in a span or a metric, only names,
-//! ids, numbers, and words of protocols. The same lines give the same ids. Memory is bounded, whatever the lines
+//! ids, numbers, and protocol constants. The same lines give the same ids. Memory is bounded, whatever the lines
 //! contain.
 
 #![forbid(unsafe_code)]
 
+mod bodies;
 mod collector;
 mod content;
 mod context;
@@ -29,7 +30,6 @@ mod mapping;
 mod memory;
 mod metrics;
 mod requests;
-mod said;
 mod settings;
 mod span;
 mod spans;
@@ -42,9 +42,9 @@ use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
 use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
 use opentelemetry_sdk::Resource;
 
+pub use bodies::needed;
 pub use export::{Otel, OtelError};
 pub use memory::MemoryOf;
-pub use said::needed;
 pub use settings::{CAPTURE, HOPS, Settings};
 
 /// Writes the spans of a trace as OTLP/JSON: one `ExportTraceServiceRequest`.

@@ -1,12 +1,12 @@
 //! The names of spans and metrics, and the parts of messages that they may contain.
 //!
-//! `gen_ai.*` and `mcp.*` are those of the [semantic conventions for generative AI][genai], which are in development and
-//! have no release yet: spans as of its commit `002c8a6ea1c8`, MCP as of `5c50d346f1c9`, metrics as of `004902b8cb70`,
-//! the last before counters replaced `gen_ai.client.token.usage`. `error.type`, `rpc.response.status_code`,
-//! `jsonrpc.request.id` and `enduser.id` are those of the general conventions. `acp.*` are ours: there are none for the
+//! `gen_ai.*` and `mcp.*` are from the [semantic conventions for generative AI][genai], which are in development and
+//! have no release yet: spans as of commit `002c8a6ea1c8`, MCP as of `5c50d346f1c9`, metrics as of `004902b8cb70`, the
+//! last before counters replaced `gen_ai.client.token.usage`. `error.type`, `rpc.response.status_code`,
+//! `jsonrpc.request.id` and `enduser.id` are from the general conventions. `acp.*` are ours: there are none for the
 //! Agent Client Protocol.
 //!
-//! `gen_ai.provider.name`, which these require, is omitted: the protocol does not say which models an agent uses.
+//! `gen_ai.provider.name`, which these require, is omitted: the protocol does not report which models an agent uses.
 //!
 //! [genai]: https://github.com/open-telemetry/semantic-conventions-genai
 
@@ -38,7 +38,7 @@ pub const STATUS_CODE: &str = "rpc.response.status_code";
 pub const ERROR_TYPE: &str = "error.type";
 pub const USER: &str = "enduser.id";
 
-/// Attributes of ours.
+/// Our own attributes.
 pub const CONNECTION: &str = "acp.connection.id";
 pub const ROLE: &str = "acp.role";
 pub const PROXIES: &str = "acp.proxies";
@@ -85,7 +85,7 @@ pub const SERVICE: &str = "acp-chain";
 /// The name of an error without a code.
 pub const TOOL_ERROR: &str = "tool_error";
 
-/// Longer names are left out.
+/// The maximum length of a name, in bytes. Longer ones are left out.
 const LONGEST: usize = 128;
 
 /// The instrumentation scope.
@@ -95,7 +95,7 @@ pub fn scope() -> InstrumentationScope {
         .build()
 }
 
-/// What runs.
+/// The resource: this program and its version.
 pub fn resource() -> [KeyValue; 2] {
     [
         KeyValue::new("service.name", SERVICE),
@@ -103,13 +103,13 @@ pub fn resource() -> [KeyValue; 2] {
     ]
 }
 
-/// A name or an id from a message, if it may be exported: its author could have put a sentence there.
+/// A name or an id from a message, if it may be exported: without spaces, since it could contain a sentence.
 pub fn identifier(text: &str) -> Option<&str> {
     let may_be = |char: char| char.is_ascii_alphanumeric() || "-_.:/@$+=#".contains(char);
     (!text.is_empty() && text.len() <= LONGEST && text.chars().all(may_be)).then_some(text)
 }
 
-/// The kind of a tool: only the protocol's words.
+/// The kind of a tool, one of the protocol's constants.
 pub fn tool_kind(kind: Option<&str>) -> &'static str {
     one_of(
         kind,
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_leave() {
+    fn only_names_are_exported() {
         for name in [
             "sess_1f-3a",
             "tools/call",

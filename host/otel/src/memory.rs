@@ -1,11 +1,11 @@
-//! The memory of proxies: that of components is in lines, that of programs is read on export.
+//! The memory of proxies: components' memory is in lines, programs' memory is read on export.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use acp_chain_trace::{Line, State};
 
-/// How many connections are remembered, and how many proxies of each.
+/// The maximum number of connections, and of proxies of each.
 const MOST: usize = 1000;
 
 /// Returns the memory of process groups, by the ids of their leaders, in bytes.
@@ -26,7 +26,7 @@ impl Memories {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes in a line about the state of a proxy, or the end of a connection.
+    /// Handles a line about the state of a proxy, or the end of a connection.
     pub fn take(&self, line: &Line) {
         if line.is_end() {
             self.lock().remove(&line.connection);
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_name_has_the_memory_of_all_that_run_under_it() {
+    fn each_name_has_the_memory_of_all_proxies_with_it() {
         let memories = Memories::default();
         let take = |text: &str| memories.take(&serde_json::from_str(text).unwrap());
         for connection in ["x", "y"] {

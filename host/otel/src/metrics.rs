@@ -6,17 +6,17 @@ use acp_chain_trace::{Decision, Line, State};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Histogram, Meter};
 
+use crate::bodies::{self, Usage, is_proxy};
 use crate::mapping::{self, identifier};
 use crate::memory::{Memories, MemoryOf};
 use crate::requests::Agent;
-use crate::said::{self, Usage, is_proxy};
 
-/// Proxies answer within microseconds, and the slowest within minutes.
+/// The boundaries of durations, in seconds: proxies take from microseconds to minutes.
 const SECONDS: [f64; 12] = [
     0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.01, 0.05, 0.25, 1.0, 10.0, 60.0,
 ];
 
-/// The boundaries that the conventions name for tokens.
+/// The conventions' boundaries for tokens.
 const TOKENS: [f64; 14] = [
     1.0,
     4.0,
@@ -34,7 +34,7 @@ const TOKENS: [f64; 14] = [
     67_108_864.0,
 ];
 
-/// How many connections are remembered, and how many proxies of each.
+/// The maximum number of connections, and of proxies of each.
 const MOST: usize = 1000;
 
 #[derive(Debug)]
@@ -72,10 +72,10 @@ impl Metrics {
             .with_boundaries(TOKENS.to_vec());
         let memories = Memories::default();
         let seen = memories.clone();
-        // It is called as long as the meter exists.
+        // The callback is called as long as the meter exists.
         let _ = meter
             .i64_observable_up_down_counter(mapping::MEMORY)
-            .with_description("Memory that proxies have")
+            .with_description("Memory of proxies")
             .with_unit("By")
             .with_callback(move |observer| {
                 for (name, memory) in seen.by_proxy(memory_of) {
@@ -87,8 +87,8 @@ impl Metrics {
             .build();
         Self {
             memories,
-            messages: counter(mapping::MESSAGES, "Messages that came to a proxy"),
-            decisions: counter(mapping::DECISIONS, "What proxies decided about them"),
+            messages: counter(mapping::MESSAGES, "Messages received by a proxy"),
+            decisions: counter(mapping::DECISIONS, "Decisions of proxies about messages"),
             worked: seconds(
                 mapping::DURATION,
                 "How long a proxy worked until it decided",
@@ -98,14 +98,14 @@ impl Metrics {
                 mapping::FAILURES,
                 "Messages that a proxy could not decide about, or held for too long",
             ),
-            restarts: counter(mapping::RESTART_COUNT, "How often a proxy was restarted"),
-            denials: counter(mapping::DENIALS, "What a proxy did that it had no right to"),
+            restarts: counter(mapping::RESTART_COUNT, "Number of restarts of a proxy"),
+            denials: counter(mapping::DENIALS, "Calls of a proxy that were denied"),
             tokens: tokens.build(),
             counted: HashMap::new(),
         }
     }
 
-    /// Takes in a line.
+    /// Handles a line.
     pub fn take(&mut self, line: &Line) {
         self.memories.take(line);
         if line.is_end() {
@@ -130,7 +130,7 @@ impl Metrics {
             self.decided(line, proxy, decision);
             return;
         }
-        for (denial, count) in said::denials(line) {
+        for (denial, count) in bodies::denials(line) {
             let denial = KeyValue::new(mapping::DENIAL, denial);
             self.denials.add(count, &[proxy.clone(), denial]);
         }
@@ -171,7 +171,7 @@ impl Metrics {
         }
     }
 
-    /// An agent has used tokens in a turn.
+    /// Records the tokens of a turn.
     pub fn used(&self, usage: &Usage, agent: &Agent) {
         let counts = [("input", usage.input), ("output", usage.output)];
         for (kind, count) in counts {

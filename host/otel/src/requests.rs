@@ -10,20 +10,20 @@ use opentelemetry::trace::{SpanContext, SpanKind, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
+use crate::bodies::{self, Usage, meta, read};
 use crate::content::{Call, Room, Turn};
 use crate::context::remote;
 use crate::mapping::{self, identifier};
-use crate::said::{self, Usage, meta, read};
 use crate::span::{end, list, names, with};
 
-/// The agent, as it calls itself.
+/// The agent's name and version, from its answer to `initialize`.
 #[derive(Clone, Debug, Default)]
 pub struct Agent {
     pub name: Option<String>,
     pub version: Option<String>,
 }
 
-/// What a request is about.
+/// The subject of a request.
 #[derive(Debug)]
 pub enum About {
     Turn,
@@ -34,7 +34,7 @@ pub enum About {
     Mcp,
 }
 
-/// Its contents, if exported.
+/// The contents of a request, if exported.
 #[derive(Debug)]
 pub enum Content {
     Turn(Turn),
@@ -42,14 +42,14 @@ pub enum Content {
 }
 
 /// The properties of a new request.
-pub struct Asked {
+pub struct NewRequest {
     pub about: About,
     pub name: String,
     pub kind: SpanKind,
     pub attributes: Vec<KeyValue>,
-    /// The parent span that it names.
+    /// The parent span in the request's `_meta`.
     pub remote: Option<SpanContext>,
-    /// Its tool call.
+    /// The id of its tool call.
     pub tool: Option<String>,
 }
 
@@ -59,10 +59,10 @@ pub struct Request {
     pub asker: String,
     pub session: Option<String>,
     pub about: About,
-    /// Whether somebody has answered: later lines are changed versions of that.
+    /// Whether it is answered. Later lines have changed versions of the answer.
     pub is_answered: bool,
     pub content: Option<Content>,
-    /// Why a turn ended.
+    /// The stop reason of a turn.
     pub stop: Option<String>,
     pub span: SpanData,
 }
@@ -73,10 +73,10 @@ impl Content {
         match about {
             About::Turn => Some(Self::Turn(Turn::new(room))),
             About::Mcp => {
-                let call: said::Mcp = read(Some(params));
-                let named: said::Named = read(call.params);
+                let call: bodies::Mcp = read(Some(params));
+                let named: bodies::CallParams = read(call.params);
                 let mut content = Call::new(room);
-                content.made(named.arguments);
+                content.set_arguments(named.arguments);
                 Some(Self::Call(content))
             }
             About::Permission { .. } => None,
@@ -84,14 +84,14 @@ impl Content {
     }
 }
 
-impl Asked {
+impl NewRequest {
     /// `None` for a request without a span.
     pub fn read(line: &Line, params: &RawValue, agent: &Agent) -> Option<Self> {
         let remote = meta(params).as_ref().and_then(remote);
         match line.method.as_deref()? {
             PROMPT => Some(Self::turn(agent, remote)),
             PERMISSION => Some(Self::permission(params, remote)),
-            // The host passes a call on as its own, which has no sender's id.
+            // The host forwards a call as its own request, which has no sender's id.
             "mcp/message" => Self::mcp(params, line.id.as_deref()?, remote),
             _ => None,
         }
@@ -113,10 +113,10 @@ impl Asked {
     }
 
     fn permission(params: &RawValue, remote: Option<SpanContext>) -> Self {
-        let asked: said::Asked = read(Some(params));
+        let asked: bodies::PermissionRequest = read(Some(params));
         Self {
             about: About::Permission {
-                choices: said::choices(&asked),
+                choices: bodies::choices(&asked),
                 outcome: None,
             },
             name: mapping::PERMISSION.to_owned(),
@@ -128,9 +128,9 @@ impl Asked {
     }
 
     fn mcp(params: &RawValue, id: &RawValue, remote: Option<SpanContext>) -> Option<Self> {
-        let call: said::Mcp = read(Some(params));
+        let call: bodies::Mcp = read(Some(params));
         let method = identifier(&call.method)?;
-        let named: said::Named = read(call.params);
+        let named: bodies::CallParams = read(call.params);
         let target = identifier(&named.name);
         let (tool, prompt) = match method {
             "tools/call" => (target, None),
@@ -151,7 +151,7 @@ impl Asked {
                 (mapping::OPERATION, operation),
                 (mapping::REQUEST_ID, Some(id.get().trim_matches('"'))),
             ]),
-            // MCP's own `_meta` is the caller's, the outer one the carrier's.
+            // MCP's own `_meta` is from the caller of the tool, the outer one from the sender of `mcp/message`.
             remote: inner.as_ref().and_then(crate::context::remote).or(remote),
             tool: None,
         })
@@ -159,22 +159,22 @@ impl Asked {
 }
 
 impl Request {
-    /// It has reached the agent.
-    pub fn told(&mut self, params: &RawValue) {
+    /// Adds the prompt of a turn, when the agent receives it.
+    pub fn reached_agent(&mut self, params: &RawValue) {
         if let Some(Content::Turn(turn)) = &mut self.content {
-            let said: said::Prompt = read(Some(params));
-            turn.told(&said.prompt);
+            let body: bodies::Prompt = read(Some(params));
+            turn.add_input(&body.prompt);
         }
     }
 
-    /// The agent says something in the turn.
-    pub fn said(&mut self, chunk: &said::Chunk) {
+    /// Adds the agent's output to the turn.
+    pub fn add_chunk(&mut self, chunk: &bodies::Chunk) {
         if let Some(Content::Turn(turn)) = &mut self.content {
-            turn.said(&chunk.content, chunk.is_thought());
+            turn.add_output(&chunk.content, chunk.is_thought());
         }
     }
 
-    /// It has ended.
+    /// Ends the request's span.
     pub fn end(mut self, at: SystemTime) -> SpanData {
         let attributes = &mut self.span.attributes;
         match &self.content {
@@ -187,12 +187,12 @@ impl Request {
         end(self.span, at)
     }
 
-    /// Somebody answers, or changes an answer. Returns the usage of a turn.
+    /// Handles an answer, or a changed version of it. Returns the usage of a turn.
     pub fn answer(&mut self, line: &Line, from: &str) -> Option<Usage> {
         let is_first = !std::mem::replace(&mut self.is_answered, true);
         if let About::Permission { choices, outcome } = &mut self.about {
             let chosen = chosen(line, choices);
-            // Whoever changes the answer has decided.
+            // The part that changes the outcome has decided.
             if is_first || chosen != *outcome {
                 *outcome = chosen;
                 let decided = [mapping::OUTCOME, mapping::DECIDER];
@@ -206,7 +206,7 @@ impl Request {
             return None;
         }
         if line.error.is_some() {
-            let failed: said::Failed = read(line.error.as_deref());
+            let failed: bodies::RpcError = read(line.error.as_deref());
             let code = failed.code.to_string();
             self.fail(&code);
             self.span
@@ -215,19 +215,19 @@ impl Request {
         }
         match self.about {
             About::Turn => {
-                let said: said::Prompted = read(line.result.as_deref());
-                self.stop(&said.stop);
-                let used = said.usage.iter().flat_map(used);
+                let body: bodies::PromptResult = read(line.result.as_deref());
+                self.stop(&body.stop);
+                let used = body.usage.iter().flat_map(used);
                 self.span.attributes.extend(used);
-                return said.usage;
+                return body.usage;
             }
             About::Mcp => {
-                let said: said::McpAnswered = read(line.result.as_deref());
-                if said.is_error {
+                let body: bodies::McpResult = read(line.result.as_deref());
+                if body.is_error {
                     self.fail(mapping::TOOL_ERROR);
                 }
                 if let Some(Content::Call(call)) = &mut self.content {
-                    call.came(line.result.as_deref());
+                    call.set_result(line.result.as_deref());
                 }
                 let about = [(mapping::PROVIDER, Some(from))];
                 self.span.attributes.extend(names(&about));
@@ -237,7 +237,7 @@ impl Request {
         None
     }
 
-    /// A turn ends for this reason.
+    /// Sets the stop reason of a turn.
     pub fn stop(&mut self, reason: &str) {
         self.stop = identifier(reason).map(str::to_owned);
         if self.stop.is_some() {
@@ -246,7 +246,7 @@ impl Request {
         }
     }
 
-    /// The text of an error may be anything: only its code is exported.
+    /// Records an error. Only its code is exported, since its text may contain anything.
     fn fail(&mut self, code: &str) {
         self.span.status = Status::error("");
         let code = KeyValue::new(mapping::ERROR_TYPE, code.to_owned());
@@ -255,9 +255,9 @@ impl Request {
 }
 
 fn chosen(line: &Line, choices: &HashMap<String, &'static str>) -> Option<&'static str> {
-    let said: said::Answered = read(line.result.as_deref());
-    match &*said.outcome.outcome {
-        "selected" => choices.get(&*said.outcome.option).copied(),
+    let body: bodies::PermissionResponse = read(line.result.as_deref());
+    match &*body.outcome.outcome {
+        "selected" => choices.get(&*body.outcome.option).copied(),
         "cancelled" => Some("cancelled"),
         _ => None,
     }

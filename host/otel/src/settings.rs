@@ -3,10 +3,10 @@
 //! Nothing is exported unless one of them names an endpoint or an exporter. The SDK and its exporter read endpoints,
 //! headers, timeouts, compression, the resource, and the batching of spans.
 
-/// Whether to make spans for each decision of a proxy, too.
+/// The variable that enables spans for each decision of a proxy.
 pub const HOPS: &str = "ACP_CHAIN_OTEL_HOPS";
 
-/// Whether to export the content of messages.
+/// The variable that enables the content of messages.
 pub const CAPTURE: &str = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT";
 
 /// The supported protocols.
@@ -39,13 +39,13 @@ pub(crate) const METRICS: Signal = Signal {
 
 /// The exported signals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[allow(clippy::struct_excessive_bools, reason = "each is asked for by itself")]
+#[allow(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Settings {
     /// Spans are exported.
     pub traces: bool,
     /// Metrics are exported.
     pub metrics: bool,
-    /// A span for each decision, too.
+    /// Each decision of a proxy has a span.
     pub hops: bool,
     /// Spans have the content of messages, without secrets.
     pub content: bool,
@@ -54,7 +54,7 @@ pub struct Settings {
 }
 
 impl Signal {
-    /// Whether it is exported as JSON, and not as protobuf.
+    /// Whether the signal is exported as JSON instead of protobuf.
     pub fn is_json(&self) -> bool {
         let names = [self.protocol, "OTEL_EXPORTER_OTLP_PROTOCOL"];
         let said = |name: &&str| {
@@ -92,14 +92,14 @@ impl Settings {
         settings
     }
 
-    /// Whether content is requested, in the terms of the conventions.
+    /// Whether content is requested, as the conventions define it.
     fn captures(&mut self, variable: &impl Fn(&str) -> Option<String>) -> bool {
         let Some(asked) = variable(CAPTURE) else {
             return false;
         };
-        let (is_asked, but) = match &*asked.trim().to_ascii_lowercase() {
+        let (is_enabled, but) = match &*asked.trim().to_ascii_lowercase() {
             "true" | "1" | "span_only" => (true, None),
-            "span_and_event" => (true, Some("it is in spans alone")),
+            "span_and_event" => (true, Some("it is only in spans")),
             "event_only" => (false, Some("set it to SPAN_ONLY")),
             "false" | "0" | "no_content" => (false, None),
             _ => (false, Some("set it to SPAN_ONLY, or to NO_CONTENT")),
@@ -109,18 +109,18 @@ impl Settings {
                 "{CAPTURE} is {asked:?}, and acp-chain has no events with the content of messages: {but}"
             ));
         }
-        is_asked
+        is_enabled
     }
 
     /// Whether anything is exported.
     #[must_use]
-    pub fn is_asked(&self) -> bool {
+    pub fn is_enabled(&self) -> bool {
         self.traces || self.metrics
     }
 
     /// Whether a signal is requested, and possible.
     fn exports(&mut self, signal: &Signal, variable: &impl Fn(&str) -> Option<String>) -> bool {
-        let is_asked = match variable(signal.exporter) {
+        let is_enabled = match variable(signal.exporter) {
             Some(named) => {
                 let named: Vec<_> = named.split(',').map(str::trim).collect();
                 let others = named.iter().filter(|name| !["otlp", "none"].contains(name));
@@ -128,7 +128,7 @@ impl Settings {
                 if !others.is_empty() {
                     let (exporter, others) = (signal.exporter, others.join(", "));
                     self.warnings.push(format!(
-                        "{exporter} names {others}, which acp-chain does not know: it knows `otlp` and `none`"
+                        "{exporter} names {others}, which acp-chain does not support; it supports `otlp` and `none`"
                     ));
                 }
                 named.contains(&"otlp")
@@ -144,15 +144,15 @@ impl Settings {
             .find_map(|name| variable(name).map(|value| (name, value)));
         let protocol = protocol.filter(|(_, value)| !PROTOCOLS.contains(&value.trim()));
         match protocol {
-            Some((name, value)) if is_asked => {
+            Some((name, value)) if is_enabled => {
                 self.warnings.push(format!(
-                    "{name} is {value:?}, which acp-chain does not speak, so there are no {}: set it to `http/protobuf` \
+                    "{name} is {value:?}, which acp-chain does not support, so there are no {}: set it to `http/protobuf` \
                      or `http/json`, and the endpoint to the collector's port for HTTP, which is 4318 as a rule",
                     signal.what
                 ));
                 false
             }
-            _ => is_asked,
+            _ => is_enabled,
         }
     }
 }
@@ -171,7 +171,7 @@ mod tests {
     const ENDPOINT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318");
 
     #[test]
-    fn nothing_is_exported_unless_it_is_asked_for() {
+    fn nothing_is_exported_unless_enabled() {
         for none in [
             &[][..],
             &[
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn each_signal_is_asked_for_by_itself() {
+    fn each_signal_is_enabled_separately() {
         let both = of(&[ENDPOINT]);
         assert!(both.traces && both.metrics && !both.hops);
         let traces = of(&[("OTEL_TRACES_EXPORTER", "otlp"), (HOPS, "1")]);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_exported_only_by_the_words_that_ask_for_spans_with_it() {
+    fn content_is_exported_only_if_enabled_for_spans() {
         for (asked, has_content, is_warned) in [
             ("true", true, false),
             ("Span_Only", true, false),
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_exported_is_told_with_what_can() {
+    fn unsupported_settings_are_reported_with_the_supported_ones() {
         let grpc = of(&[
             ENDPOINT,
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),

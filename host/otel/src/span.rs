@@ -8,7 +8,7 @@ use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
 
 use crate::mapping::{self, identifier};
 
-/// A span that begins, below another.
+/// Begins a span, as a child of another.
 pub fn begin(
     name: String,
     context: SpanContext,

@@ -1,7 +1,7 @@
 //! Turns lines of traces into spans: turns, tool calls, permissions and MCP calls, with problems as events on them.
 //!
-//! A span is done when its subject is, or when its connection ends. The number of open spans is bounded, and each
-//! connection has its share: past it, its own oldest is dropped. Nothing is kept of an ended connection.
+//! A span ends with its subject, or with its connection. The number of open spans is bounded, with an equal share for
+//! each connection, which drops its oldest span past that. Nothing is kept of an ended connection.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
@@ -13,17 +13,17 @@ use opentelemetry::trace::{Event, SpanContext, Status};
 use opentelemetry_sdk::trace::SpanData;
 use serde_json::value::RawValue;
 
+use crate::bodies::{self, Usage, read};
 use crate::content::{Call, Room};
 use crate::context::{child, root};
 use crate::mapping::{self, identifier};
-use crate::requests::{About, Agent, Asked, Content, Request};
-use crate::said::{self, Usage, read};
+use crate::requests::{About, Agent, Content, NewRequest, Request};
 use crate::span::{begin, end, list, names, with};
 
-/// How many may be open, of each kind. Connections share them.
+/// The maximum number of open spans of each kind, for all connections together.
 const MOST: usize = 10_000;
 
-/// How many events a span has; the others are counted.
+/// The maximum number of events of a span. Further ones are only counted.
 const MOST_EVENTS: usize = 128;
 
 /// Makes spans of lines.
@@ -41,20 +41,19 @@ pub struct Spans {
 #[derive(Debug)]
 struct Connection {
     ids: Ids,
-    /// Its id and its user.
     about: Vec<KeyValue>,
-    /// Whether the chain is a proxy of another, which then has the turns.
+    /// Whether the chain is a proxy of another chain, which then has the spans of turns.
     is_inner: bool,
     span: SpanData,
     agent: Agent,
-    /// The turns that go on after their prompts are answered.
+    /// The turns that continue after their prompts are answered.
     running: Turns<String, ()>,
-    /// By their numbers, so that the first is the oldest.
+    /// Open requests by their numbers: the first is the oldest.
     requests: BTreeMap<u64, Request>,
     /// The request of each session's turn.
     turns: HashMap<String, u64>,
     tools: HashMap<Key, Tool>,
-    /// The same by their numbers, so that the first is the oldest.
+    /// The keys of tool calls by their numbers: the first is the oldest.
     ages: BTreeMap<u64, Key>,
     /// The number of the last tool call.
     called: u64,
@@ -79,7 +78,7 @@ struct Tool {
 }
 
 impl Spans {
-    /// Optionally with a span for each decision of a proxy, and with contents.
+    /// With `hops`, each decision of a proxy has a span; with `content`, spans have contents.
     pub fn with(hops: bool, content: bool) -> Self {
         Self {
             hops,
@@ -99,7 +98,7 @@ impl Spans {
         }
         if !self.connections.contains_key(&line.connection) {
             if line.dropped.is_some() {
-                // It has ended, or is not its own.
+                // The connection has ended, or has no beginning in this trace.
                 return;
             }
             if self.connections.len() >= MOST {
@@ -133,18 +132,18 @@ impl Spans {
                 Decision::Expire => mapping::EXPIRED,
                 _ => return,
             };
-            // The reason is a sentence, which may contain anything.
+            // The reason is left out: its text may contain anything.
             let about = [
                 (mapping::PROXY, Some(proxy)),
                 (mapping::METHOD, line.method.as_deref()),
             ];
-            connection.happen(line, name, names(&about));
+            connection.add_event(line, name, names(&about));
         } else {
-            connection.happen_to_proxy(line);
+            connection.proxy_event(line);
         }
     }
 
-    /// Ends the connection that has been silent for longest: its end may have been lost.
+    /// Ends the connection without events for the longest time: its last line may have been lost.
     fn end_most_silent(&mut self) {
         let all = self.connections.iter();
         let silent = all.min_by_key(|(_, connection)| connection.last);
@@ -154,14 +153,14 @@ impl Spans {
             .extend(ended.into_iter().flat_map(Connection::end));
     }
 
-    /// The end: all open spans are done.
+    /// Ends all open spans.
     pub fn end(&mut self) {
         for (_, connection) in self.connections.drain() {
             self.done.extend(connection.end());
         }
     }
 
-    /// Takes the spans that are done.
+    /// Returns the ended spans, once.
     pub fn done(&mut self) -> Vec<SpanData> {
         let mut done = std::mem::take(&mut self.done);
         // The initiator of the trace decides whether it is sampled.
@@ -169,7 +168,7 @@ impl Spans {
         done
     }
 
-    /// Takes the usages of agents.
+    /// Returns the usages of agents, once.
     pub fn usages(&mut self) -> Vec<(Usage, Agent)> {
         std::mem::take(&mut self.usages)
     }
@@ -219,7 +218,7 @@ impl Connection {
         }
     }
 
-    /// A request is sent, perhaps on one of several legs. At most `most` may be open.
+    /// Handles a request, on any of its hops. At most `most` may be open.
     fn ask(&mut self, line: &Line, from: &str, to: &str, most: usize) {
         let (Some(number), Some(params)) = (line.request, &line.params) else {
             return;
@@ -230,13 +229,13 @@ impl Connection {
         if to == "agent"
             && let Some(request) = self.requests.get_mut(&number)
         {
-            request.told(params);
+            request.reached_agent(params);
         }
     }
 
     fn open(&mut self, line: &Line, number: u64, params: &RawValue, from: &str, most: usize) {
         let id = number.to_string();
-        let Some(asked) = Asked::read(line, params, &self.agent) else {
+        let Some(asked) = NewRequest::read(line, params, &self.agent) else {
             return;
         };
         let session = line.session.as_deref();
@@ -301,7 +300,7 @@ impl Connection {
         }
     }
 
-    /// An answer is sent, perhaps on one of several legs.
+    /// Handles an answer, on any of its hops.
     fn answer(
         &mut self,
         line: &Line,
@@ -310,11 +309,11 @@ impl Connection {
         usages: &mut Vec<(Usage, Agent)>,
     ) -> Vec<SpanData> {
         if line.method.as_deref() == Some("initialize") && from == "agent" {
-            let said: said::Initialized = read(line.result.as_deref());
-            self.running.agree(said.version.unwrap_or(1));
+            let body: bodies::Initialized = read(line.result.as_deref());
+            self.running.agree(body.version.unwrap_or(1));
             self.agent = Agent {
-                name: identifier(&said.agent.name).map(str::to_owned),
-                version: identifier(&said.agent.version).map(str::to_owned),
+                name: identifier(&body.agent.name).map(str::to_owned),
+                version: identifier(&body.agent.version).map(str::to_owned),
             };
         }
         let Some(number) = line.request else {
@@ -339,7 +338,7 @@ impl Connection {
         self.close(number)
     }
 
-    /// A request is over, and so are the tool calls of its turn.
+    /// Ends a request, and the tool calls of its turn.
     fn close(&mut self, number: u64) -> Vec<SpanData> {
         let Some(request) = self.requests.remove(&number) else {
             return Vec::new();
@@ -359,7 +358,7 @@ impl Connection {
         done
     }
 
-    /// The agent says that no turn of a session runs any more.
+    /// Ends the turns of a session, as the agent reports.
     fn stop(&mut self, session: &str, reason: &str) -> Vec<SpanData> {
         self.running.end(session);
         let is_turn = |request: &Request| {
@@ -379,7 +378,7 @@ impl Connection {
             .collect()
     }
 
-    /// A request is no longer open.
+    /// Removes a request that is no longer open.
     fn forget(&mut self, request: &Request) {
         if let (About::Turn, Some(session)) = (&request.about, &request.session) {
             let is_its = |turn: &u64| !self.requests.contains_key(turn);
@@ -390,9 +389,9 @@ impl Connection {
         }
     }
 
-    /// The agent says something in a session.
+    /// Handles an update from the agent.
     fn update(&mut self, line: &Line, most: usize) -> Vec<SpanData> {
-        match (line.session.as_deref(), said::stop(line)) {
+        match (line.session.as_deref(), bodies::stop(line)) {
             (Some(session), Some(reason)) if self.running.acknowledges() => {
                 self.stop(session, &reason)
             }
@@ -400,10 +399,10 @@ impl Connection {
         }
     }
 
-    /// The agent updates a tool call. At most `most` may be open.
+    /// Handles an update of a tool call. At most `most` may be open.
     fn update_tool(&mut self, line: &Line, most: usize) -> Option<SpanData> {
         let session = line.session.as_deref()?;
-        let Some(call) = said::tool_call(line) else {
+        let Some(call) = bodies::tool_call(line) else {
             self.speak(line, session);
             return None;
         };
@@ -426,8 +425,8 @@ impl Connection {
             tool.kind = mapping::tool_kind(call.kind.as_deref());
         }
         if let Some(content) = &mut tool.content {
-            content.made(call.input);
-            content.came(call.output());
+            content.set_arguments(call.input);
+            content.set_result(call.output());
         }
         let status = call.status.as_deref().and_then(mapping::tool_status);
         tool.status = status.or(tool.status);
@@ -437,14 +436,14 @@ impl Connection {
         Some(tool.end(self.last))
     }
 
-    /// The agent answers the user in a session.
+    /// Adds the agent's output to the session's turn.
     fn speak(&mut self, line: &Line, session: &str) {
         if self.room.is_some()
-            && let Some(chunk) = said::chunk(line)
+            && let Some(chunk) = bodies::chunk(line)
             && let Some(turn) = self.turn(Some(session))
             && let Some(request) = self.requests.get_mut(&turn)
         {
-            request.said(&chunk);
+            request.add_chunk(&chunk);
         }
     }
 
@@ -468,7 +467,7 @@ impl Connection {
         }
     }
 
-    /// A proxy decided.
+    /// The span of a proxy's decision.
     fn hop(&self, line: &Line, proxy: &str, decision: Decision) -> Option<SpanData> {
         let took = Duration::from_micros(line.worked.or(line.held)?);
         let request = line.request.and_then(|number| self.requests.get(&number));
@@ -496,33 +495,33 @@ impl Connection {
         Some(end(span, self.last))
     }
 
-    /// The state of a proxy or the trace changed.
-    fn happen_to_proxy(&mut self, line: &Line) {
+    /// Adds an event for a proxy's failure, restart or denied calls, or for missing lines.
+    fn proxy_event(&mut self, line: &Line) {
         let about = [(mapping::PROXY, line.proxy.as_deref())];
         if let Some(missing) = line.dropped {
             let count = i64::try_from(missing).unwrap_or(i64::MAX);
             let count = KeyValue::new(mapping::MISSING, count);
-            self.happen(line, mapping::DROPPED, vec![count]);
+            self.add_event(line, mapping::DROPPED, vec![count]);
         }
         let has_restarted = self.has_restarted(line);
         match (line.state, line.restarts) {
-            (Some(State::Failed), _) => self.happen(line, mapping::FAILED, names(&about)),
+            (Some(State::Failed), _) => self.add_event(line, mapping::FAILED, names(&about)),
             (Some(State::Running), Some(restarts)) if has_restarted => {
                 let count = i64::try_from(restarts).unwrap_or(i64::MAX);
                 let count = KeyValue::new(mapping::RESTARTS, count);
                 let about = names(&about).into_iter().chain([count]);
-                self.happen(line, mapping::RESTARTED, about.collect());
+                self.add_event(line, mapping::RESTARTED, about.collect());
             }
             _ => {}
         }
-        for (denial, _) in said::denials(line) {
+        for (denial, _) in bodies::denials(line) {
             let about = [about[0], (mapping::DENIAL, Some(denial))];
-            self.happen(line, mapping::DENIED, names(&about));
+            self.add_event(line, mapping::DENIED, names(&about));
         }
     }
 
-    /// Whether a proxy has been restarted since the last line about its state: each has the total, and the first may
-    /// come late.
+    /// Whether a proxy has been restarted since the last line about its state. Each line has the total number of
+    /// restarts, and the first line may be missing.
     fn has_restarted(&mut self, line: &Line) -> bool {
         let (Some(proxy), Some(_)) = (&line.proxy, line.state) else {
             return false;
@@ -543,20 +542,19 @@ impl Connection {
         }
     }
 
-    /// Puts an event on its turn, otherwise on the connection.
-    fn happen(&mut self, line: &Line, name: &'static str, attributes: Vec<KeyValue>) {
+    /// Adds an event to its turn, otherwise to the connection.
+    fn add_event(&mut self, line: &Line, name: &'static str, attributes: Vec<KeyValue>) {
         let turn = self.turn(line.session.as_deref());
         let turn = turn.and_then(|turn| self.requests.get_mut(&turn));
         let events = match turn {
             Some(turn) => &mut turn.span.events,
             None => &mut self.span.events,
         };
-        match events.events.len() < MOST_EVENTS {
-            true => {
-                let event = Event::new(name, self.last, attributes, 0);
-                events.events.push(event);
-            }
-            false => events.dropped_count += 1,
+        if events.events.len() < MOST_EVENTS {
+            let event = Event::new(name, self.last, attributes, 0);
+            events.events.push(event);
+        } else {
+            events.dropped_count += 1;
         }
     }
 
@@ -624,7 +622,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_wrong_is_on_the_turn_that_it_falls_into_and_else_on_the_connection() {
+    fn problems_are_events_of_their_turn_or_else_of_the_connection() {
         let spans = spans(TURN, false);
         let turn = named(&spans, "invoke_agent");
         let happened = [mapping::FAILED, mapping::FAILED, mapping::RESTARTED];
@@ -664,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_is_one_event_however_often_its_state_is_told() {
+    fn a_restart_is_one_event_however_many_lines_report_it() {
         let line = r#"{"connection":"x","proxy":"p","state":"running","restarts":N}"#;
         let trace = ["3", "3", "4", "4", "4"].map(|count| line.replace('N', count));
         let spans = spans(&trace.join("\n"), false);
@@ -675,7 +673,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_never_end_make_room_for_others() {
+    fn calls_that_never_end_are_dropped_for_new_ones() {
         let line = r#"{"connection":"x","from":"agent","to":"client","kind":"notification","method":"session/update","session":"s","params":{"update":{"sessionUpdate":"tool_call","toolCallId":"N"}}}"#;
         let mut spans = Spans::default();
         for number in 0..MOST + 5 {
@@ -693,17 +691,17 @@ mod tests {
     }
 
     #[test]
-    fn who_changes_the_answer_of_a_permission_has_decided() {
+    fn the_part_that_changes_a_permissions_answer_has_decided() {
         let spans = spans(TURN, false);
         let permission = named(&spans, "acp.permission");
         for (key, value) in [(mapping::OUTCOME, "reject_once"), (mapping::DECIDER, "p")] {
-            let said = KeyValue::new(key, value);
-            assert!(permission.attributes.contains(&said), "{permission:?}");
+            let attribute = KeyValue::new(key, value);
+            assert!(permission.attributes.contains(&attribute), "{permission:?}");
         }
     }
 
     #[test]
-    fn hops_are_spans_only_if_they_are_asked_for() {
+    fn hops_are_spans_only_if_requested() {
         let hop = spans(TURN, true);
         let hop = named(&hop, "acp.proxy p");
         let took = hop.end_time.duration_since(hop.start_time).unwrap();
@@ -713,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_its_beginner_does_not_sample_is_left_out() {
+    fn an_unsampled_trace_is_left_out() {
         let meta = r#""params":{"_meta":{"traceparent":"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"},"#;
         let spans = spans(&TURN.replace(r#""params":{"#, meta), false);
         let names: Vec<_> = spans.iter().map(|span| &*span.name).collect();
@@ -721,7 +719,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_share_no_ids_and_of_one_that_ended_nothing_is_kept() {
+    fn connections_share_no_ids_and_nothing_is_kept_of_ended_ones() {
         let other = TURN.replace(r#""connection":"x""#, r#""connection":"y""#);
         let other = other.replace(r#""program""#, r#""user":"ann","program""#);
         let end = r#"{"time":"2026-01-01T00:00:08Z","connection":"x","ended":true}"#;
@@ -753,7 +751,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_whose_end_was_lost_make_room_for_others() {
+    fn connections_whose_end_was_lost_are_dropped_for_new_ones() {
         let mut spans = Spans::default();
         for number in 0..MOST + 5 {
             let line = Line {
@@ -769,7 +767,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_is_bounded_and_done_at_the_end() {
+    fn open_spans_are_bounded_and_end_with_the_trace() {
         let asked = |number: usize| {
             let line = r#"{"time":"2026-01-01T00:00:00Z","connection":"x","from":"client","to":"agent","kind":"request","request":N,"method":"session/prompt","session":"N","params":{}}"#;
             line.replace('N', &number.to_string())

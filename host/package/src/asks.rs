@@ -1,4 +1,4 @@
-//! The requests of an extension.
+//! What an extension asks for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -30,13 +30,13 @@ pub struct Asks {
     /// Limits that it needs above the defaults, as a manifest writes them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, Value>,
-    /// What should happen when it breaks, unless its user chooses.
+    /// What happens when it breaks, unless the user configures that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
-    /// Whether it is a guard: others rely on its decisions.
+    /// Whether it is a guard: users rely on its decisions.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guard: bool,
-    /// Of its powers, those that it cannot guard without.
+    /// The powers that it needs to guard.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guards_by: Vec<String>,
 }
@@ -44,7 +44,7 @@ pub struct Asks {
 /// A requested power.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Its key.
+    /// The power's key.
     pub power: String,
     /// The reason, in its author's words.
     pub reason: String,
@@ -54,7 +54,7 @@ pub struct Asked {
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AskedMethods {
-    /// Its actions with them.
+    /// The actions on these methods.
     pub actions: Vec<String>,
     /// The reason, in its author's words.
     pub reason: String,
@@ -64,19 +64,19 @@ pub struct AskedMethods {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// It is restarted, and when given up, its messages are refused.
+    /// The proxy is restarted, and when given up, messages for it are refused.
     Restart,
-    /// It is restarted, and when given up, bypassed.
+    /// The proxy is restarted, and when given up, bypassed.
     RestartThenBypass,
-    /// It is bypassed.
+    /// The proxy is bypassed.
     Bypass,
-    /// Its messages are refused.
+    /// Messages for the proxy are refused.
     Refuse,
 }
 
 impl Asks {
-    /// The first error in it, if there is one. The host checks whether such limits exist, and whether the schema of the
-    /// configuration is usable.
+    /// Returns the first error. The host checks whether the limits exist, and whether the schema of the configuration
+    /// is usable.
     pub(crate) fn check(&self) -> Result<(), String> {
         for asked in &self.powers {
             let key = &asked.power;
@@ -101,12 +101,12 @@ impl Asks {
             if let Some(unknown) = unknown {
                 let known: Vec<_> = Actions::NAMES.iter().map(|(name, _)| *name).collect();
                 return Err(wrong(&format!(
-                    "asks to `{unknown}`; what can be asked for is to `{}`",
+                    "has the unknown action `{unknown}`; the actions are `{}`",
                     known.join("`, `")
                 )));
             }
             if asked.actions.is_empty() {
-                return Err(wrong(&"asks to do nothing"));
+                return Err(wrong(&"has no actions"));
             }
             check_reason(&asked.reason).map_err(|error| wrong(&error))?;
         }
@@ -115,11 +115,11 @@ impl Asks {
 
     fn check_guard(&self) -> Result<(), String> {
         if self.guard && self.powers.is_empty() && self.methods.is_empty() {
-            let wrong = "`guard`: it asks for no power, so there is nothing that it could guard";
+            let wrong = "`guard`: a guard must ask for a power or a method";
             return Err(wrong.to_owned());
         }
         if !self.guard && !self.guards_by.is_empty() {
-            return Err("`guards-by` is for guards: write `guard = true` beside it".to_owned());
+            return Err("`guards-by` requires `guard = true` beside it".to_owned());
         }
         match self.guards_by.iter().find(|power| !self.has(power)) {
             Some(power) => Err(format!(
@@ -155,7 +155,7 @@ fn is_action(action: &str) -> bool {
 
 fn check_reason(reason: &str) -> Result<(), String> {
     match reason.trim() {
-        "" => Err("has no reason: say in a sentence what it is needed for".to_owned()),
+        "" => Err("has no reason; give one in a sentence".to_owned()),
         reason if reason.len() > REASON => Err(format!("has a reason of more than {REASON} bytes")),
         _ => Ok(()),
     }

@@ -2,12 +2,12 @@
 //!
 //! Metadata common to all components (name, version, description, licences, authors, source, homepage, revision) is
 //! where `wasm-tools metadata` writes and reads it. Metadata specific to acp-chain is in one section, [`SECTION`], as
-//! JSON that follows `extension.schema.json`: the powers that it asks for, each with a reason, its configuration, and
-//! the terms that it needs.
+//! JSON that conforms to `extension.schema.json`: the requested powers, each with a reason, the configuration, and
+//! other requirements.
 //!
-//! All of this is the author's text, and proves nothing: its size and form are checked before anybody sees it. Reading
-//! runs and compiles nothing. Only the outermost sections count, and a duplicate is an error, since other tools might
-//! show the one that we do not.
+//! All of this is the author's text, and proves nothing: its size and form are checked before it is shown. Reading runs
+//! and compiles nothing. Only the outermost sections are read, and a duplicate is an error, since other tools might
+//! show the other one.
 
 #![forbid(unsafe_code)]
 
@@ -25,13 +25,13 @@ pub use read::PackageError;
 pub use semver::Version;
 pub use write::WriteError;
 
-/// The name of the section in which a component asks for what it needs.
+/// The name of the section with a component's [`Asks`].
 pub const SECTION: &str = "acp-chain:extension";
 
 /// The name of the empty section that marks a draft.
 pub const DRAFT: &str = "acp-chain:draft";
 
-/// The JSON Schema of its content.
+/// The JSON Schema of the content of [`SECTION`].
 pub const SCHEMA: &str = include_str!("../extension.schema.json");
 
 /// An extension, by its metadata.
@@ -39,7 +39,7 @@ pub const SCHEMA: &str = include_str!("../extension.schema.json");
 pub struct Package {
     /// 1 to 64 lower-case letters, digits, `-`, `_` or `.`, the first a letter or a digit.
     pub name: String,
-    /// By Semantic Versioning.
+    /// According to Semantic Versioning.
     pub version: Version,
     /// Its author and purpose.
     pub about: About,
@@ -71,7 +71,7 @@ pub struct About {
 }
 
 impl About {
-    /// All fields that are given, by the names of their sections.
+    /// All present fields, by the names of their sections.
     pub fn said(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("description", &self.description),
@@ -87,7 +87,7 @@ impl About {
 }
 
 impl Package {
-    /// The version of the interface (`acp-chain:proxy`) that it is made for, if it is a proxy at all.
+    /// The version of the interface (`acp-chain:proxy`) that it uses; `None` if it is not a proxy.
     #[must_use]
     pub fn interface(&self) -> Option<&str> {
         let mut names = self.exports.iter();
@@ -107,7 +107,7 @@ pub fn is_name(name: &str) -> bool {
         && !matches!(name, "client" | "agent")
 }
 
-/// The complaint about a name that no extension may have.
+/// The error for an invalid name.
 fn no_name(name: &str) -> String {
     format!(
         "{name:?} is not the name of an extension: that is 1 to 64 lower-case letters, digits, `-`, `_` or `.`, and \

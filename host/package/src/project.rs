@@ -1,4 +1,4 @@
-//! An extension's metadata in its author's own files, so that nothing has to be written twice: `Cargo.toml`
+//! An extension's metadata in its project's own files, without duplication: `Cargo.toml`
 //! (`[package.metadata.acp-chain]`), `package.json` (`"acpChain"`), `pyproject.toml` (`[tool.acp-chain]`), and for all
 //! other languages `extension.toml`.
 
@@ -29,21 +29,20 @@ pub struct Project {
 /// Why an author's files give no usable metadata. The message names the file, and the line if known.
 #[derive(Debug, thiserror::Error)]
 pub enum MetadataError {
-    /// There is none.
+    /// No file has metadata.
     #[error(
-        "{}: nothing here says what the extension asks for; write `[package.metadata.acp-chain]` into \
+        "{}: no metadata of an extension found; write `[package.metadata.acp-chain]` into \
          Cargo.toml, `\"acpChain\"` into package.json, `[tool.acp-chain]` into pyproject.toml, or an \
          extension.toml",
         .0.display()
     )]
     None(PathBuf),
-    /// There are two.
-    #[error("{} and {} both say what the extension asks for; name one of them", .0.display(), .1.display())]
+    /// Two files have metadata.
+    #[error("{} and {} both have metadata of the extension; name one of them", .0.display(), .1.display())]
     Two(PathBuf, PathBuf),
     /// A file cannot be read.
     #[error("{}: the file cannot be read: {error}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// The system's error.
         error: std::io::Error,
@@ -51,11 +50,9 @@ pub enum MetadataError {
     /// Its content is invalid.
     #[error("{}{place}: {wrong}", path.display())]
     Wrong {
-        /// The file.
         path: PathBuf,
         /// `:line:column`, counted from 1, where that is known.
         place: String,
-        /// The error.
         wrong: String,
     },
 }
@@ -69,7 +66,7 @@ struct Fields {
     table: Table,
 }
 
-/// Our table in it.
+/// Our table in the file.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Table {
@@ -105,7 +102,7 @@ impl Project {
     /// Reads the metadata in a folder, or in a file.
     ///
     /// # Errors
-    /// If nothing, or anything but an extension, is described there.
+    /// If there is no metadata, or it is not that of an extension.
     pub fn read(path: &Path) -> Result<Self, MetadataError> {
         if !path.is_dir() {
             let said = Format::of(path).read(path)?;
@@ -147,16 +144,16 @@ impl Project {
             _target,
         } = said.table;
         let name = name.or(said.name).ok_or_else(|| {
-            wrong("it has no name; give it one by `name` beside its powers".into())
+            wrong("the extension has no name; set `name` beside its powers".into())
         })?;
         if !is_name(&name) {
             let no_name = no_name(&name);
-            let wrong_name = format!("{no_name}; give it another by `name` beside its powers");
+            let wrong_name = format!("{no_name}; set another `name` beside its powers");
             return Err(wrong(wrong_name));
         }
-        let version = said
-            .version
-            .ok_or_else(|| wrong("it has no `version`; write one, such as 0.1.0".into()))?;
+        let version = said.version.ok_or_else(|| {
+            wrong("the extension has no `version`; write one, such as 0.1.0".into())
+        })?;
         let version = Version::parse(&version)
             .map_err(|error| wrong(format!("{version:?} is not a version: {error}")))?;
         let powers = powers.into_iter();

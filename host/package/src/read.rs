@@ -24,30 +24,25 @@ const EXPORTS: u8 = 11;
 /// Why a file is not an extension.
 #[derive(Debug, thiserror::Error)]
 pub enum PackageError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] io::Error),
-    /// It is not a component.
+    /// The file is not a component.
     #[error("the file is not a WebAssembly component")]
     NoComponent,
-    /// Its sections are malformed.
+    /// The sections are malformed.
     #[error("the component is damaged: {0}")]
     Damaged(String),
-    /// It is a component without metadata.
+    /// The file is a component without metadata.
     #[error(
         "the component is not an extension: it has no section `{SECTION}`; its author adds that with \
          `acp-chain package`"
     )]
     NoSection,
-    /// Some of its metadata is invalid.
+    /// The metadata is invalid.
     #[error("in its section `{section}`: {wrong}")]
-    Wrong {
-        /// The section.
-        section: String,
-        /// The error in it.
-        wrong: String,
-    },
-    /// It requires a newer host.
+    Wrong { section: String, wrong: String },
+    /// The extension requires a newer host.
     #[error("it needs acp-chain {0} or newer; this is {own}", own = env!("CARGO_PKG_VERSION"))]
     TooNew(Version),
 }
@@ -102,7 +97,7 @@ impl Package {
 /// The requests of an extension, from their text.
 fn read_asks(text: &str) -> Result<Asks, PackageError> {
     let malformed = |error: serde_json::Error| wrong(SECTION, error.to_string());
-    // This comes first: a newer version may have unknown keys.
+    // Checked first: an extension for a newer version may have unknown keys.
     let any: Value = serde_json::from_str(text).map_err(malformed)?;
     let host = any["host"]
         .as_str()
@@ -157,7 +152,7 @@ impl Texts {
         if name == "component-name" {
             let bytes = sections.rest(LARGE)?;
             if std::mem::replace(&mut self.is_named, true) {
-                return Err(wrong(&name, "it is there twice".into()));
+                return Err(wrong(&name, "it occurs twice".into()));
             }
             self.name = component_name(&bytes)?;
             return Ok(());
@@ -184,10 +179,10 @@ impl Texts {
     }
 }
 
-/// A text that may occur once.
+/// Sets a text that may occur only once.
 fn set(text: &mut Option<String>, name: &str, read: String) -> Result<(), PackageError> {
     match text.replace(read) {
-        Some(_) => Err(wrong(name, "it is there twice".into())),
+        Some(_) => Err(wrong(name, "it occurs twice".into())),
         None => Ok(()),
     }
 }

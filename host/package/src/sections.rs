@@ -1,4 +1,4 @@
-//! The outermost sections of a component, one after the other.
+//! Iterates over the outermost sections of a component.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -90,11 +90,12 @@ impl<R: Read + Seek> Sections<R> {
     /// The rest of the current section, up to this many bytes.
     pub fn rest(&mut self, most: u64) -> Result<Vec<u8>, PackageError> {
         let size = self.current.end - self.at;
-        match size > most {
-            true => Err(PackageError::Damaged(format!(
-                "a section of which no more than {most} bytes are read has {size}"
-            ))),
-            false => self.take(size),
+        if size > most {
+            Err(PackageError::Damaged(format!(
+                "a section has {size} bytes, more than the maximum of {most}"
+            )))
+        } else {
+            self.take(size)
         }
     }
 
@@ -123,13 +124,14 @@ impl<R: Read + Seek> Sections<R> {
         let mut bytes = Vec::new();
         self.from.by_ref().take(size).read_to_end(&mut bytes)?;
         self.at += bytes.len() as u64;
-        match bytes.len() as u64 == size {
-            true => Ok(bytes),
-            false => Err(cut_off()),
+        if bytes.len() as u64 == size {
+            Ok(bytes)
+        } else {
+            Err(cut_off())
         }
     }
 }
 
 fn cut_off() -> PackageError {
-    PackageError::Damaged("it ends within a section".into())
+    PackageError::Damaged("it is truncated".into())
 }

@@ -8,7 +8,7 @@ use super::*;
 
 mod errors;
 
-/// A component with nothing else.
+/// A component without metadata.
 fn component(wat: &str) -> Vec<u8> {
     wat::parse_str(wat).unwrap()
 }
@@ -59,7 +59,7 @@ methods = { "_x/*" = { actions = ["read"], reason = "to see" } }
 "#;
 
 #[test]
-fn what_is_written_is_read_again_and_by_others_too() {
+fn written_metadata_can_be_read_also_by_other_tools() {
     let package = package(&[("extension.toml", OWN)]);
     let bare = component("(component)");
     assert!(wrong(&bare).contains("no section `acp-chain:extension`"));
@@ -85,7 +85,7 @@ fn what_is_written_is_read_again_and_by_others_too() {
 }
 
 #[test]
-fn the_same_words_give_the_same_bytes_however_often_they_are_written() {
+fn writing_the_same_metadata_again_gives_the_same_bytes() {
     let package = package(&[("extension.toml", OWN)]);
     let once = package.write(&component("(component)")).unwrap();
     assert_eq!(package.write(&once).unwrap(), once);
@@ -96,7 +96,7 @@ fn the_same_words_give_the_same_bytes_however_often_they_are_written() {
 }
 
 #[test]
-fn a_draft_stays_one_whoever_writes_into_it() {
+fn a_draft_stays_a_draft_when_written_again() {
     let mut package = package(&[("extension.toml", OWN)]);
     package.draft = true;
     let draft = package.write(&component("(component)")).unwrap();
@@ -109,7 +109,7 @@ fn a_draft_stays_one_whoever_writes_into_it() {
 }
 
 #[test]
-fn what_is_asked_for_has_the_published_shape() {
+fn asks_conform_to_the_published_schema() {
     let schema = serde_json::from_str(SCHEMA).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let package = package(&[("extension.toml", OWN)]);
@@ -120,7 +120,7 @@ fn what_is_asked_for_has_the_published_shape() {
 }
 
 #[test]
-fn each_language_says_it_in_the_file_that_it_has() {
+fn each_language_has_metadata_in_its_own_file() {
     let cargo = package(&[(
         "Cargo.toml",
         r#"
@@ -158,7 +158,7 @@ fn each_language_says_it_in_the_file_that_it_has() {
             }"#,
         ),
         ("schema.json", r#"{ "type": "object" }"#),
-        // It has no table of ours.
+        // Without our table.
         ("Cargo.toml", "[package]\nname = \"other\"\n"),
     ]);
     assert_eq!(
@@ -216,12 +216,12 @@ fn a_component_has_one_name() {
     let behind = with_section(&with_section(&bare, section, &[]), section, &name);
     for twice in [within, behind] {
         let told = wrong(&twice);
-        assert!(told.contains("it is there twice"), "{told}");
+        assert!(told.contains("it occurs twice"), "{told}");
     }
 }
 
 #[test]
-fn a_file_of_others_beside_ours_need_not_be_as_we_read_it() {
+fn a_project_file_without_our_table_may_have_any_content() {
     let odd = r#"{ "license": { "type": "MIT" }, "repository": 7, "version": 1 }"#;
     let own = package(&[("extension.toml", OWN), ("package.json", odd)]);
     assert_eq!(own.name, "shout");
@@ -229,7 +229,7 @@ fn a_file_of_others_beside_ours_need_not_be_as_we_read_it() {
 
 proptest! {
     #[test]
-    fn nothing_that_is_read_breaks_the_reader(
+    fn no_input_makes_the_reader_panic(
         at in any::<proptest::sample::Index>(), byte: u8, cut in any::<proptest::sample::Index>(),
     ) {
         let mut bytes = package(&[("extension.toml", OWN)]).write(&component("(component)")).unwrap();

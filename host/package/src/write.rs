@@ -1,4 +1,4 @@
-//! Writes metadata into a component. The same metadata always gives the same bytes.
+//! Writes metadata into a component, deterministically.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use wasm_metadata::{AddMetadata, AddMetadataField};
 use crate::sections::{CUSTOM, Sections};
 use crate::{DRAFT, Package, PackageError, SECTION};
 
-/// Why something could not be written.
+/// Why metadata could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// A text does not have the form of its section.
@@ -32,7 +32,7 @@ const OURS: [&str; 8] = [
 ];
 
 impl Package {
-    /// A component with this metadata replacing its own. Its imports and exports stay.
+    /// Replaces the metadata of a component. Its imports and exports are unchanged.
     ///
     /// # Errors
     /// If it is not a component, or cannot be read back.
@@ -71,7 +71,7 @@ impl Package {
             section.append_to_component(&mut written);
         };
         add(SECTION, asks);
-        // A draft stays a draft, whatever is written into it.
+        // A draft stays a draft.
         if self.draft && !was_draft {
             add(DRAFT, Vec::new());
         }

@@ -1,11 +1,11 @@
-//! Merges an agent's chunks: on each hop, the chunks up to the agent's next other message.
+//! Merges an agent's chunks: on each hop, all chunks up to the agent's next message of another kind.
 
 use acp_chain_acp::Change;
 use serde_json::Value;
 
 use crate::{Kind, Leg};
 
-/// The legs, with all chunks of a text on the same hop merged into one, at the place of the first.
+/// The legs, with all chunks of a text on the same hop merged into the first.
 pub fn joined(legs: &[Leg]) -> Vec<Leg> {
     let mut joined: Vec<Leg> = Vec::new();
     // The legs of the current text.
@@ -17,7 +17,7 @@ pub fn joined(legs: &[Leg]) -> Vec<Leg> {
         };
         let says = leg.chunk();
         if leg.from == "agent" && leg.kind != Kind::Response {
-            // It may be the rest of a text that proxies held.
+            // The chunk may be the rest of a text that proxies held.
             let kind = says.map(|(kind, _)| kind);
             let goes_on = open.iter().any(|at| {
                 let said = &joined[*at];

@@ -1,20 +1,19 @@
-//! The host's trace: the messages that crossed from one part of the chain to the next, in order.
+//! The legs of a trace: messages that crossed from one part of the chain to the next, in order.
 
 use acp_chain_acp::{PERMISSION, PROMPT, UPDATE};
 use acp_chain_trace::{read_in_part, read_whole};
 use serde::Deserialize;
 use serde_json::Value;
 
-/// One message on its way from the part that last handled it to the next that sees it.
+/// One hop of a message.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Leg {
-    /// The part that last handled it.
+    /// The part that last handled the message.
     pub from: String,
-    /// The next part that sees it.
+    /// The next part that receives the message.
     pub to: String,
-    /// Its kind.
     pub kind: Kind,
-    /// Its method; for a response, the request's.
+    /// The method; for a response, the request's.
     pub method: String,
     #[serde(default)]
     pub(crate) params: Value,
@@ -22,7 +21,7 @@ pub struct Leg {
     result: Value,
     #[serde(default)]
     error: Value,
-    /// Whether it has a body that cannot be held.
+    /// Whether it has a body that cannot be represented.
     #[serde(skip)]
     is_in_part: bool,
 }
@@ -81,13 +80,13 @@ impl Leg {
         shown(&self.said())
     }
 
-    /// The method, with the same replacements.
+    /// The method, with terminal controls replaced.
     #[must_use]
     pub fn title(&self) -> String {
         shown(&self.method).replace('\n', "\u{fffd}")
     }
 
-    /// Whether all of it can be shown, so that two that are shown alike are alike.
+    /// Whether it is shown completely, so that legs with the same text are equal.
     pub(crate) fn is_whole(&self) -> bool {
         !self.is_in_part
     }

@@ -1,7 +1,7 @@
-//! A chain's messages for people: each with its way through the chain, and what each proxy changed in it. They are
-//! drawn from the trace of `acp-chain run --trace`, in colours if standard output is a terminal.
+//! Draws a chain's messages from a trace: each with its route through the chain, and the changes of each proxy, in
+//! colour if standard output is a terminal.
 //!
-//! Invariant: nothing in a message moves the cursor, or is taken for a colour.
+//! Invariant: terminal controls in a message have no effect.
 
 #![forbid(unsafe_code)]
 

@@ -7,18 +7,18 @@ use console::{measure_text_width, style, truncate_str};
 use crate::chunks::joined;
 use crate::{Kind, Leg};
 
-/// The width of the part of a line with the sender and the receiver.
+/// The width of the column with the sender and the receiver.
 const ROUTE: usize = 32;
 
-/// The least width for a text beside it. In narrower lines the text begins below.
+/// The minimum width of the column with the text. In narrower lines the text is below.
 const TEXT: usize = 24;
 
-/// One message, and the requests and answers of proxies because of it.
+/// One message, and the requests and answers that proxies send because of it.
 struct Passage<'a> {
     legs: Vec<&'a Leg>,
 }
 
-/// A stretch of the chain on which a message stayed the same.
+/// Consecutive hops on which a message is unchanged.
 struct Stretch<'a> {
     route: Vec<&'a str>,
     /// The message that the text belongs to, if not the passage's own.
@@ -35,7 +35,7 @@ pub fn chain<'p>(proxies: impl IntoIterator<Item = &'p str>) -> String {
     format!("  client ⇄ {}agent", proxies.collect::<String>())
 }
 
-/// The messages of a turn, in lines of this width: a blank one before each message.
+/// The messages of a turn, in lines of this width, with a blank line before each message.
 #[must_use]
 pub fn turn(legs: &[Leg], width: usize) -> String {
     let told = passages(legs);
@@ -43,7 +43,7 @@ pub fn turn(legs: &[Leg], width: usize) -> String {
     lines(told.flat_map(|passage| passage.lines(width)))
 }
 
-/// The same for an agent that streams: chunks are merged, and other unchanged notifications are counted.
+/// The messages of a turn, shortened: chunks are merged, and other unchanged notifications are counted.
 #[must_use]
 pub fn changes(legs: &[Leg], width: usize) -> String {
     let legs = joined(legs);
@@ -77,7 +77,7 @@ fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
     for leg in legs {
         match passages
             .iter_mut()
-            .find(|passage| passage.goes_on_with(leg))
+            .find(|passage| passage.continues_with(leg))
         {
             Some(passage) => passage.legs.push(leg),
             None => passages.push(Passage { legs: vec![leg] }),
@@ -87,7 +87,7 @@ fn passages(legs: &[Leg]) -> Vec<Passage<'_>> {
 }
 
 impl<'a> Passage<'a> {
-    /// Whether it precedes the turn, and no proxy changed it.
+    /// Whether it precedes the turn and is unchanged.
     fn is_before_the_turn(&self) -> bool {
         matches!(&*self.legs[0].method, "initialize" | "session/new") && self.stretches().len() == 1
     }
@@ -109,17 +109,17 @@ impl<'a> Passage<'a> {
         std::iter::once(heading).chain(stretches).collect()
     }
 
-    /// The method and the way of an unchanged notification.
+    /// The method and the route of an unchanged notification.
     fn unchanged(&self) -> Option<(&str, Vec<&str>)> {
         let first = self.legs[0];
         let mut stretches = self.stretches();
         let is_told = matches!(first.kind, Kind::Notification) && stretches.len() == 1;
-        // What cannot be shown may have been changed.
+        // A message that cannot be shown may have been changed.
         let is_told = is_told && self.legs.iter().all(|leg| leg.is_whole());
         is_told.then(|| (&*first.method, stretches.swap_remove(0).route))
     }
 
-    /// The line for this many of its kind.
+    /// The line for `count` notifications of its kind.
     fn counted(&self, count: usize, width: usize) -> Vec<String> {
         let heading = format!("{}, {count} times", self.heading());
         let route = self
@@ -136,7 +136,7 @@ impl<'a> Passage<'a> {
     }
 
     /// Whether a leg belongs to this message, or to a request or answer of a proxy that has it.
-    fn goes_on_with(&self, leg: &Leg) -> bool {
+    fn continues_with(&self, leg: &Leg) -> bool {
         let first = self.legs[0];
         let mut own = self.legs.iter().filter(|one| one.is_same_message(first));
         let Some(reached) = own.next_back().map(|last| &last.to) else {
@@ -174,7 +174,7 @@ impl<'a> Passage<'a> {
                 _ => format!("{}: ", leg.title()),
             };
             match stretches.last_mut() {
-                Some(last) if last.goes_on_with(leg, &aside, &text) => last.route.push(&leg.to),
+                Some(last) if last.continues_with(leg, &aside, &text) => last.route.push(&leg.to),
                 _ => stretches.push(Stretch {
                     route: vec![&leg.from, &leg.to],
                     aside,
@@ -191,7 +191,7 @@ impl<'a> Passage<'a> {
 }
 
 impl Stretch<'_> {
-    fn goes_on_with(&self, leg: &Leg, aside: &str, text: &str) -> bool {
+    fn continues_with(&self, leg: &Leg, aside: &str, text: &str) -> bool {
         let is_same = self.aside == aside && self.text == text && leg.is_whole();
         is_same && self.route.last() == Some(&&*leg.from)
     }
@@ -211,7 +211,7 @@ impl Stretch<'_> {
         told
     }
 
-    /// What became of the text, if it has no new line.
+    /// The description of a text without new lines.
     fn no_new_line(&self) -> String {
         if self.before.as_deref() == Some(&*self.text) {
             return "(unchanged)".to_owned();
@@ -242,23 +242,24 @@ fn is_end(part: &str) -> bool {
     matches!(part, "client" | "agent")
 }
 
-/// What comes before the text of a message: its route, and which message it is.
+/// The line before the text of a message: its route, and the message if it is another one.
 fn beginning(route: &str, aside: &str, width: usize) -> String {
     let pad = ROUTE.saturating_sub(measure_text_width(route));
     let used = measure_text_width(route) + pad + 4 + measure_text_width(aside);
     let aside = style(aside).dim();
-    match width < used + TEXT {
-        true => format!("  {route}  {aside}\n    "),
-        false => format!("  {route}{}  {aside}", " ".repeat(pad)),
+    if width < used + TEXT {
+        format!("  {route}  {aside}\n    ")
+    } else {
+        format!("  {route}{}  {aside}", " ".repeat(pad))
     }
 }
 
-/// The lines that say something.
+/// The lines that are not blank.
 fn said_lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.trim().is_empty())
 }
 
-/// The lines that were not there before, with their new parts coloured.
+/// The lines that are not in the text before, with their new parts coloured.
 fn changed_lines(before: Option<&str>, text: &str) -> Vec<String> {
     let lines = said_lines(text);
     let Some(before) = before else {
@@ -324,7 +325,7 @@ mod tests {
     const EDIT: &str = r#"{"toolCall":{"title":"Edit a"}}"#;
 
     #[test]
-    fn a_message_is_told_with_what_proxies_ask_and_answer_because_of_it() {
+    fn a_message_is_shown_with_the_requests_and_answers_of_proxies() {
         console::set_colors_enabled(false);
         let (read, ask) = ("fs/read_text_file", "session/request_permission");
         let legs = [
@@ -399,7 +400,7 @@ agent answers session/prompt
     }
 
     #[test]
-    fn lines_that_only_vanish_or_come_back_are_counted() {
+    fn removed_and_repeated_lines_are_counted() {
         console::set_colors_enabled(false);
         let legs = [
             prompt("client", "a", r"one\ntwo\nthree"),
@@ -423,7 +424,7 @@ client asks session/prompt
     }
 
     #[test]
-    fn what_is_passed_on_after_a_question_is_told_to_be_unchanged() {
+    fn a_message_forwarded_after_a_request_is_shown_as_unchanged() {
         console::set_colors_enabled(false);
         let read = "fs/read_text_file";
         let legs = [
@@ -437,13 +438,13 @@ client asks session/prompt
             shown.ends_with("  a → agent                         (unchanged)"),
             "{shown}"
         );
-        // What stands in front of a text takes room, too.
+        // The text's column is narrower by the text before it.
         let narrow = turn(&legs, 60);
         assert!(narrow.contains("fs/read_text_file: \n    /p\n"), "{narrow}");
     }
 
     #[test]
-    fn in_a_narrow_terminal_the_text_has_lines_of_its_own() {
+    fn in_a_narrow_terminal_the_text_is_below_the_route() {
         console::set_colors_enabled(false);
         let read = "fs/read_text_file";
         let legs = [
@@ -465,7 +466,7 @@ client asks session/prompt
             "    ok",
         ];
         assert_eq!(lines, expected);
-        // From 60 columns on there is room beside it.
+        // From 60 columns on, the text is beside the route.
         assert!(turn(&legs, 59).contains("rules  \n    fix"));
         assert!(turn(&legs, 60).contains("rules                    fix"));
     }
@@ -477,7 +478,7 @@ client asks session/prompt
     }
 
     #[test]
-    fn what_is_streamed_is_put_together_and_what_nobody_changed_is_counted() {
+    fn chunks_are_merged_and_unchanged_notifications_are_counted() {
         console::set_colors_enabled(false);
         let said = |from, to, text| update(from, to, "agent_message_chunk", text);
         let legs = [
@@ -512,7 +513,7 @@ agent tells session/update
     }
 
     #[test]
-    fn what_is_no_leg_is_passed_over_and_nothing_steers_the_terminal() {
+    fn other_lines_are_skipped_and_terminal_controls_have_no_effect() {
         let trace = concat!(
             r#"{"from":"agent","to":"client","kind":"notification","method":"session/update","#,
             r#""params":{"update":{"content":{"text":"\u001b[2Jall"}}}}"#,
@@ -526,7 +527,7 @@ agent tells session/update
     }
 
     #[test]
-    fn a_message_that_cannot_be_held_is_shown_as_such() {
+    fn an_unrepresentable_message_is_shown_as_such() {
         console::set_colors_enabled(false);
         let deep = "[".repeat(200) + &"]".repeat(200);
         let trace = [

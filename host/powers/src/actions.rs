@@ -5,20 +5,19 @@
 pub struct Actions(u8);
 
 impl Actions {
-    /// To read its body.
+    /// Read the body.
     pub const READ: Self = Self(1);
-    /// To change it at the places that may change.
+    /// Change the body at the permitted places.
     pub const CHANGE: Self = Self(2);
-    /// To stop it, or to hold it for a while: a request is refused, a notification dropped, a response turned into an
-    /// error.
+    /// Stop or delay the message: a request is rejected, a notification dropped, a response replaced by an error.
     pub const REFUSE: Self = Self(4);
-    /// To answer a request instead of its receiver.
+    /// Answer a request instead of its receiver.
     pub const ANSWER: Self = Self(8);
-    /// To send the proxy's own.
+    /// Send messages of the proxy.
     pub const SEND: Self = Self(16);
-    /// All but reading and sending: the actions that decide about a message.
+    /// The actions that decide about a message: all but reading and sending.
     pub const DECIDE: Self = Self(2 | 4 | 8);
-    /// Every action on somebody else's message.
+    /// Every action on messages of others: all but sending.
     pub const TOUCH: Self = Self(1 | 2 | 4 | 8);
     /// All actions.
     pub const ALL: Self = Self(1 | 2 | 4 | 8 | 16);
@@ -44,11 +43,11 @@ impl Actions {
         Self(self.0 | other.0)
     }
 
-    /// The fewest names for this set.
+    /// The smallest list of names for this set.
     #[must_use]
     pub fn names(self) -> Vec<&'static str> {
         let shown = Self::NAMES.iter().filter(|(name, actions)| match *name {
-            // `change` and `answer` include it.
+            // `change` and `answer` include `refuse`.
             "refuse" => self.meets(Self::REFUSE) && !self.meets(Self::CHANGE.and(Self::ANSWER)),
             _ => self.0 & actions.0 & !Self::REFUSE.0 != 0,
         });
@@ -61,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_is_named_by_as_few_words_as_say_it() {
+    fn a_set_has_as_few_names_as_possible() {
         assert_eq!(Actions::ALL.names(), ["read", "change", "answer", "send"]);
         assert_eq!(Actions::REFUSE.names(), ["refuse"]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The permissions of one proxy, given by its user.
+//! The permissions that a user grants to a proxy.
 
 use foldhash::HashMap;
 
@@ -9,14 +9,14 @@ use crate::{
 /// Powers, and methods by name.
 #[derive(Clone, Debug, Default)]
 pub struct Grant {
-    /// For the host's own tests, and programs without a sandbox.
+    /// For the host's tests, and for programs without a sandbox.
     unlimited: bool,
     powers: Vec<&'static Power>,
     methods: Vec<NamedMethods>,
     covers: HashMap<&'static str, Vec<&'static Cover>>,
-    /// Methods of which readers may see only some places.
+    /// Methods of whose bodies only some places can be read.
     partly: Vec<&'static str>,
-    /// Whether every `session/update` is covered as a whole, so that none has to be inspected.
+    /// Whether all of every `session/update` can be read, so that its kind need not be parsed.
     all_updates: bool,
     own: String,
 }
@@ -24,43 +24,37 @@ pub struct Grant {
 /// Methods that no power covers, and the permitted actions on their messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedMethods {
-    /// Their names.
     pub methods: Pattern,
-    /// The permitted actions.
     pub actions: Actions,
 }
 
-/// What a proxy can read of a message.
+/// Which part of a message's body a proxy can read.
 #[derive(Debug)]
 pub enum Sight<'g> {
-    /// Nothing of its body.
     Nothing,
-    /// These places.
+    /// Only these places.
     Part(Places<'g>),
-    /// All of it.
     All,
 }
 
 /// Why a grant is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GrantError {
-    /// The power is unknown.
     #[error(
         "there is no power `{0}`; did you mean `{1}`? `acp-chain powers` lists them all; one that is \
          newer than this version needs a newer acp-chain"
     )]
     Unknown(String, &'static str),
-    /// It is named twice.
     #[error("the power `{0}` is named twice")]
     Twice(&'static str),
-    /// It is useless without another power.
+    /// A power lacks the power that it needs.
     #[error("the power `{0}` makes no sense without `{1}`; name both, or neither")]
     Lacks(&'static str, &'static str),
     /// Methods with powers are not granted by name.
     #[error("`{0}` belongs to the protocol, and is granted by powers: {1}")]
     Covered(String, String),
-    /// Nobody may have it.
-    #[error("`{0}` is the host's own, and no proxy may do anything with it")]
+    /// A method of the host cannot be granted.
+    #[error("`{0}` is the host's own, and cannot be granted to a proxy")]
     Host(String),
 }
 
@@ -131,7 +125,7 @@ impl Grant {
         grant
     }
 
-    /// Everything, with every method.
+    /// All powers, and all actions on every method.
     #[must_use]
     pub fn unlimited() -> Self {
         Self {
@@ -141,13 +135,12 @@ impl Grant {
         }
     }
 
-    /// Whether it has a power.
     #[must_use]
     pub fn has(&self, key: &str) -> bool {
         self.powers.iter().any(|power| power.key == key)
     }
 
-    /// Its powers, in the order in which they were named.
+    /// In the order in which they were named.
     #[must_use]
     pub fn powers(&self) -> &[&'static Power] {
         &self.powers
@@ -159,13 +152,12 @@ impl Grant {
         &self.methods
     }
 
-    /// Whether it covers some updates and not others, so that their kind must be known.
+    /// Whether updates of different kinds are covered differently, so that their kind must be parsed.
     #[must_use]
     pub fn tells_updates_apart(&self) -> bool {
         !self.unlimited && !self.all_updates
     }
 
-    /// Whether it is unlimited.
     #[must_use]
     pub fn is_unlimited(&self) -> bool {
         self.unlimited
@@ -195,7 +187,7 @@ impl Grant {
         Places::new(places.chain(everything.then_some("")), &self.own)
     }
 
-    /// What can be read of a message.
+    /// Which part of a message's body can be read.
     #[must_use]
     pub fn sight(&self, subject: &Subject) -> Sight<'_> {
         if self.reads_every(subject) {
@@ -216,7 +208,7 @@ impl Grant {
         })
     }
 
-    /// Whether it reads all of every message of that sort, whatever is in it: the most frequent ones are not looked at.
+    /// Whether all of every such message can be read. A fast path for the most frequent messages.
     fn reads_every(&self, subject: &Subject) -> bool {
         self.unlimited || self.all_updates && is_update(subject)
     }
@@ -244,7 +236,7 @@ fn is_update(subject: &Subject) -> bool {
         && subject.method == "session/update"
 }
 
-/// An error if powers grant methods of that name, or nobody may have them.
+/// An error if such methods are granted by powers, or are the host's.
 fn check_name(methods: &Pattern) -> Result<(), GrantError> {
     for fixed in FIXED {
         let fixed_methods = fixed.methods.iter().filter(|_| fixed.places.is_empty());
@@ -256,13 +248,14 @@ fn check_name(methods: &Pattern) -> Result<(), GrantError> {
         .filter(|power| power.methods().any(|method| methods.covers(method)))
         .map(|power| format!("`{}`", power.key))
         .collect();
-    match powers.is_empty() {
-        true => Ok(()),
-        false => Err(GrantError::Covered(methods.to_string(), powers.join(", "))),
+    if powers.is_empty() {
+        Ok(())
+    } else {
+        Err(GrantError::Covered(methods.to_string(), powers.join(", ")))
     }
 }
 
-/// The powers that would allow one of these actions on such a message.
+/// The error text for a missing permission: which powers would allow one of these actions on such a message.
 #[must_use]
 pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let Subject { sender, method, .. } = subject;
@@ -277,22 +270,22 @@ pub fn lacking(actions: Actions, subject: &Subject) -> String {
     let wanted: Vec<_> = wanted.map(|power| format!("`{}`", power.key)).collect();
     let verb = actions.names().join("/");
     let from = sender.as_str();
-    match wanted.is_empty() {
-        false => format!(
+    if !wanted.is_empty() {
+        format!(
             "to {verb} {method:?} from the {from} takes {}",
             wanted.join(" or ")
-        ),
-        true if knows(method) => {
-            format!("to {verb} {method:?} from the {from} in this form is nobody's to do")
-        }
-        true => format!(
+        )
+    } else if is_in_protocol(method) {
+        format!("no proxy may {verb} {method:?} from the {from} in this form")
+    } else {
+        format!(
             "to {verb} {method:?}, which is not of the protocol, takes its name under `methods`"
-        ),
+        )
     }
 }
 
-/// Whether the protocol knows a method at all.
-fn knows(method: &str) -> bool {
+/// Whether the protocol has a method.
+fn is_in_protocol(method: &str) -> bool {
     Power::all()
         .flat_map(Power::methods)
         .any(|known| known == method)
@@ -304,7 +297,7 @@ impl Power {
         TABLE.iter().copied().flatten()
     }
 
-    /// The power of this key.
+    /// The power with this key.
     #[must_use]
     pub fn named(key: &str) -> Option<&'static Power> {
         Self::all().find(|power| power.key == key)
@@ -318,12 +311,12 @@ impl Power {
         nearest.map_or("", |power| power.key)
     }
 
-    /// The methods that it covers; some more than once.
+    /// The covered methods, possibly with duplicates.
     pub fn methods(&self) -> impl Iterator<Item = &'static str> {
         self.covers.iter().flat_map(|cover| cover.methods).copied()
     }
 
-    /// Its actions, over all its messages.
+    /// The actions on any of the covered messages.
     #[must_use]
     pub fn actions(&self) -> Actions {
         let actions = self.covers.iter().map(|cover| cover.actions);
@@ -332,7 +325,7 @@ impl Power {
 }
 
 impl Cover {
-    /// Whether it covers messages of these methods and kinds, from this side if one is named.
+    /// Whether it covers messages of these methods and kinds from this sender; from any sender without one.
     #[must_use]
     pub fn meets(&self, methods: &Pattern, sender: Option<Peer>, kinds: Kinds) -> bool {
         self.kinds.meets(kinds)
@@ -340,7 +333,7 @@ impl Cover {
             && self.methods.iter().any(|method| methods.covers(method))
     }
 
-    /// The updates that it covers, in words.
+    /// The covered updates, as text.
     #[must_use]
     pub fn updates_in_words(&self) -> String {
         match self.updates {
@@ -376,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_granted_that_is_not_named() {
+    fn the_default_grants_nothing() {
         let none = Grant::default();
         for sender in [Peer::Client, Peer::Agent] {
             for kind in [Kind::Request, Kind::Notification, Kind::Result, Kind::Error] {
@@ -408,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_are_told_apart_by_what_they_are_of() {
+    fn a_power_over_updates_covers_only_their_kinds() {
         let update = |update| Subject {
             update,
             ..subject(Peer::Agent, Kind::Notification, "session/update")
@@ -422,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_hidden_from_who_has_no_power_to_see_them() {
+    fn secrets_are_hidden_without_the_power_to_read_them() {
         let new = subject(Peer::Client, Kind::Request, "session/new");
         assert!(matches!(
             grant(&["session-setup.read"]).sight(&new),
@@ -452,7 +445,7 @@ mod tests {
                 "granted by powers: `prompts.read`, `prompts.change`",
             ),
             ("session/*", "belongs to the protocol"),
-            ("*", "no proxy may do anything with it"),
+            ("*", "cannot be granted to a proxy"),
         ] {
             let refused = Grant::new("me", [], vec![named(pattern, Actions::READ)]).unwrap_err();
             assert!(refused.to_string().contains(error), "{refused}");
@@ -460,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_power_is_told_with_the_nearest() {
+    fn the_error_for_an_unknown_power_names_the_nearest() {
         let refused =
             |keys: &[&'static str]| Grant::new("me", keys.iter().copied(), Vec::new()).unwrap_err();
         let unknown = refused(&["prompt.read"]).to_string();

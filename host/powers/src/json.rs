@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 pub(crate) enum Container<'t> {
     Object(Vec<(Cow<'t, str>, &'t RawValue)>),
     Array(Vec<&'t RawValue>),
-    /// A string, a number, and so on.
+    /// A string, a number, a boolean or null.
     Neither,
-    /// Duplicate names, or a name with a lone surrogate: parsers differ.
+    /// An object with duplicate names, or a name with a lone surrogate: parsers differ.
     Ambiguous,
 }
 
@@ -22,7 +22,7 @@ pub(crate) fn container(value: &RawValue) -> Container<'_> {
         return Container::Neither;
     }
     let mut reader = serde_json::Deserializer::from_str(value.get());
-    // It is known to be JSON; only undecodable names fail.
+    // The text is valid JSON, so no other error is expected.
     reader
         .deserialize_any(Level)
         .unwrap_or(Container::Ambiguous)
@@ -47,9 +47,10 @@ impl<'de> Visitor<'de> for Level {
             members.push((name, value));
         }
         let names: BTreeSet<_> = members.iter().map(|(name, _)| name).collect();
-        match names.len() == members.len() {
-            true => Ok(Container::Object(members)),
-            false => Ok(Container::Ambiguous),
+        if names.len() == members.len() {
+            Ok(Container::Object(members))
+        } else {
+            Ok(Container::Ambiguous)
         }
     }
 

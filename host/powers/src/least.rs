@@ -1,40 +1,38 @@
-//! The powers that a proxy needs for its subscriptions.
+//! The smallest set of powers for a proxy's subscriptions.
 
 use crate::{Actions, Cover, Grant, Kinds, Pattern, Peer, Power};
 
-/// A subscription, as powers see it.
+/// A subscription: the requested messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// The methods.
     pub methods: &'a Pattern,
-    /// The side whose messages are wanted; both, if none is named.
+    /// `None` for both sides.
     pub sender: Option<Peer>,
-    /// The kinds.
     pub kinds: Kinds,
-    /// Whether it wants their bodies.
+    /// Whether bodies are requested.
     pub with_body: bool,
 }
 
 impl Asked<'_> {
-    /// Whether a power shows it any of this in the wanted form: with the body, which takes a power to read it, or
-    /// without.
+    /// Whether a power covers any of the messages. With bodies, the power must allow reading.
     #[must_use]
     pub fn is_met_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, |_| true)
     }
 
-    /// The same, without messages of other powers of which this one shows a part.
+    /// Like [`is_met_by`](Self::is_met_by), but ignores covers that are [aside](Cover::is_aside).
     #[must_use]
     pub fn is_met_in_full_by(&self, power: &Power) -> bool {
         self.is_met_by_those(power, |cover| !cover.is_aside)
     }
 
     fn is_met_by_those(&self, power: &Power, of: impl Fn(&Cover) -> bool) -> bool {
-        let actions = match self.with_body {
-            true => Actions::READ,
-            false => Actions::TOUCH,
+        let actions = if self.with_body {
+            Actions::READ
+        } else {
+            Actions::TOUCH
         };
-        // A power for errors only does not cover responses.
+        // A subscription to responses is not met by a power for errors only.
         let covers = power
             .covers
             .iter()
@@ -43,7 +41,7 @@ impl Asked<'_> {
         covers.any(|cover| cover.meets(self.methods, self.sender, self.kinds))
     }
 
-    /// Whether a power covers any of this, with any action.
+    /// Whether a power covers any of the messages, with any action.
     #[must_use]
     pub fn is_touched_by(&self, power: &Power) -> bool {
         Asked {
@@ -53,7 +51,7 @@ impl Asked<'_> {
         .is_met_by(power)
     }
 
-    /// Whether a grant shows it any of this.
+    /// Whether a grant covers any of the messages.
     #[must_use]
     pub fn is_met(&self, grant: &Grant) -> bool {
         let named = grant.methods().iter();
@@ -62,13 +60,13 @@ impl Asked<'_> {
             || named.any(|named| named.methods.meets(self.methods))
     }
 
-    /// Whether any power covers such messages.
+    /// Whether any power covers any of the messages.
     #[must_use]
     pub fn is_known(&self) -> bool {
         Power::all().any(|power| self.is_touched_by(power))
     }
 
-    /// The most similar method of the protocol, if this one does not belong to it.
+    /// The most similar method of the protocol, if the subscription is to an unknown method.
     #[must_use]
     pub fn nearest_method(&self) -> Option<&'static str> {
         let name = self.methods.name();
@@ -82,9 +80,9 @@ impl Asked<'_> {
     }
 }
 
-/// The fewest powers with which a proxy sees its subscriptions: all granted ones that it can use, since subscriptions
-/// do not tell what it does with the messages; and for each subscription that none of them covers, the first that does:
-/// those that show less stand before those that show more.
+/// The smallest set of powers for a proxy's subscriptions: all granted powers that it can use, since subscriptions do
+/// not show what it does with the messages; and for each subscription that no granted power covers, the first power of
+/// the table that covers it, since powers that show less precede those that show more.
 #[must_use]
 pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Power> {
     let unmet: Vec<_> = asked
@@ -98,10 +96,11 @@ pub fn least(asked: &[Asked], granted: &Grant, tools: bool) -> Vec<&'static Powe
     let missing: Vec<_> = unmet
         .iter()
         .flat_map(|asked| {
-            // Each kind of update has a power of its own.
-            let count = match asked.methods.covers("session/update") {
-                true => usize::MAX,
-                false => 1,
+            // Updates of different kinds have different powers.
+            let count = if asked.methods.covers("session/update") {
+                usize::MAX
+            } else {
+                1
             };
             let readers = Power::all().filter(reads);
             let readers = readers.filter(|power| asked.is_met_in_full_by(power));
@@ -150,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_is_what_is_asked_for_and_what_is_done_with_it() {
+    fn the_least_powers_are_those_for_subscriptions_and_usable_granted_ones() {
         let prompt = ("session/prompt", None, Kinds::REQUEST);
         assert_eq!(keys(&[prompt], &[]), ["prompts.read"]);
         let granted = [
@@ -171,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_method_is_told_with_the_nearest() {
+    fn the_nearest_method_is_found_for_a_misspelt_one() {
         let nearest = |method: &str| {
             let methods = &Pattern::new(method).unwrap();
             let asked = Asked {

@@ -1,8 +1,8 @@
 //! The powers of proxies: one table of powers, described for users, and grants made of them.
 //!
 //! A [`Power`] covers messages by direction, kind and method, and lists the permitted actions, down to the places in
-//! their bodies that may change. A proxy sees only messages that a power covers. Methods outside the table can be
-//! granted by name ([`Grant::new`]). The documentation, `acp-chain check` and the host's checks all use this one table.
+//! their bodies that may change. A proxy receives only messages that a power covers. Methods outside the table can be
+//! granted by name ([`Grant::new`]). The documentation, `acp-chain check` and the host's checks all use this table.
 
 #![forbid(unsafe_code)]
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::{Actions, Cover, Kinds, Power};
 
-/// The table in Markdown: what each power allows, and what exactly it covers.
+/// Two tables in Markdown: the description of each power, and the messages that it covers.
 #[must_use]
 pub fn markdown() -> String {
     let mut text = String::from("| Power | It | Danger | Because |\n|---|---|---|---|\n");

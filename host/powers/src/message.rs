@@ -32,7 +32,7 @@ impl Peer {
 /// The kind of a message, by its fields (JSON-RPC 2.0 §4 and §5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `method` and `id`: wants one answer.
+    /// `method` and `id`: requires one answer.
     Request,
     /// `method` without `id`.
     Notification,
@@ -43,7 +43,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether this is an answer, of either sort.
+    /// Whether this is a result or an error.
     #[must_use]
     pub const fn is_response(self) -> bool {
         matches!(self, Self::Result | Self::Error)
@@ -68,7 +68,7 @@ impl Kinds {
     /// All kinds.
     pub const ALL: Self = Self(1 | 2 | 4 | 8);
 
-    /// Whether a kind is one of them.
+    /// Whether a kind is in the set.
     #[must_use]
     pub const fn contains(self, kind: Kind) -> bool {
         let one = match kind {
@@ -86,7 +86,7 @@ impl Kinds {
         self.0 & other.0 != 0
     }
 
-    /// Those of both sets.
+    /// The union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -96,12 +96,11 @@ impl Kinds {
 /// The properties by which powers distinguish messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// The sender, or the side on whose behalf it is sent.
+    /// The sender, or the side on whose behalf the message is sent.
     pub sender: Peer,
-    /// Its kind.
     pub kind: Kind,
-    /// Its method; for a response, that of the request.
+    /// For a response, the method of the request.
     pub method: &'a str,
-    /// The kind of a `session/update`, if it can be read.
+    /// The kind of a `session/update`; `None` for other methods, or if it is malformed.
     pub update: Option<&'a str>,
 }

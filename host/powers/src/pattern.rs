@@ -13,25 +13,23 @@ pub struct Pattern {
 /// Why a text is not a pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Nothing.
     #[error("the name of a method is empty")]
     Empty,
     /// A `*` before the end.
-    #[error("a `*` may stand only at the end of {0:?}, for any rest")]
+    #[error("a `*` is allowed only at the end of {0:?}, where it matches any suffix")]
     Star(String),
-    /// A character that no name contains.
-    #[error("{0:?} names no method: there is a space or a control character in it")]
+    /// A space or a control character.
+    #[error("{0:?} names no method: it contains a space or a control character")]
     Space(String),
     /// A name reserved for the host.
     #[error("{0} is the host's own, and never reaches a proxy")]
     Host(String),
-    /// Longer than any name.
+    /// Longer than [`LONGEST_METHOD`].
     #[error("a name of {0} bytes is too long for a method")]
     Long(usize),
 }
 
 impl Pattern {
-    /// Parses a pattern.
     pub fn new(text: &str) -> Result<Self, PatternError> {
         if text.len() > LONGEST_METHOD {
             return Err(PatternError::Long(text.len()));
@@ -61,13 +59,12 @@ impl Pattern {
         &self.name
     }
 
-    /// Whether it is a prefix.
     #[must_use]
     pub fn is_prefix(&self) -> bool {
         self.prefix
     }
 
-    /// Whether there could be a method that both cover.
+    /// Whether both patterns can cover the same method.
     #[must_use]
     pub fn meets(&self, other: &Self) -> bool {
         match (self.prefix, other.prefix) {
@@ -79,14 +76,15 @@ impl Pattern {
         }
     }
 
-    /// Whether it covers a method.
     #[must_use]
     pub fn covers(&self, method: &str) -> bool {
-        match self.prefix {
+        if !self.prefix {
+            method == self.name
+        } else if self.name.is_empty() {
             // The common case.
-            true if self.name.is_empty() => true,
-            true => method.starts_with(&self.name),
-            false => method == self.name,
+            true
+        } else {
+            method.starts_with(&self.name)
         }
     }
 }
@@ -123,16 +121,16 @@ mod tests {
     }
 
     #[test]
-    fn what_no_method_can_be_called_is_no_pattern() {
+    fn invalid_names_of_methods_are_rejected() {
         for (wrong, error) in [
             ("", "the name of a method is empty"),
-            ("ses*ion", "a `*` may stand only at the end of \"ses*ion\""),
+            ("ses*ion", "a `*` is allowed only at the end of \"ses*ion\""),
             ("session prompt", "names no method"),
             ("$/cancel_request", "is the host's own"),
             ("proxy/*", "is the host's own"),
         ] {
-            let told = Pattern::new(wrong).unwrap_err().to_string();
-            assert!(told.contains(error), "{told}");
+            let message = Pattern::new(wrong).unwrap_err().to_string();
+            assert!(message.contains(error), "{message}");
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Places of a body: those that may change, and those that are shown.
 //!
-//! A place is a JSON Pointer (RFC 6901). In the patterns of the table, `*` matches any one part, `**` any number of
-//! parts, and `{own}` the name under which a proxy may leave marks in `_meta`. A place that may change includes
-//! everything beneath it, and the empty pattern is the whole body. One that is shown includes what is beneath it only
-//! with `**` at its end.
+//! A place is a JSON Pointer (RFC 6901). In the patterns of the table, `*` matches one part, `**` any number of parts,
+//! and `{own}` the name under which the proxy may add marks in `_meta`. A place that may change includes everything
+//! beneath it, and the empty pattern is the whole body. A place that is shown includes everything beneath it only if
+//! its pattern ends in `**`.
 
 use std::borrow::Cow;
 
@@ -21,12 +21,12 @@ pub const MASK: &str = "\"[hidden]\"";
 /// A change at one place: its pointer, and the new value, if any.
 pub type Change<'a> = (String, Option<&'a RawValue>);
 
-/// Why two bodies differ in more than some places.
+/// Why a comparison of two bodies failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mismatch {
-    /// They differ at this other place.
+    /// The bodies differ at this place, which may not change.
     Differs(String),
-    /// Comparing them needs too much reading.
+    /// The budget is exhausted.
     TooMuch,
 }
 
@@ -45,7 +45,7 @@ enum Part<'a> {
 type Rest<'p, 'a> = &'p [Part<'a>];
 
 impl<'a> Places<'a> {
-    /// The places of some patterns; `own` stands for `{own}`.
+    /// Parses patterns; `own` replaces `{own}`.
     pub fn new(patterns: impl IntoIterator<Item = &'a str>, own: &'a str) -> Self {
         let patterns = patterns.into_iter().map(|pattern| {
             let parts = pattern.split('/').skip(1);
@@ -60,13 +60,12 @@ impl<'a> Places<'a> {
         Self(patterns.collect())
     }
 
-    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Whether a pointer names one of them, or something beneath one.
+    /// Whether a pointer is to one of the places, or beneath one.
     #[must_use]
     pub fn contain(&self, pointer: &str) -> bool {
         let mut rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
@@ -80,8 +79,8 @@ impl<'a> Places<'a> {
         done(&rests)
     }
 
-    /// The changes that turn one body into another that differs only in these places. Everything else must have the
-    /// same bytes. `budget` is how many bytes may be read, and the rest afterwards.
+    /// The changes from one body to another that differs only in these places. Everything else must have the same
+    /// bytes. `budget` is the number of bytes that may be read, and is reduced accordingly.
     pub fn compare<'t>(
         &self,
         old: &'t RawValue,
@@ -99,8 +98,8 @@ impl<'a> Places<'a> {
         Ok(comparison.changes)
     }
 
-    /// The JSON text of a body with nothing in it but these places. Of everything else, the names, `true`, `false` and
-    /// `null` are left: a text or a number becomes [`MASK`], an object or array is empty. So is one with two readings.
+    /// The JSON text of a body with only these places. Of everything else, names, `true`, `false` and `null` remain: a
+    /// string or number becomes [`MASK`], an object or array becomes empty, and so does an ambiguous object.
     #[must_use]
     pub fn part_of(&self, body: &RawValue) -> String {
         let rests: Vec<Rest> = self.0.iter().map(Vec::as_slice).collect();
@@ -137,9 +136,9 @@ fn advance<'p, 'a>(rests: &[Rest<'p, 'a>], is_name: impl Fn(&str) -> bool) -> Ve
 /// A comparison at its current place.
 struct Comparison<'t, 'b> {
     place: String,
-    /// How much deeper it may go.
+    /// The remaining depth.
     depth: usize,
-    /// How much it may still read.
+    /// The remaining number of bytes that may be read.
     budget: &'b mut usize,
     changes: Vec<Change<'t>>,
 }
@@ -169,7 +168,7 @@ impl<'t> Comparison<'t, '_> {
                 self.objects(&old, &new, rests)?;
             }
             (None, Some(Container::Object(new))) => self.objects(&[], &new, rests)?,
-            // It is empty, like a missing one.
+            // `null` is treated like a missing object.
             (Some(Container::Neither), Some(Container::Object(new)))
                 if old.is_some_and(|old| old.get() == "null") =>
             {
@@ -186,7 +185,7 @@ impl<'t> Comparison<'t, '_> {
             _ => return Err(self.differs()),
         }
         if old.is_none_or(|old| old.get() == "null") || new.is_none() {
-            // It appears or disappears as a whole, with its contents.
+            // An added or removed object is one change.
             self.changes.truncate(before);
             self.changes.push((self.place.clone(), new));
         }
@@ -214,7 +213,7 @@ impl<'t> Comparison<'t, '_> {
         Ok(())
     }
 
-    /// Compares the contents, one part deeper.
+    /// Compares a member or an item.
     fn step(
         &mut self,
         name: &str,
@@ -380,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_of_its_own_can_be_added_with_what_it_stands_in() {
+    fn a_mark_can_be_added_together_with_its_parent() {
         let patterns = ["/_meta/{own}"];
         let new = r#"{"a":1,"_meta":{"acp-chain/me":true}}"#;
         let changes = compared(&patterns, r#"{"a":1}"#, new).unwrap();
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn two_readings_of_one_name_may_not_change() {
+    fn objects_with_duplicate_names_may_not_change() {
         let patterns = ["/prompt"];
         for (old, new) in [
             (r#"{"prompt":1,"prompt":2}"#, r#"{"prompt":1,"prompt":3}"#),
@@ -415,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_is_judged_like_the_change_that_it_makes() {
+    fn pointers_to_the_places_or_beneath_them_are_contained() {
         let places = Places::new(
             ["/prompt", "/a/*/text", "/**/_meta", "/_own/{own}"],
             "acp-chain/me",
@@ -449,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_has_the_places_and_the_shape_of_the_rest() {
+    fn a_part_has_the_shown_places_and_the_shape_of_the_rest() {
         let places = Places::new(
             ["/cwd", "/m/*/name", "/c/fs", "/_meta/{own}/**"],
             "acp-chain/me",
@@ -493,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn deep_bodies_are_compared_without_end_of_the_stack() {
+    fn deep_bodies_do_not_overflow_the_stack() {
         let deep = |leaf: &str| {
             format!(
                 "{}{leaf}{}",

@@ -4,36 +4,34 @@ use acp_chain_acp::UPDATES;
 
 use crate::{Actions, Kinds, Peer, Subject};
 
-/// Something that a proxy may do, as a user reads it and as the host checks it.
+/// A permission of a proxy, in the form shown to users and in the form that the host checks.
 #[derive(Debug)]
 pub struct Power {
-    /// Its key in grants: `what.action`.
+    /// The key in grants: `what.action`.
     pub key: &'static str,
-    /// What it allows, for people who do not know the protocol; to be read after `it`.
+    /// What the power allows, for readers who do not know the protocol; to be read after `it`.
     pub words: &'static str,
-    /// How dangerous that is.
     pub danger: Danger,
-    /// Why, as a sentence.
+    /// The reason for `danger`, as a sentence without capital and full stop.
     pub reason: &'static str,
-    /// The power without which it is useless.
+    /// The power that must be granted, too.
     pub needs: Option<&'static str>,
-    /// What it covers, exactly.
+    /// The covered messages.
     pub covers: &'static [Cover],
 }
 
 /// How dangerous it is to grant a power to a malicious proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {
-    /// It does little harm.
+    /// The proxy can do little harm.
     Low,
-    /// It learns, or makes you see, what it should not.
+    /// The proxy can learn, or show to the user, what it should not.
     Medium,
-    /// It can make the agent or your editor act against you.
+    /// The proxy can make the agent or the editor act against the user.
     High,
 }
 
 impl Danger {
-    /// The step, as a word.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -47,22 +45,20 @@ impl Danger {
 /// Messages, and the permitted actions on them.
 #[derive(Clone, Copy, Debug)]
 pub struct Cover {
-    /// The actions.
     pub actions: Actions,
-    /// Their sender, or the side on whose behalf the proxy sends them.
+    /// The sender, or the side on whose behalf the proxy sends.
     pub sender: Peer,
-    /// Their kinds.
     pub kinds: Kinds,
-    /// Their methods; for responses, the requests' methods.
+    /// For responses, the methods of the requests.
     pub methods: &'static [&'static str],
-    /// The updates, for `session/update`.
+    /// The kinds of updates, for `session/update`.
     pub updates: Updates,
     /// For [`Actions::CHANGE`]: the places of the body that may change, see [`crate::Places`].
     pub places: &'static [&'static str],
-    /// For [`Actions::READ`]: the places of the body that can be read, where that is not all of it, see
-    /// [`Places::part_of`](crate::Places::part_of).
+    /// For [`Actions::READ`]: the places of the body that can be read, see [`Places::part_of`](crate::Places::part_of);
+    /// `None` for the whole body.
     pub shown: Option<&'static [&'static str]>,
-    /// Whether such messages belong to another power, and this one is about a part of them.
+    /// Whether the messages mainly belong to another power, and this one covers a part of them.
     pub is_aside: bool,
 }
 
@@ -71,14 +67,14 @@ pub struct Cover {
 pub enum Updates {
     /// For other methods.
     None,
-    /// These.
+    /// The updates of these kinds.
     Of(&'static [&'static str]),
-    /// Updates that the table does not know.
+    /// Updates of kinds that are not in the protocol.
     Unknown,
 }
 
 impl Cover {
-    /// Whether it covers messages of this kind, for any method.
+    /// Whether it covers messages of this sender, kind and update, regardless of the method.
     #[must_use]
     pub fn is_about(&self, subject: &Subject) -> bool {
         self.sender == subject.sender

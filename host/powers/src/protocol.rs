@@ -1,4 +1,4 @@
-//! The messages of the protocol, and names that resemble its own.
+//! The messages of the protocol, and names that resemble its methods.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,20 +7,21 @@ use foldhash::HashMap;
 
 use crate::{Actions, Cover, Power, Subject};
 
-/// A name as a parser that ignores case sees it.
+/// A name without differences of case.
 #[must_use]
 pub fn fold(name: &str) -> Cow<'_, str> {
-    match name
+    if name
         .bytes()
         .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
     {
-        true => name.into(),
+        name.into()
+    } else {
         // Through upper case, so that `ſ` becomes `s`.
-        false => name.to_uppercase().to_lowercase().into(),
+        name.to_uppercase().to_lowercase().into()
     }
 }
 
-/// The readable messages, by method.
+/// The covers of messages that can be read, by method. They include every message of the protocol that proxies receive.
 static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(|| {
     let mut readable: HashMap<&str, Vec<&'static Cover>> = HashMap::default();
     let covers = Power::all().flat_map(|power| power.covers);
@@ -32,7 +33,7 @@ static READABLE: LazyLock<HashMap<&str, Vec<&'static Cover>>> = LazyLock::new(||
     readable
 });
 
-/// The method of the protocol that some parsers may take this other name for: they ignore case, or skip invisible
+/// The method of the protocol with which some parsers may confuse this other name: they ignore case, or skip invisible
 /// characters.
 #[must_use]
 pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
@@ -51,7 +52,7 @@ pub fn is_like_one_of_protocol(method: &str) -> Option<&'static str> {
     Some(known)
 }
 
-/// Whether the protocol has messages of this method, sender and kind, if it knows the method.
+/// Whether the protocol has messages of this method, sender and kind. `true` for methods outside the protocol.
 #[must_use]
 pub fn is_of_protocol(subject: &Subject) -> bool {
     let Some(covers) = READABLE.get(subject.method) else {
@@ -66,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_is_like_a_method_of_the_protocol_is_known_for_it() {
+    fn names_that_resemble_a_method_of_the_protocol_are_found() {
         for name in [
             "Session/Prompt",
             "\u{17f}ession/prompt",

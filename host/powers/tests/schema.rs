@@ -1,5 +1,5 @@
-//! Every method, direction and place of the protocol's schemas belongs to a power, or to none on
-//! purpose. A schema that brings something new fails here until somebody has decided about it.
+//! Every method, direction and place of the protocol's schemas belongs to a power, or is fixed. After an update of the
+//! schemas, these tests fail until a new method or place is assigned.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use acp_chain_acp::{METHODS, UPDATES};
 use acp_chain_powers::{Actions, FIXED, Kind, Kinds, Peer, Places, Power, Subject, Updates};
 use serde_json::Value;
 
-/// How deep places are looked for. What lies deeper belongs to whom its surroundings belong to.
+/// The maximum depth of places. Deeper places belong to the power of their parent.
 const DEEPEST: usize = 8;
 
 struct Schema(Value);
@@ -65,11 +65,11 @@ impl Schema {
         sorts
     }
 
-    /// The pointers to what a value of this schema may hold, where it holds nothing further.
+    /// The pointers to the leaves of a value of this schema.
     fn places(&self, schema: &Value) -> BTreeSet<String> {
         let mut places = BTreeSet::new();
         self.collect(schema, String::new(), &mut Vec::new(), &mut places);
-        // What may be null, or something with places of its own, is those places.
+        // If a value may be null, or an object with places, only those places count.
         let within = |place: &str| {
             places
                 .iter()
@@ -125,7 +125,7 @@ impl Schema {
         }
     }
 
-    /// The schemas of each `session/update`, by what they are of.
+    /// The schema of each `session/update`, by its kind.
     fn updates(&self) -> Vec<(String, &Value)> {
         let choices = self.definition("SessionUpdate");
         let choices = choices["oneOf"].as_array().or(choices["anyOf"].as_array());
@@ -169,7 +169,7 @@ fn is_changeable(subject: &Subject, place: &str) -> bool {
     covers.any(|cover| Places::new(cover.places.iter().copied(), "own").contain(place))
 }
 
-/// Each sort of message, with the update that it may be, and the schema of its body.
+/// Calls `then` for each sort of message, with the schema of its body. Each kind of update is a sort.
 fn each(mut then: impl FnMut(&Schema, Subject, &Value)) {
     for schema in &schemas() {
         for sort in schema.sorts() {
@@ -214,7 +214,7 @@ fn every_message_of_the_schemas_can_be_read_by_a_power_or_is_the_hosts() {
 }
 
 #[test]
-fn every_place_of_the_schemas_belongs_to_a_power_or_to_none_on_purpose() {
+fn every_place_of_the_schemas_belongs_to_a_power_or_is_fixed() {
     let mut missing = BTreeSet::new();
     each(|schema, subject, body| {
         for place in schema.places(body) {
@@ -253,8 +253,8 @@ fn a_place_is_never_both_changeable_and_fixed() {
 }
 
 #[test]
-fn every_name_in_the_table_is_one_of_the_schemas() {
-    /// Of dialects that released software still speaks.
+fn every_name_in_the_table_is_in_the_schemas() {
+    /// Methods of dialects that released software still uses.
     const OLDER: &[&str] = &["mcp/connect", "mcp/disconnect"];
     let (mut methods, mut updates) = (BTreeSet::new(), BTreeSet::new());
     each(|_, subject, _| {
@@ -283,7 +283,7 @@ fn every_name_in_the_table_is_one_of_the_schemas() {
 }
 
 #[test]
-fn powers_over_how_sessions_begin_cover_each_method_that_begins_one() {
+fn powers_over_session_setup_cover_every_setup_method() {
     let begin = METHODS.iter().filter(|method| method.life.sets_up());
     let begin: BTreeSet<_> = begin.map(|method| method.name).collect();
     for key in [
@@ -297,7 +297,7 @@ fn powers_over_how_sessions_begin_cover_each_method_that_begins_one() {
 }
 
 #[test]
-fn every_power_is_said_in_words_of_its_own() {
+fn every_power_has_its_own_description() {
     let keys: BTreeSet<_> = Power::all().map(|power| power.key).collect();
     let words: BTreeSet<_> = Power::all().map(|power| power.words).collect();
     assert_eq!(

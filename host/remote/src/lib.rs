@@ -2,8 +2,8 @@
 //!
 //! Invariants:
 //! - A message passes with its bytes unchanged, except for line breaks between tokens.
-//! - Backlogs are bounded: a side that does not read stops its sender, and is given up after a fixed time.
-//! - Rejected clients get no further than the [gate], and connections of other users do not exist for a client.
+//! - Backlogs are bounded: a side that does not read blocks its sender, and is disconnected after a fixed time.
+//! - Rejected clients get no further than the [gate]; a client cannot detect connections of other users.
 
 #![forbid(unsafe_code)]
 

@@ -1,19 +1,20 @@
-//! Work that takes long, kept from holding up others.
+//! Runs long work without blocking other tasks.
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::task::block_in_place;
 
-/// The shortest text, in bytes, for which others may be held up: a pass over less takes no time that anybody notices.
+/// The shortest text that counts as long, in bytes. A pass over a shorter text takes too little time to matter.
 const LONG: usize = 256 * 1024;
 
-/// Does something with a text of this length. If it is long, the other tasks of this thread go on elsewhere meanwhile,
-/// where a runtime has more than one.
+/// Runs `work` on a text of this length, in bytes. If the text is long and the runtime has several threads, the other
+/// tasks of this thread continue on another.
 pub fn aside<T>(length: usize, work: impl FnOnce() -> T) -> T {
     let has_others = || {
         Handle::try_current().is_ok_and(|here| here.runtime_flavor() == RuntimeFlavor::MultiThread)
     };
-    match length >= LONG && has_others() {
-        true => block_in_place(work),
-        false => work(),
+    if length >= LONG && has_others() {
+        block_in_place(work)
+    } else {
+        work()
     }
 }

@@ -9,7 +9,8 @@ use serde_json::value::RawValue;
 /// The most messages that a batch may have.
 pub const MAX_MESSAGES: usize = 4096;
 
-/// The text of each message of a batch, in order. `None` if the line is not a batch, is empty, or has more than 4096.
+/// The text of each message of a batch, in order. `None` if the line is not a batch, or the batch is empty or has more
+/// than [`MAX_MESSAGES`].
 #[must_use]
 pub fn members(line: &[u8]) -> Option<Vec<Bytes>> {
     let mut reader = serde_json::Deserializer::from_slice(line);
@@ -43,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_members_of_a_batch_are_its_messages_as_they_came() {
+    fn the_members_of_a_batch_keep_their_bytes() {
         let line = br#" [ {"id" : 1e400}, 7 ,{"s":"]"} ]"#;
         let expected = [r#"{"id" : 1e400}"#, "7", r#"{"s":"]"}"#];
         assert_eq!(members(line).unwrap(), expected);

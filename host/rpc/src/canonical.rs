@@ -1,9 +1,9 @@
-//! Whether every parser reads a message the same way.
+//! Checks that every parser reads a message in the same way.
 //!
-//! JSON leaves open what duplicate names mean, and some parsers ignore case. A guard must not read something else than
-//! the peers that it protects.
+//! JSON leaves open what duplicate names mean, and some parsers ignore case. A guard must read a message as the peers
+//! do that it protects.
 //!
-//! What this takes is bounded by the length of a text and [`LARGEST`]. For long texts that is long enough to be done
+//! The work is bounded by the length of a text, the memory by [`LARGEST`]. Long texts should be checked
 //! [`aside`](crate::aside).
 
 use std::borrow::Cow;
@@ -18,18 +18,18 @@ use super::pointer::like;
 /// Why parsers may read a message differently.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Ambiguity {
-    /// A field that resembles one of JSON-RPC's.
+    /// The message has a field that resembles one of JSON-RPC's.
     #[error("it has a field that some readers take for one of JSON-RPC's")]
     Envelope,
-    /// Names that some parsers do not distinguish, or that cannot be decoded.
+    /// An object has names that some parsers do not distinguish, or that cannot be decoded.
     #[error(
         "two members of one object have names that some readers do not tell apart, or a name cannot be read"
     )]
     Names,
-    /// It is nested too deep to be checked.
+    /// The message is nested too deep to be checked.
     #[error("it is nested more than {DEEPEST} deep")]
     Deep,
-    /// It has too much beside its texts to be checked.
+    /// The message has too many bytes outside of strings to be checked.
     #[error("it is too large to be checked: it has more than {LARGEST} bytes beside its texts")]
     Large,
 }
@@ -37,10 +37,10 @@ pub enum Ambiguity {
 /// How deep a message may be nested. Many parsers stop at 128.
 const DEEPEST: usize = 128;
 
-/// How many bytes a message may have outside of strings: names take many times their length to be compared.
+/// How many bytes a message may have outside of strings: comparing names takes many times their length.
 const LARGEST: usize = 8 * 1024 * 1024;
 
-/// An error if parsers may read any part of a message differently.
+/// Checks a message: an error if parsers may read any part of it differently.
 pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     if message.is_ambiguous() {
         return Err(Ambiguity::Envelope);
@@ -48,8 +48,8 @@ pub fn canonical(message: &Message) -> Result<(), Ambiguity> {
     look_through(message.body())
 }
 
-/// Checks the names of all objects in a JSON text: an error if parsers may read them differently, or it is nested too
-/// deep.
+/// Checks the names of all objects in a JSON text: an error if parsers may read them differently, or the text is nested
+/// too deep or too large.
 pub fn look_through(text: &str) -> Result<(), Ambiguity> {
     let bytes = text.as_bytes();
     // The open containers: an object with its names so far, or an array.
@@ -71,7 +71,7 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
                 {
                     return Err(Ambiguity::Names);
                 }
-                // Its quotes are outside.
+                // The quotes count as outside.
                 in_strings += (end - at).saturating_sub(2);
                 (at, names_next) = (end, false);
                 continue;
@@ -88,7 +88,7 @@ pub fn look_through(text: &str) -> Result<(), Ambiguity> {
     Ok(())
 }
 
-/// Whether readers may disagree about which kind of update the params of a `session/update` are.
+/// Whether readers may disagree about the kind of update in the params of a `session/update`.
 #[must_use]
 pub fn is_unclear_update(params: &str) -> bool {
     let is_unclear =
@@ -108,7 +108,7 @@ struct Names<'t> {
 impl<'t> Names<'t> {
     const FEW: usize = 16;
 
-    /// Adds a name, as JSON text; false if it is there already, or cannot be read.
+    /// Adds a name, as JSON text. Returns false if the object has it already, or it cannot be decoded.
     fn add(&mut self, text: &'t str) -> bool {
         let plain = text
             .get(1..text.len() - 1)
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_differ_about_is_not_canonical() {
+    fn ambiguous_messages_are_not_canonical() {
         let params =
             |params: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
         for (line, expected) in [

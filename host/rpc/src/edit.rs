@@ -13,10 +13,10 @@ pub enum EditError {
     /// The pointer is malformed.
     #[error(transparent)]
     Pointer(#[from] InvalidPointer),
-    /// No object or array could have something at this place.
+    /// No object or array can have a value at this place.
     #[error("there is no place {0:?}")]
     NoPlace(String),
-    /// There is nothing to remove at this place.
+    /// There is no value to remove at this place.
     #[error("there is nothing at {0:?} to remove")]
     NothingThere(String),
 }
@@ -24,7 +24,7 @@ pub enum EditError {
 /// The text `json` with the value at a JSON Pointer replaced or removed. A missing member is appended to its object;
 /// `-` as the last part adds an element to its array. `value` is JSON text.
 ///
-/// An object or array of more than a million entries has no places.
+/// An object or array of more than 2²⁰ entries cannot be changed.
 ///
 /// Of duplicate names, the last gets the new value; removing one removes all.
 pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, EditError> {
@@ -53,7 +53,8 @@ pub fn edit(json: &str, pointer: &str, value: Option<&str>) -> Result<String, Ed
     Ok(text)
 }
 
-/// The same with a new value; missing objects, or `null`, on its path are created.
+/// The text `json` with a new value at a JSON Pointer, as by [`edit`]; on the path, missing objects are created, also
+/// in place of `null`.
 pub fn set(json: &str, pointer: &str, value: &str) -> Result<String, EditError> {
     let edited = edit(json, pointer, Some(value));
     let Err(EditError::NoPlace(_)) = edited else {
@@ -85,14 +86,15 @@ pub fn set(json: &str, pointer: &str, value: &str) -> Result<String, EditError> 
     }
     let mut ends = memchr::memchr_iter(b'/', pointer.as_bytes()).skip(depth + 1);
     let parent = &pointer[..ends.next().unwrap_or(pointer.len())];
-    match found.trim_start().starts_with('{') {
-        true => edit(json, parent, Some(&inner)),
-        false => edited,
+    if found.trim_start().starts_with('{') {
+        edit(json, parent, Some(&inner))
+    } else {
+        edited
     }
 }
 
-/// The text `json` with new values at several places, read once. None if one of them is missing, lies within another,
-/// or is to be removed: then [`edit`] makes the changes one by one.
+/// The text `json` with new values at several places, read once. `None` if one of the places is missing, lies within
+/// another, or is to be removed: then [`edit`] must make the changes one by one.
 pub fn edit_at_once(
     json: &str,
     edits: &[(&str, Option<&str>)],
@@ -120,8 +122,8 @@ pub fn edit_at_once(
     Ok(Some(text))
 }
 
-/// Collects where in the whole text the values to replace in a part are; false if one is missing, or lies within
-/// another.
+/// Collects the ranges, in the whole text, of the values to replace in a part. Returns false if one is missing, or lies
+/// within another.
 fn aim<'v>(
     whole: &str,
     part: &str,
@@ -149,7 +151,7 @@ fn aim<'v>(
             .all(|(name, value)| aim(whole, value, &named[name], spans))
 }
 
-/// Several members or elements at once, by name or index; `None` if one occurs twice.
+/// Finds several members or elements at once, by name or index; `None` if one occurs twice.
 fn several<'t, 'n, A>(
     part: &'t str,
     named: &BTreeMap<&'n str, A>,
@@ -159,7 +161,7 @@ fn several<'t, 'n, A>(
     let mut found = BTreeMap::new();
     for (at, entry) in entries.enumerate() {
         let wanted = match entry.name {
-            // Nobody asks for a name that cannot be decoded.
+            // A name that cannot be decoded matches none.
             Some(name) => serde_json::from_str::<Cow<str>>(name)
                 .ok()
                 .and_then(|name| Some(*named.get_key_value(&*name)?.0)),
@@ -174,7 +176,7 @@ fn several<'t, 'n, A>(
     Some(found)
 }
 
-/// The largest object or array that can be changed, in entries: each is kept for a moment.
+/// The largest object or array that can be changed, in entries: the places of all are kept meanwhile.
 const ENTRIES: usize = 1 << 20;
 
 /// A replacement for a part of a container's text.
@@ -184,12 +186,12 @@ type Change = (Range<usize>, String);
 struct Places {
     is_object: bool,
     list: Vec<Place>,
-    /// Just behind the opening bracket.
+    /// The offset behind the opening bracket.
     inside: usize,
 }
 
 struct Place {
-    /// Where its name begins, or in an array its value.
+    /// Where the member's name begins, or the element's value.
     start: usize,
     value: Range<usize>,
     /// Whether the last part of the pointer names it.
@@ -233,26 +235,29 @@ impl Places {
         let stays = self.list.iter().rposition(|entry| !entry.named);
         let (inner, last) = self.list.split_at(stays.map_or(0, |at| at + 1));
         let pairs = inner.iter().zip(inner.iter().skip(1));
-        let mut gone: Vec<_> = pairs
+        let mut removed: Vec<_> = pairs
             .filter(|(entry, _)| entry.named)
             .map(|(entry, next)| entry.start..next.start)
             .collect();
         if let [first, .., end] | [first @ end] = last {
-            // No comma follows these, so the one before them goes.
+            // No comma follows these entries, so the one before them is removed.
             let start = inner.last().map_or(first.start, |before| before.value.end);
-            gone.push(start..end.value.end);
+            removed.push(start..end.value.end);
         }
-        gone.into_iter()
+        removed
+            .into_iter()
             .map(|range| (range, String::new()))
             .collect()
     }
 
-    /// Where a new entry goes, and its text; `None` if an array cannot have it.
+    /// The insertion of a new entry; `None` if an array cannot have it.
     fn addition(&self, name: &str, value: &str) -> Option<Change> {
-        let entry = match self.is_object {
-            true => format!("{}:{value}", serde_json::to_string(name).ok()?),
-            false if name == "-" => value.to_owned(),
-            false => return None,
+        let entry = if self.is_object {
+            format!("{}:{value}", serde_json::to_string(name).ok()?)
+        } else if name == "-" {
+            value.to_owned()
+        } else {
+            return None;
         };
         Some(match self.list.last() {
             Some(last) => (last.value.end..last.value.end, format!(",{entry}")),
@@ -335,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_is_an_error() {
+    fn a_missing_place_is_an_error() {
         let json = r#"{"a":[1],"b":"x"}"#;
         for pointer in ["/a/1", "/a/x", "/a/01", "/b/c", "/c/d", "/a/-/b"] {
             let no_place = Err(EditError::NoPlace(pointer.to_owned()));
@@ -381,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_million_entries_has_no_places() {
+    fn containers_with_too_many_entries_cannot_be_changed() {
         let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
         assert!(edit(&zeros(ENTRIES), "/0", Some("1")).is_ok());
         let over = edit(&zeros(ENTRIES + 1), "/0", Some("1"));

@@ -1,11 +1,11 @@
 //! The entries of an object or array, one after the other.
 //!
-//! The text is JSON: it was checked as a line, and is not checked again. A text that is not JSON gives some entries or
-//! none.
+//! The text must be JSON: lines are checked when they arrive, and not again here. For a text that is not JSON, the
+//! entries are arbitrary.
 
 /// A member of an object, or an element of an array.
 pub(super) struct Entry<'t> {
-    /// The JSON text of a member's name.
+    /// The JSON text of the name; `None` for an element.
     pub name: Option<&'t str>,
     /// The JSON text of the value.
     pub value: &'t str,
@@ -17,12 +17,12 @@ pub(super) struct Entries<'t> {
     at: usize,
     /// Whether it is an object.
     pub is_object: bool,
-    /// The JSON text of the present member's name.
+    /// The JSON text of the current member's name.
     pub name: Option<&'t str>,
 }
 
 impl<'t> Entries<'t> {
-    /// The entries of this text; `None` if it is neither.
+    /// The entries of this text; `None` if it is neither an object nor an array.
     pub fn of(text: &'t str) -> Option<Self> {
         let at = text.bytes().position(|byte| !byte.is_ascii_whitespace())?;
         Self::within(text, at)
@@ -43,12 +43,12 @@ impl<'t> Entries<'t> {
         })
     }
 
-    /// How far the text is read.
+    /// The offset up to which the text is read.
     pub fn at(&self) -> usize {
         self.at
     }
 
-    /// Skips white space, and this character if it follows.
+    /// Skips white space, and this character.
     fn pass(&mut self, sign: u8) {
         while let Some(byte) = self.text.as_bytes().get(self.at)
             && (*byte == sign || byte.is_ascii_whitespace())
@@ -57,7 +57,7 @@ impl<'t> Entries<'t> {
         }
     }
 
-    /// Goes to the next value, and its name; false at the end.
+    /// Advances to the next value, and reads its name. Returns false at the end.
     pub fn advance(&mut self) -> bool {
         self.pass(b',');
         if self.is_object {
@@ -74,7 +74,7 @@ impl<'t> Entries<'t> {
         Self::within(self.text, self.at)
     }
 
-    /// Goes on behind a value whose entries were read to their end.
+    /// Continues behind a value whose entries were read to their end.
     pub fn leave(&mut self, inner: &Self) {
         self.at = inner.at + 1;
     }
@@ -104,7 +104,7 @@ impl<'t> Iterator for Entries<'t> {
     }
 }
 
-/// Just behind the value that begins here; the same place if none does.
+/// The offset behind the value that begins at `start`; `start` if none does.
 fn end_of_value(text: &[u8], start: usize) -> usize {
     let (mut at, mut depth) = (start, 0_usize);
     while let Some(byte) = text.get(at) {
@@ -129,7 +129,7 @@ fn end_of_value(text: &[u8], start: usize) -> usize {
     at
 }
 
-/// Just behind the string that begins here.
+/// The offset behind the string that begins at `start`.
 pub(super) fn end_of_string(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', text.get(at..).unwrap_or_default()) {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_ends() {
+    fn texts_that_are_not_json_end() {
         for text in [
             "{", "[1", "[,,:]", "{\"a", "{\"a\":", "[\"\\", "[{]}", "{1:2}", "[é",
         ] {

@@ -1,4 +1,4 @@
-//! Why a line is not a message, as its sender is told.
+//! The errors of lines that are not messages.
 
 use serde_json::value::RawValue;
 
@@ -14,14 +14,14 @@ pub enum Malformed {
     /// The text is not JSON.
     #[error("the message is not JSON: {0}")]
     NotJson(serde_json::Error),
-    /// It is JSON, but an array.
+    /// The text is an array, and not a valid batch.
     #[error(
         "version 1 of the Agent Client Protocol has no batches, and in version 2 one has 1 to {} messages; \
          send one message a line",
         super::batch::MAX_MESSAGES
     )]
     Batch,
-    /// It is JSON, but not a JSON-RPC 2.0 message.
+    /// The text is JSON, but not a JSON-RPC 2.0 message.
     #[error("{0}")]
     Invalid(String),
 }
@@ -38,7 +38,7 @@ impl Malformed {
     }
 }
 
-/// Says what is wrong with a text that is not an envelope.
+/// The error for a text that is not an envelope.
 pub(super) fn explain(text: &str, flaw: Flaw) -> Malformed {
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
         return Malformed::NotJson(error);

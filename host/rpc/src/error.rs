@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 #[derive(Clone, Debug, Deserialize, Serialize, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct Error {
-    /// What kind of error it is.
+    /// The kind of the error (see [`code`](crate::code)).
     #[serde(default)]
     pub code: i64,
     /// One sentence for people.
     #[serde(default)]
     pub message: String,
-    /// More about it, as JSON text.
+    /// Further data, as JSON text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Box<RawValue>>,
 }
@@ -29,13 +29,13 @@ impl Error {
         }
     }
 
-    /// A request was withdrawn before it was answered (RFD request-cancellation).
+    /// The error for a request that was cancelled before it was answered (RFD request-cancellation).
     #[must_use]
     pub fn cancelled() -> Self {
         Self::new(code::REQUEST_CANCELLED, "Request cancelled")
     }
 
-    /// The same error with more about it.
+    /// Sets the data.
     #[must_use]
     pub fn with_data(mut self, data: &impl Serialize) -> Self {
         self.data = serde_json::value::to_raw_value(data).ok();

@@ -1,9 +1,9 @@
-//! Request ids, which are returned exactly as they came.
+//! Request ids, which keep their spelling.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
 
-/// The id of a request as its sender spelt it: a number, a string or null, 0 included.
+/// The id of a request as its sender spelt it: a number, a string or null.
 ///
 /// Two ids are equal when they are spelt alike; for strings, escapes do not matter.
 #[derive(Clone, Debug)]
@@ -33,13 +33,13 @@ impl Id {
         }
     }
 
-    /// The JSON text, as it came.
+    /// The JSON text, as the sender spelt it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// A canonical spelling of equal ids. A text that cannot be decoded is its own.
+    /// The canonical spelling, which equal ids share. For a text that cannot be decoded, it is the text itself.
     fn key(&self) -> Cow<'_, str> {
         if self.text.contains('\\')
             && let Ok(plain) = serde_json::from_str::<String>(&self.text)

@@ -4,6 +4,7 @@
 //! unchanged.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 mod aside;
 mod batch;

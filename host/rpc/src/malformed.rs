@@ -1,4 +1,4 @@
-//! The messages of lines; for a malformed line, who must be told.
+//! Reads the messages of lines; for a malformed line, determines which side must get an error.
 
 use acp_chain_powers::Peer;
 use bytes::Bytes;
@@ -13,14 +13,14 @@ use crate::untrusted::quote;
 /// A malformed line, with what is known about it.
 #[derive(Debug)]
 pub struct MalformedLine {
-    /// What is wrong with it.
+    /// The error for the sender.
     pub error: Error,
-    /// The texts of its messages, if it has several.
+    /// The texts of its messages, if the line is a batch.
     pub batch: Option<Box<[Bytes]>>,
     found: Salvaged,
     /// Whether the text was not JSON at all.
     garbled: bool,
-    /// Its beginning and its length, for the log.
+    /// The beginning and the length of the line, for the log.
     excerpt: String,
 }
 
@@ -28,23 +28,23 @@ pub struct MalformedLine {
 const EXCERPT: usize = 80;
 
 impl MalformedLine {
-    /// What the log says about it and its sender.
+    /// The text for the log. `sender` names the sender.
     #[must_use]
     pub fn report(&self, sender: &str) -> String {
         let (error, excerpt) = (&self.error, &self.excerpt);
         format!("a line of the {sender} is lost: {error}; {excerpt}")
     }
 
-    /// The id of the request that this line may have answered.
+    /// The id of the request that this line may answer.
     #[must_use]
     pub fn answers(&self) -> Option<&Id> {
         let may_answer = self.found.answer || !self.found.request;
         self.found.id.as_ref().filter(|_| may_answer)
     }
 
-    /// The id under which its sender is told. A client is always told, but never under the id of an answer, which may
-    /// be that of a request of its own, and under the id null if the line is not JSON (JSON-RPC 2.0 §5). An agent is
-    /// told if it may be waiting.
+    /// The id under which the sender gets an error; `None` if it gets none. A client always gets one: under the id null
+    /// if the line is not JSON (JSON-RPC 2.0 §5) or is an answer, whose id may be that of one of the client's own
+    /// requests. An agent gets one only if it may wait for an answer.
     #[must_use]
     pub fn id_for_sender(&self, sender: Peer) -> Option<Id> {
         let own = self.found.id.clone().filter(|_| self.found.request);
@@ -55,10 +55,10 @@ impl MalformedLine {
     }
 }
 
-/// The message of a line.
+/// Reads the message of a frame.
 ///
 /// # Errors
-/// If it is none.
+/// If the frame is not a message.
 pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     match frame {
         Frame::Message(message) => Ok(message),
@@ -100,7 +100,7 @@ pub fn read(frame: Frame) -> Result<Message, MalformedLine> {
     }
 }
 
-/// The same without a byte order mark, which some software on Windows adds (RFC 8259 §8.1).
+/// The line without a byte order mark, which some software on Windows adds (RFC 8259 §8.1).
 fn unmarked(line: Bytes) -> Bytes {
     let length = if line.starts_with(b"\xef\xbb\xbf") {
         3

@@ -1,8 +1,8 @@
-//! One message: the line it came in, and where the envelope's fields are in it.
+//! A message: its line, and where the envelope's fields are in the line.
 //!
 //! A message always holds a whole line of valid JSON, without a line feed or a carriage return: some readers end a line
-//! at either, and would find a second message in the first. Otherwise an unchanged message is written from the very
-//! bytes that came in; only the id is replaced, since every hop has its own ids.
+//! at either, and would find a second message in the first. Otherwise an unchanged message is written with
+//! exactly the bytes that were received; only the id is replaced, since every hop has its own ids.
 
 use std::borrow::Cow;
 
@@ -45,18 +45,19 @@ struct Parts {
     update: OnceLock<Option<&'static str>>,
     /// Whether the line has a field that some parsers take for another.
     is_ambiguous: bool,
-    /// Whether the line has another envelope, so this one's must be written.
-    is_anew: bool,
+    /// Whether the message has another envelope than its line, so that the envelope must be composed when it is
+    /// written.
+    has_other_envelope: bool,
 }
 
 impl Message {
-    /// The bytes to keep it: its line, the copy of its method, and its fields.
+    /// The cost of keeping the message, in bytes: its line, the copy of its method, and its fields.
     #[must_use]
     pub fn cost(&self) -> usize {
         self.len() + self.0.method.len() + size_of::<Parts>()
     }
 
-    /// Reads the envelope of a text, whose line breaks become spaces.
+    /// Reads the envelope of a text. Line breaks between its values become spaces.
     pub fn parse(line: Bytes) -> Result<Self, Malformed> {
         let line = ByteString::try_from(line)?;
         match Outline::of(&line) {
@@ -65,13 +66,14 @@ impl Message {
         }
     }
 
-    /// The message of a line that was read.
+    /// The message of a line with this outline.
     pub(super) fn outlined(line: ByteString, outline: Outline) -> Result<Self, Malformed> {
         let invalid = |reason: &str| Malformed::Invalid(reason.to_owned());
         let is_ambiguous = outline.is_ambiguous;
-        let line = match outline.is_broken {
-            true => ByteString::try_from(one_line(line.into_bytes()))?,
-            false => line,
+        let line = if outline.is_broken {
+            ByteString::try_from(one_line(line.into_bytes()))?
+        } else {
+            line
         };
         let [version, id, mut method, params, mut result, mut error] = outline.into_fields();
         let text = |field: &Field| line.get(field.value.clone()).unwrap_or_default();
@@ -136,7 +138,7 @@ impl Message {
             session: session.into(),
             update: OnceLock::new(),
             is_ambiguous,
-            is_anew: false,
+            has_other_envelope: false,
         }))
     }
 
@@ -166,16 +168,16 @@ impl Message {
             session: OnceLock::new(),
             update: OnceLock::new(),
             is_ambiguous: false,
-            is_anew: true,
+            has_other_envelope: true,
         }))
     }
 
-    /// The same request or notification, with another method.
+    /// This request or notification, with another method.
     #[must_use]
     pub fn with_method(&self, method: &str) -> Self {
         Self::of(Parts {
             method: method.into(),
-            is_anew: true,
+            has_other_envelope: true,
             ..(*self.0).clone()
         })
     }
@@ -204,7 +206,7 @@ impl Message {
         Self::compose(Kind::Error, Arc::from(""), &error.to_json())
     }
 
-    /// The same message with another body. An error response turns into a result.
+    /// This message with another body. An error response turns into a result.
     #[must_use]
     pub fn with_body(&self, body: &str) -> Self {
         let kind = match self.0.kind {
@@ -214,13 +216,13 @@ impl Message {
         Self::compose(kind, self.0.method.clone(), body)
     }
 
-    /// The same message with only a part of its body.
+    /// This message with only a part of its body.
     #[must_use]
     pub fn with_part(&self, part: &str) -> Self {
         Self::compose(self.0.kind, self.0.method.clone(), part)
     }
 
-    /// `body` is valid JSON text, in which a line break can only be white space.
+    /// A new message. `body` must be valid JSON text, in which line breaks are only white space.
     fn compose(kind: Kind, method: Arc<str>, body: &str) -> Self {
         let mut line = String::with_capacity(body.len() + method.len() + 64);
         line.push_str(r#"{"jsonrpc":"2.0""#);
@@ -258,11 +260,11 @@ impl Message {
             session: OnceLock::new(),
             update: OnceLock::new(),
             is_ambiguous: false,
-            is_anew: false,
+            has_other_envelope: false,
         })
     }
 
-    /// What the message is.
+    /// The kind of the message.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.0.kind
@@ -289,26 +291,26 @@ impl Message {
         self.0.body.clone().map_or("null", |span| self.text(span))
     }
 
-    /// The `sessionId` in the body, read when first asked for.
+    /// The `sessionId` in the body, read at the first call.
     #[must_use]
     pub fn session(&self) -> Option<&Arc<str>> {
         self.0.session.get_or_init(|| session(self.body())).as_ref()
     }
 
-    /// Whether it is an error with this code.
+    /// Whether this is an error response with this code.
     #[must_use]
     pub fn is_error(&self, code: i64) -> bool {
-        let said = || member(self.body(), "code")?.parse().ok();
-        self.kind() == Kind::Error && said() == Some(code)
+        let own_code = || member(self.body(), "code")?.parse().ok();
+        self.kind() == Kind::Error && own_code() == Some(code)
     }
 
-    /// All sessions that some reader may take it to be about: names may occur twice, and in another case.
+    /// All sessions that some reader may find in the body: names may occur twice, and in another case.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<str>> {
         sessions(self.body())
     }
 
-    /// The kind of a `session/update`, if powers know it, read when first asked for.
+    /// The kind of a `session/update`, if it is one of [`UPDATES`], read at the first call.
     #[must_use]
     pub fn update(&self) -> Option<&'static str> {
         *self.0.update.get_or_init(|| {
@@ -318,14 +320,14 @@ impl Message {
         })
     }
 
-    /// Whether it is an answer to a prompt that says itself that the turn is over: an error, or one with a reason.
+    /// Whether an answer to a prompt states that the turn has ended: an error, or a result with a stop reason.
     #[must_use]
     pub fn says_end(&self) -> bool {
         self.kind() == Kind::Error
             || member(self.body(), "stopReason").is_some_and(|reason| reason != "null")
     }
 
-    /// Whether it is an update by which the agent ends its work in a session (v2, Prompt Lifecycle: `idle`).
+    /// Whether this is an update by which the agent ends its work in a session (v2, Prompt Lifecycle: `idle`).
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.update() == Some("state_update")
@@ -333,51 +335,51 @@ impl Message {
                 == Some(r#""idle""#)
     }
 
-    /// Whether the line has another field that a parser which ignores case would take for one of JSON-RPC's.
+    /// Whether the line has a field that parsers that ignore case take for one of JSON-RPC's.
     #[must_use]
     pub fn is_ambiguous(&self) -> bool {
         self.0.is_ambiguous
     }
 
-    /// The line in which the message came, or would go.
+    /// The line in which the message was received, or that was composed for it.
     #[must_use]
     pub fn line(&self) -> &str {
         &self.0.line
     }
 
-    /// The bytes of that line, which are shared.
+    /// The bytes of the line, which are shared.
     #[must_use]
     pub fn into_line(self) -> Bytes {
         self.0.line.as_bytes().clone()
     }
 
-    /// How many bytes the line has in which the message came or would go.
+    /// The length of the line, in bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.line.len()
     }
 
-    /// Whether the two share one message.
+    /// Whether both are clones of one message.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether the line is empty; no message's is.
+    /// Whether the line is empty, which is never so.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.line.is_empty()
     }
 
-    /// The line to write, with `id` instead of the message's own.
+    /// Writes the message as a line, with `id` instead of its own.
     pub fn write(&self, id: Option<&str>, out: &mut Outbox) {
         self.write_text(id, out);
         out.push_str("\n");
     }
 
-    /// The same without the line end, for use in a batch.
+    /// Writes the message without a line end, for use in a batch.
     pub fn write_text(&self, id: Option<&str>, out: &mut Outbox) {
-        if self.0.is_anew {
+        if self.0.has_other_envelope {
             let own = self.0.id.clone().map(|span| self.text(span));
             out.push_str(r#"{"jsonrpc":"2.0""#);
             push_id(id.or(own), out);
@@ -395,8 +397,8 @@ impl Message {
         }
     }
 
-    /// The line to write for a message that wraps this request or notification in its params: `{method, params?}`.
-    /// Without an id it is a notification.
+    /// Writes a line with a message that wraps this request or notification in its params: `{method, params?}`. Without
+    /// an id, the outer message is a notification.
     pub fn write_within(&self, outer: &str, id: Option<&str>, out: &mut Outbox) {
         out.push_str(r#"{"jsonrpc":"2.0""#);
         push_id(id, out);
@@ -407,22 +409,23 @@ impl Message {
         out.push_str("}}\n");
     }
 
-    /// The members `method` and `params`.
+    /// Writes the members `method` and `params`.
     fn write_call(&self, out: &mut Outbox) {
         out.push_str(r#""method":"#);
         push_quoted(&self.0.method, out);
         if let Some(span) = self.0.body.clone().filter(|_| self.body() != "null") {
             out.push_str(r#","params":"#);
             // A small part must not keep the whole line alive.
-            match span.len() < self.len() / 2 {
-                true => out.push(&Bytes::copy_from_slice(self.body().as_bytes())),
-                false => out.push(&self.0.line.as_bytes().slice(span)),
+            if span.len() < self.len() / 2 {
+                out.push(&Bytes::copy_from_slice(self.body().as_bytes()));
+            } else {
+                out.push(&self.0.line.as_bytes().slice(span));
             }
         }
     }
 
     fn text(&self, span: Range<usize>) -> &str {
-        // Spans lie on the borders of the line's values.
+        // Spans begin and end at values of the line.
         self.0.line.get(span).unwrap_or_default()
     }
 }
@@ -520,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_message_is_told_apart() {
+    fn malformed_texts_have_their_codes() {
         let code = |text: &str| parse(text).unwrap_err().to_error().code;
         assert_eq!(code("hello"), -32700);
         assert_eq!(code(r#"{"jsonrpc":"2.0","method":"m""#), -32700);

@@ -1,8 +1,9 @@
-//! JSON text without line breaks. They stand only between its values, as white space: in strings they are escaped.
+//! JSON text without line breaks. In JSON, line breaks stand only between values, as white space: in strings they are
+//! escaped.
 
 use bytes::Bytes;
 
-/// The same text with spaces in place of line breaks. Without any, nothing is copied.
+/// The text with spaces in place of line breaks. A text without any is not copied.
 #[must_use]
 pub fn one_line(text: Bytes) -> Bytes {
     if memchr::memchr2(b'\n', b'\r', &text).is_none() {

@@ -1,8 +1,8 @@
-//! Finds the fields of the envelope in a line, and whether the line is JSON at all, in one pass over the line while
-//! it arrives: little is left to do after its last byte.
+//! Finds the fields of the envelope in a line, and checks that the line is JSON, in one pass while the line arrives:
+//! little is left to do after its last byte.
 //!
-//! Invariants: the result does not depend on how a line is split into pieces, and no byte is read twice except those
-//! of its members' names. Beside the line, only one bit per open level is kept.
+//! Invariants: the result does not depend on how a line is split into pieces, and only members' names are read twice.
+//! Beside the line, only one bit per open level is kept.
 
 use std::ops::Range;
 
@@ -21,16 +21,16 @@ pub struct Outline {
     fields: [Option<Field>; FIELDS.len()],
     /// Whether there is another field that some readers take for one of these.
     pub is_ambiguous: bool,
-    /// Whether there are line breaks between its values.
+    /// Whether there are line breaks between the values.
     pub is_broken: bool,
 }
 
 /// A field of the envelope.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// The range of its value.
+    /// The range of the value.
     pub value: Range<usize>,
-    /// The range of the session's name, if the value is an object that has one.
+    /// The range of the value of `sessionId`, if the value is an object that has this member.
     pub session: Option<Range<usize>>,
 }
 
@@ -51,9 +51,9 @@ impl Outline {
 /// Why a line is not an envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flaw {
-    /// It is not a JSON object.
+    /// The line is not a JSON object.
     NoObject,
-    /// It has a duplicate field of the envelope, about which readers could disagree.
+    /// The line has a duplicate field of the envelope, which readers could read differently.
     Twice(u8),
 }
 
@@ -70,7 +70,7 @@ impl Flaw {
 /// Reads a line as it arrives.
 #[derive(Debug)]
 pub struct Scanner {
-    /// How much of the line has been read.
+    /// How many bytes of the line have been read.
     at: usize,
     state: State,
     nesting: Nesting,
@@ -82,13 +82,13 @@ pub struct Scanner {
     field: Option<u8>,
     /// Whether the last name on the second level is that of the session.
     is_session: bool,
-    /// The session that the value on the first level names.
+    /// The range of the session's name in the current value on the first level.
     session: Option<Range<usize>>,
     outline: Outline,
     flaw: Option<Flaw>,
 }
 
-/// What may come next.
+/// What is expected next.
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// The object of the line.
@@ -143,7 +143,7 @@ impl Default for Scanner {
 }
 
 impl Scanner {
-    /// Reads on in a line that has grown since the last call.
+    /// Continues to read a line that has grown since the last call.
     pub fn read(&mut self, line: &str) {
         if self.flaw.is_none()
             && let Err(flaw) = self.read_on(line)
@@ -173,11 +173,12 @@ impl Scanner {
                         None => {}
                         Some(b'"') => {
                             next += 1;
-                            state = match self.is_name {
-                                true => self.name_ended(line, next),
-                                false => self.value_ended(next)?,
+                            state = if self.is_name {
+                                self.name_ended(line, next)
+                            } else {
+                                self.value_ended(next)?
                             };
-                            // It is hardly ever elsewhere.
+                            // The colon usually follows directly.
                             if self.is_name && text.get(next) == Some(&b':') {
                                 next += 1;
                                 state = State::Value;
@@ -206,10 +207,12 @@ impl Scanner {
                         number = more;
                         next += 1;
                     }
-                    state = match next < text.len() {
-                        false => State::Number(number),
-                        true if number.is_whole() => self.value_ended(next)?,
-                        true => return Err(Flaw::NoObject),
+                    state = if next >= text.len() {
+                        State::Number(number)
+                    } else if number.is_whole() {
+                        self.value_ended(next)?
+                    } else {
+                        return Err(Flaw::NoObject);
                     };
                 }
                 State::Word(rest) if WORDS[usize::from(rest)] == byte => {
@@ -241,9 +244,10 @@ impl Scanner {
                 }
                 State::Colon if byte == b':' => state = State::Value,
                 State::Behind if byte == b',' => {
-                    state = match self.nesting.is_in_object() {
-                        true => State::Name,
-                        false => State::Value,
+                    state = if self.nesting.is_in_object() {
+                        State::Name
+                    } else {
+                        State::Value
                     }
                 }
                 State::FirstValue | State::FirstName | State::Behind if self.closes(byte) => {
@@ -269,9 +273,10 @@ impl Scanner {
         self.nesting.open(is_object);
         // Applies only to the value on the level above.
         self.is_session &= self.nesting.depth > 2;
-        match is_object {
-            true => State::FirstName,
-            false => State::FirstValue,
+        if is_object {
+            State::FirstName
+        } else {
+            State::FirstValue
         }
     }
 
@@ -427,7 +432,7 @@ impl Number {
         }
     }
 
-    /// Whether it may end here.
+    /// Whether the number may end here.
     fn is_whole(self) -> bool {
         matches!(
             self,
@@ -635,7 +640,7 @@ pub mod tests {
         })
     }
 
-    /// Lines that are JSON, and some that are no longer.
+    /// Lines that are JSON, and lines that were damaged.
     pub fn line() -> impl Strategy<Value = String> {
         let changed = (
             value(),
@@ -663,12 +668,12 @@ pub mod tests {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
         #[test]
-        fn a_line_is_what_it_is_to_another_reader(line in line()) {
+        fn another_reader_finds_the_same_outline(line in line()) {
             assert_same(&line, &Outline::of(&line), &by_another_reader(&line));
         }
 
         #[test]
-        fn it_does_not_matter_in_which_pieces_a_line_comes(
+        fn the_result_does_not_depend_on_the_pieces_of_a_line(
             line in line(),
             lengths in prop::collection::vec(1..20_usize, 1..8),
         ) {
@@ -681,7 +686,7 @@ pub mod tests {
         }
 
         #[test]
-        fn texts_end_where_they_end(text in "[ -~]{0,200}", at in any::<prop::sample::Index>(), end in 0..0x80_u8) {
+        fn the_end_of_a_string_is_found(text in "[ -~]{0,200}", at in any::<prop::sample::Index>(), end in 0..0x80_u8) {
             let mut text = text.into_bytes();
             let at = at.index(text.len() + 1);
             text.insert(at, end);
@@ -691,7 +696,7 @@ pub mod tests {
     }
 
     #[test]
-    fn levels_are_told_apart_however_deep_they_are() {
+    fn objects_and_arrays_are_distinguished_at_any_depth() {
         for depth in [1, 2, 62, 63, 64, 65, 127, 128, 129, 1000] {
             let opens = "[{\"a\":".repeat(depth);
             let line = format!("{{\"a\":{opens}0{}}}", "}]".repeat(depth));

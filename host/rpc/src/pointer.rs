@@ -16,10 +16,10 @@ pub struct InvalidPointer(pub(super) String);
 /// The longest pointer that a proxy may use, in bytes.
 pub const MAX_POINTER: usize = 4096;
 
-/// How deep a pointer may go, and so the search.
+/// The maximum number of parts of a pointer, which bounds the depth of the search.
 const DEPTH: usize = 64;
 
-/// The text of the value at `pointer` in `json`; `None` if there is nothing at that place.
+/// The text of the value at `pointer` in `json`; `None` if there is no value at that place.
 pub fn resolve<'a>(json: &'a str, pointer: &str) -> Result<Option<&'a str>, InvalidPointer> {
     Ok(walk(json, &tokens(pointer)?))
 }
@@ -48,12 +48,13 @@ pub(super) fn walk<'a>(json: &'a str, tokens: &[String]) -> Option<&'a str> {
     }
 }
 
-/// The same from the entries of an object or array, which are read to their end. Of duplicate names the last one
-/// counts, as for nearly every JSON parser.
+/// The text of the value to which `token` and `rest` lead from the entries of an object or array, which are read to
+/// their end. Of duplicate names the last one counts, as for nearly every JSON parser.
 fn within<'a>(entries: &mut Entries<'a>, token: &str, rest: &[String]) -> Option<&'a str> {
-    let mut before = match entries.is_object {
-        true => None,
-        false => index(token),
+    let mut before = if entries.is_object {
+        None
+    } else {
+        index(token)
     };
     let mut found = None;
     while entries.advance() {
@@ -79,7 +80,7 @@ fn within<'a>(entries: &mut Entries<'a>, token: &str, rest: &[String]) -> Option
     found
 }
 
-/// A reference token without its escapes; `None` if they are wrong.
+/// A reference token without its escapes; `None` if one is invalid.
 fn unescape(token: &str) -> Option<String> {
     let mut parts = token.split('~');
     let mut plain = parts.next()?.to_owned();
@@ -101,8 +102,8 @@ pub fn member<'a>(json: &'a str, name: &str) -> Option<&'a str> {
     within(&mut entries, name, &[])
 }
 
-/// The values of the members of the object at the top of `json` that some reader may take for this one, each with whether
-/// it has that very name. Some readers ignore case, and a name that cannot be decoded may be anything.
+/// The values of the members of the object at the top of `json` that some reader may take for `name`, each with whether
+/// it has exactly that name. Some readers ignore case, and a name that cannot be decoded may be any name.
 pub(super) fn like<'a>(json: &'a str, name: &str) -> impl Iterator<Item = (&'a str, bool)> {
     let entries = Entries::of(json).filter(|entries| entries.is_object);
     let meant = fold(name).into_owned();
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_none_and_what_is_no_pointer_is_an_error() {
+    fn a_missing_value_is_none_and_an_invalid_pointer_is_an_error() {
         for pointer in ["/foo", "/0/x", "/1", "/00", "/-", "/+0"] {
             assert_eq!(resolve(r#"["x"]"#, pointer), Ok(None), "{pointer}");
         }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn values_on_the_way_are_read_to_their_end() {
+    fn values_on_the_path_are_read_to_their_end() {
         let json = r#"{"a":[0,{"b":{"c":"]}"},"b":[1,2]}, 3],"a":{"b":[[],{"c":4}]} ,"d":5}"#;
         for (pointer, value) in [
             ("/a/b/1/c", Some("4")),

@@ -1,25 +1,26 @@
-//! Finds out whose a malformed or over-long line was, so that nobody waits for it forever.
+//! Finds the id in a malformed or over-long line, so that its sender or requester gets an error and does not wait
+//! forever.
 
 use serde_json::value::RawValue;
 
 use super::Id;
 use super::pointer::{member, spells};
 
-/// What could be salvaged of a lost line.
+/// What could be salvaged of a malformed or over-long line.
 #[derive(Debug, Default)]
 pub struct Salvaged {
-    /// The id that it had at its top level.
+    /// The id at the top level.
     pub id: Option<Id>,
-    /// Whether it had a `method` or `params`, and so was not an answer.
+    /// Whether there is a `method` or `params`, so that the line is not an answer.
     pub request: bool,
-    /// Whether it had a `result` or an `error`, and so was an answer.
+    /// Whether there is a `result` or an `error`, so that the line is an answer.
     pub answer: bool,
 }
 
 /// Looks for an id at the top level of a line of which only both ends are known.
 ///
-/// The beginning is read as far as it is JSON. An id may also be at the very end, after the body; there it counts only
-/// as the last thing in a line whose beginning says what kind it is.
+/// The beginning is read as far as it is JSON. An id may also follow the body, at the end of the line; it counts only
+/// if nothing but members follows, and the beginning shows whether the line is a request or an answer.
 #[must_use]
 pub fn salvage(head: &[u8], tail: &[u8]) -> Salvaged {
     let mut found = Salvaged::default();
@@ -36,7 +37,7 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         found: &'f mut Salvaged,
     }
     impl Fields<'_> {
-        /// Whether this may be the beginning of a truncated number.
+        /// Whether the value may be truncated, as it ends with the text.
         fn may_go_on(&self, value: &RawValue) -> bool {
             value.get().as_bytes().as_ptr_range().end == self.head.as_bytes().as_ptr_range().end
         }
@@ -48,7 +49,7 @@ fn read_fields(head: &str, found: &mut Salvaged) {
         }
         fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
             while let Some(name) = map.next_key::<&RawValue>()? {
-                // A name counts even if the line breaks in its value.
+                // A name counts even if its value is truncated or malformed.
                 self.found.request |= spells(name.get(), "method") || spells(name.get(), "params");
                 self.found.answer |= spells(name.get(), "result") || spells(name.get(), "error");
                 let value = map.next_value::<&RawValue>()?;
@@ -59,17 +60,17 @@ fn read_fields(head: &str, found: &mut Salvaged) {
             Ok(())
         }
     }
-    // Findings before the place where the text ends or stops being JSON count.
+    // Members before the place where the text ends or stops being JSON count.
     let _ = serde::Deserializer::deserialize_map(
         &mut serde_json::Deserializer::from_str(head),
         Fields { head, found },
     );
 }
 
-/// The id among the last members of an object, if only members and its end follow.
+/// The id among the last members of an object, if only members and the end of the object follow.
 fn last_id(tail: &str) -> Option<Id> {
     let at = tail.rfind("\"id\"")?;
-    // After anything else than these, the quote is inside a string.
+    // After any other character, the quote is inside a string.
     let is_name = tail[..at].trim_end().ends_with(['{', ',']);
     let object = format!("{{{}", tail.get(at..).filter(|_| is_name)?);
     serde_json::from_str::<&RawValue>(&object).ok()?;

@@ -7,7 +7,7 @@ use super::pointer::{decoded, like, member};
 /// The name of the member.
 pub(super) const SESSION: &str = "sessionId";
 
-/// The session that a body names; `None` if it names none, or not as a string.
+/// The session that a body names; `None` if there is none, or its name is not a string.
 pub(super) fn session(body: &str) -> Option<Arc<str>> {
     named_by(member(body, SESSION)?)
 }
@@ -18,10 +18,10 @@ pub(super) fn sessions(body: &str) -> Vec<Arc<str>> {
     named.filter_map(|(value, _)| named_by(value)).collect()
 }
 
-/// The session that the JSON text of that member names.
+/// The session that the JSON text of the member's value names.
 pub(super) fn named_by(text: &str) -> Option<Arc<str>> {
     let text = Some(text).filter(|text| text.starts_with('"'))?;
-    // Even undecodable names tell sessions apart.
+    // Names that cannot be decoded distinguish sessions, too.
     Some(decoded(text).map_or(text.into(), Arc::from))
 }
 

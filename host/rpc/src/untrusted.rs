@@ -1,11 +1,11 @@
-//! Text from outside: from proxies, agents, clients, manifests and file systems. All of it that people see, on a
-//! terminal, in the log or in the editor, is displayed with [`Untrusted`], so it cannot pass for the host's words: no
-//! control characters, no line breaks, no changes of text direction, and nothing invisible.
+//! Untrusted text: from proxies, agents, clients, manifests and file systems. Wherever people see it, on a terminal, in
+//! the log or in the editor, it is displayed with [`Untrusted`], so that it cannot be taken for text of the host:
+//! without control characters, line breaks, changes of text direction, and invisible characters.
 
 use std::borrow::Cow;
 use std::fmt::{self, Display, Write};
 
-/// Something from outside, shown up to a number of bytes, with deceptive characters escaped.
+/// An untrusted text, displayed up to a number of bytes, with deceptive characters escaped.
 #[derive(Clone, Copy)]
 pub struct Untrusted<T> {
     inner: T,
@@ -13,12 +13,12 @@ pub struct Untrusted<T> {
 }
 
 impl<T: Display> Untrusted<T> {
-    /// All of it.
+    /// Displays the whole text.
     pub fn new(inner: T) -> Self {
         Self::within(inner, usize::MAX)
     }
 
-    /// At most so many bytes of it.
+    /// Displays at most this many bytes of the text.
     pub fn within(inner: T, longest: usize) -> Self {
         Self { inner, longest }
     }
@@ -39,24 +39,24 @@ impl<T: Display> Display for Untrusted<T> {
     }
 }
 
-/// Formats it as displayed; its inside is of no interest.
+/// Formats the text as [`Display`] does.
 impl<T: Display> fmt::Debug for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         write!(f, "{self}")
     }
 }
 
-/// How much of a text from outside appears in an error or in the log, in bytes.
+/// How many bytes of an untrusted text appear in an error or in the log.
 pub const MAX_QUOTE: usize = 1000;
 
-/// A text from outside, for people: at most so many bytes of it.
+/// An untrusted text as it is displayed, at most this many bytes of it.
 #[must_use]
 pub fn quote(text: &str, longest: usize) -> String {
     Untrusted::within(text, longest).to_string()
 }
 
-/// A text on its way out, whether or not its parts were escaped before: what deceives is written as in JSON, so that it
-/// may be JSON. Line feeds, tabs and colours stay.
+/// A text for output, whether or not its parts were escaped before. Deceptive characters are escaped as in JSON, so
+/// that the text may be JSON. Line feeds, tabs and colours stay.
 #[must_use]
 pub fn plain(text: &str) -> Cow<'_, str> {
     let Some(first) = text.find(is_out_of_place) else {
@@ -68,13 +68,12 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     while let Some(c) = rest.chars().next() {
         let colour = colour(rest);
         let (taken, behind) = rest.split_at(colour.unwrap_or(c.len_utf8()));
-        match colour.is_none() && is_out_of_place(c) {
-            true => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    let _ = write!(plain, "\\u{unit:04x}");
-                }
+        if colour.is_none() && is_out_of_place(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(plain, "\\u{unit:04x}");
             }
-            false => plain.push_str(taken),
+        } else {
+            plain.push_str(taken);
         }
         rest = behind;
     }
@@ -85,7 +84,8 @@ fn is_out_of_place(c: char) -> bool {
     deceives(c) && !matches!(c, '\n' | '\t')
 }
 
-/// The length of the sequence that a text begins with, if it begins or ends a colour or a weight. Some others hide text.
+/// The length of the sequence at the beginning of a text, if it sets or resets a colour or a weight. Some other
+/// sequences hide text.
 fn colour(text: &str) -> Option<usize> {
     let (code, _) = text.strip_prefix("\u{1b}[")?.split_once('m')?;
     let is_known = matches!(code, "0" | "1" | "2" | "4" | "7")
@@ -95,9 +95,9 @@ fn colour(text: &str) -> Option<usize> {
 
 struct Escapes<'o, 'f> {
     out: &'o mut fmt::Formatter<'f>,
-    /// How many bytes may still be shown, escapes as long as they are.
+    /// How many bytes may still be shown, including escapes.
     left: usize,
-    /// How many were not.
+    /// How many bytes were not shown.
     cut: usize,
 }
 
@@ -118,7 +118,7 @@ impl Write for Escapes<'_, '_> {
                 None => name.len().max(c.len_utf8()),
             };
             if self.cut > 0 || shown > self.left {
-                // The rest is not shown either, and need not be checked.
+                // The rest is not shown, either.
                 self.cut += text.len() - at;
                 break;
             }
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_deceive_is_escaped_and_the_rest_stays() {
+    fn deceptive_characters_are_escaped_and_the_rest_stays() {
         for (text, shown) in [
             (
                 "fine: ü, 漢字, \"quoted\" \\ slashed",
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_out_has_line_feeds_tabs_and_colours_and_nothing_else_that_deceives() {
+    fn output_keeps_line_feeds_tabs_and_colours_and_no_other_deceptive_characters() {
         let fine = "fine:\t\u{1b}[1m\u{1b}[31mü\u{1b}[0m\n";
         assert_eq!(plain(fine), fine);
         for (text, expected) in [
@@ -200,10 +200,10 @@ mod tests {
     }
 
     #[test]
-    fn only_so_much_is_shown() {
+    fn the_shown_length_is_bounded() {
         assert_eq!(Untrusted::within("äöü", 3).to_string(), "ä… (4 bytes more)");
         assert_eq!(Untrusted::within("abc", 3).to_string(), "abc");
-        // Escapes are longer than what they stand for.
+        // Escapes are longer than the characters.
         let shown = Untrusted::within("\n\u{1}\u{1}\u{1}", 10).to_string();
         assert_eq!(shown, "\\n\\u{1} (2 bytes more)".replace(" (", "… ("));
         let path = std::path::Path::new("/a\nb");

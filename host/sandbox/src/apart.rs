@@ -1,21 +1,21 @@
-//! Work on separate threads, compiling above all.
+//! Work on separate threads, mostly compiling.
 //!
-//! All of them are gone when it is done: a thread that lives on would keep the rights that the host gives up before
-//! guests run.
+//! All threads have ended when the work is done: a remaining thread would keep the privileges that the host gives up
+//! before guests run.
 
 use std::io;
 use std::thread;
 
 use tokio::sync::oneshot;
 
-/// Does some work on other threads, as many as the machine has processors: its `rayon` jobs are distributed among them.
-/// It begins now; dropping the returned value does not stop it.
+/// Runs `work` on other threads, as many as the machine has processors: its `rayon` jobs are distributed among them.
+/// The work begins now; dropping the returned future does not stop it.
 pub fn apart<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> impl Future<Output = io::Result<T>> {
     let (done, result) = oneshot::channel();
     let thread = thread::Builder::new().spawn(move || {
-        // The receiver may be gone.
+        // The receiver may be closed.
         let _ = done.send(in_pool(work));
     });
     async {
@@ -41,5 +41,5 @@ fn in_pool<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
 }
 
 fn broke() -> io::Error {
-    io::Error::other("a thread that compiles broke")
+    io::Error::other("a compiling thread panicked")
 }

@@ -1,4 +1,4 @@
-//! A component that has been read, checked and compiled, but is not running yet.
+//! Components that have been read, checked and compiled.
 
 use std::fs;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -15,10 +15,10 @@ use acp_chain_channel::Offers;
 use acp_chain_channel::limits::{COMPONENT, Quantity};
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// The interfaces of our package that the host provides to a component.
+/// The interfaces of the package `acp-chain:proxy` that the host provides to a component.
 const GIVEN: [&str; 3] = ["types", "channel", "calls"];
 
-/// Those of WASI, by the prefix of their names.
+/// The prefixes of the WASI interfaces that the host provides.
 const WASI: [&str; 6] = [
     "wasi:cli/",
     "wasi:clocks/",
@@ -34,47 +34,47 @@ pub enum ComponentError {
     /// The file cannot be read.
     #[error("the file cannot be read: {0}")]
     Unreadable(#[from] std::io::Error),
-    /// It is a directory, a device or a pipe.
+    /// The path is a directory, a device or a pipe.
     #[error("it is not a file")]
     NoFile,
-    /// It is over the limit for files.
+    /// The file is over the limit [`COMPONENT`].
     #[error("the file is larger than {}", Quantity::Size.show(COMPONENT as u64))]
     TooLarge,
-    /// It is not WebAssembly at all.
+    /// The file is not WebAssembly.
     #[error("the file is not WebAssembly")]
     NotWasm,
-    /// It is a core module.
+    /// The file is a core module.
     #[error(
         "the file is a core WebAssembly module, not a component; turn it into one with \
          `wasm-tools component new`"
     )]
     CoreModule,
-    /// It is damaged, or uses features that the engine lacks.
+    /// The component is damaged, or uses features that the engine lacks.
     #[error("the component is not valid: {}", Untrusted::new(.0))]
     Invalid(String),
-    /// It is nested too deep to be compiled.
+    /// The component is nested too deep to be compiled.
     #[error(
         "the component cannot be compiled: its types, components or modules are nested more than {DEEPEST} deep"
     )]
     TooDeep,
-    /// Compiling it goes beyond a bound, or fails otherwise.
+    /// Compiling exceeds a bound, or fails otherwise.
     #[error("the component cannot be compiled: {}", Untrusted::new(.0))]
     Uncompiled(String),
-    /// It is made for another version of the interface.
+    /// The component is made for another version of the interface.
     #[error(
         "the component is made for `acp-chain:proxy@{}`, and this host has {VERSION}: rebuild it with \
          the WIT of this host, or use a host of that version",
         Untrusted::new(.0)
     )]
     OtherVersion(String),
-    /// It imports something that the host does not provide.
+    /// The component imports an interface that the host does not provide.
     #[error(
         "the component imports `{}`, which the host does not provide; a proxy may import only \
          `acp-chain:proxy/channel@{VERSION}`, and WASI, which grants nothing",
         Untrusted::new(.0)
     )]
     UnknownImport(String),
-    /// It is not a proxy.
+    /// The component is not a proxy.
     #[error(
         "the component does not export `acp-chain:proxy/handler@{VERSION}`; it exports {}",
         Untrusted::new(exports)
@@ -83,13 +83,13 @@ pub enum ComponentError {
         /// Its exports.
         exports: String,
     },
-    /// An interface that it imports or exports differs from the host's.
+    /// An imported or exported interface differs from the host's.
     #[error("the component does not fit the host's interface: {}", Untrusted::new(.0))]
     Mismatch(String),
 }
 
 impl ComponentError {
-    /// Whether the component cannot be compiled, so that it is the component that fails, and not who named it.
+    /// Whether compiling failed, so that the component is at fault, and not the path or the version.
     #[must_use]
     pub fn is_of_compiling(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::TooDeep | Self::Uncompiled(_))
@@ -130,15 +130,15 @@ impl Component {
         }
         file.rewind()?;
         let mut bytes = Vec::new();
-        // It may grow meanwhile.
+        // The file may grow meanwhile.
         file.by_ref()
             .take(COMPONENT as u64)
             .read_to_end(&mut bytes)?;
         Self::compile(engine, &bytes)
     }
 
-    /// A component that is cached under a unique name, such as a digest. Its file is read only if it was not compiled
-    /// under that name yet; whoever reads it then checks that it is the right one.
+    /// A component that is cached under a unique name, such as a digest. If there is no compiled code under that name,
+    /// `read` returns the file's bytes, and must verify that they belong to the name.
     pub fn kept(
         engine: &Engine,
         name: &str,
@@ -177,8 +177,8 @@ impl Component {
         Self::check(engine, component, lines, bytes.len() as u64)
     }
 
-    /// A built-in component, with the place of its compiled code in the program's file. If that is not for this
-    /// machine, it is compiled.
+    /// A built-in component, whose compiled code is at this place in the program's file. If the code is not for this
+    /// machine, the component is compiled.
     pub fn carried(
         engine: &Engine,
         mut component: impl Read + Seek,
@@ -200,7 +200,7 @@ impl Component {
         }
     }
 
-    /// Its compiled code, for building into a program.
+    /// The compiled code, for building into a program.
     pub fn code(&self) -> Result<Vec<u8>, ComponentError> {
         let code = self.pre.instance_pre().component().serialize();
         code.map_err(|error| ComponentError::Invalid(format!("{error:#}")))
@@ -253,7 +253,7 @@ impl Component {
         self.size
     }
 
-    /// What it offers the agent.
+    /// The offers to the agent.
     #[must_use]
     pub fn offers(&self) -> Offers {
         self.offers

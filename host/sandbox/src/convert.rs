@@ -90,7 +90,7 @@ impl From<ChannelError> for wit_channel::ChannelError {
     }
 }
 
-/// A guest's decision. Error data that is not JSON is reported, not dropped.
+/// A guest's decision. An error if the data of a rejection is not JSON.
 pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
     Ok(match action {
         wit::Action::Forward => Decision::Forward,
@@ -113,7 +113,7 @@ pub fn decision(action: wit::Action) -> Result<Decision, ChannelError> {
     })
 }
 
-/// An error of a guest's.
+/// The decision to reject with a guest's error.
 pub fn reject(code: i32, message: String, data: Option<String>) -> Result<Decision, ChannelError> {
     let mut reject = rpc::Error::new(code.into(), message);
     if let Some(data) = data {

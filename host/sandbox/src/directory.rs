@@ -1,7 +1,7 @@
 //! Directories that the user grants to a proxy.
 //!
-//! Each is opened once, before the chain runs, and every instance of the proxy gets that very directory, wherever its
-//! path leads later. No symbolic link and no `..` leads out of it.
+//! Each directory is opened once, before the chain runs, and every instance of the proxy gets the opened directory,
+//! even if its path leads elsewhere later. No symbolic link and no `..` leads out of it.
 
 use std::fs;
 use std::io;
@@ -31,11 +31,11 @@ pub struct Directory {
 /// An open directory.
 #[derive(Debug)]
 pub struct Opened {
-    /// How the proxy sees it, with its path without links.
+    /// The directory, with the path without links.
     pub directory: Directory,
-    /// The path by which it was opened, which may have had links in it.
+    /// The path by which the directory was opened, which may contain links.
     pub by: PathBuf,
-    /// The mount points below it, and the type of each file system.
+    /// The mount points below the directory, and the type of each file system.
     pub mounts: Vec<(PathBuf, String)>,
     handle: directory::Directory,
 }
@@ -68,9 +68,10 @@ impl Directories {
                 why,
             };
             let one = Opened::new(directory).map_err(wrong)?;
-            let perms = match directory.write {
-                true => FsPerms::ReadWrite,
-                false => FsPerms::ReadOnly,
+            let perms = if directory.write {
+                FsPerms::ReadWrite
+            } else {
+                FsPerms::ReadOnly
             };
             let handle = one.handle.handle();
             handle
@@ -86,18 +87,18 @@ impl Directories {
         })
     }
 
-    /// Each of them.
+    /// The opened directories.
     pub fn iter(&self) -> impl Iterator<Item = &Opened> {
         self.opened.iter()
     }
 
-    /// Each as opened, with whether it may be written to.
+    /// The handles of the directories, with whether the proxy may write there.
     pub fn handles(&self) -> impl Iterator<Item = (&directory::Directory, bool)> {
         let opened = self.opened.iter();
         opened.map(|opened| (&opened.handle, opened.directory.write))
     }
 
-    /// The turns of all instances at opening a file.
+    /// The semaphore for opening files, shared by all instances.
     pub(super) fn opens(&self) -> Arc<Semaphore> {
         self.opens.clone()
     }
@@ -121,8 +122,8 @@ impl Opened {
                 Untrusted::new(&mount.kind),
             );
             return Err(format!(
-                "{place} ({kind}) has no files, but what the kernel shows of processes, devices and \
-                 itself; give the proxy a directory without it"
+                "{place} ({kind}) has no files, but shows processes, devices and the kernel; give the proxy a \
+                 directory without it"
             ));
         }
         let below = below.into_iter().map(|mount| (mount.path, mount.kind));
@@ -139,7 +140,7 @@ impl Opened {
 }
 
 impl Opened {
-    /// Its identity.
+    /// The identity of the directory; `None` if it cannot be read.
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.handle.handle().ok()?)
     }
@@ -162,7 +163,7 @@ fn why(path: &Path, error: &io::Error) -> String {
             "it is not a directory; grant the directory that contains it".to_owned()
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            "it is not there; make it, or write another path".to_owned()
+            "it does not exist; create it, or write another path".to_owned()
         }
         _ => error.to_string(),
     }
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_open_has_its_path_without_links() {
+    fn an_open_directory_has_its_path_without_links() {
         let folder = tempfile::tempdir().unwrap();
         let real = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir_all(real.join("a/given")).unwrap();

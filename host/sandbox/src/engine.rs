@@ -1,4 +1,4 @@
-//! The one wasmtime engine of a process.
+//! The wasmtime engine of a process.
 
 use std::fs::File;
 use std::io::Read;
@@ -41,12 +41,12 @@ pub struct Engine {
 pub type Compiler = fn(&[u8]) -> Result<Vec<u8>, ComponentError>;
 
 impl Engine {
-    /// An engine that keeps compiled code in a directory, or nowhere.
+    /// An engine that caches compiled code in this directory, if any.
     pub fn new(cache: Option<&Path>) -> Result<Self, EngineError> {
         Self::with(cache, Config::new())
     }
 
-    /// The same engine, which has components compiled by this instead of in this process.
+    /// Has components compiled by `compiler` instead of by this engine.
     #[must_use]
     pub fn compiling_by(self, compiler: Compiler) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Engine {
         }
     }
 
-    /// An engine for components that get newer versions: it compiles shared code once.
+    /// An engine for components that get newer versions: it compiles the functions that versions share only once.
     pub fn for_newer_versions() -> Result<Self, EngineError> {
         let mut config = Config::new();
         config.enable_incremental_compilation(Arc::new(Functions::new()))?;
@@ -90,13 +90,13 @@ impl Engine {
         })
     }
 
-    /// What all its instances use together.
+    /// The total usage of all instances of the engine.
     #[must_use]
     pub fn total(&self) -> Arc<Total> {
         self.total.clone()
     }
 
-    /// Finds a component that was compiled before, by the content of its file, or by its name.
+    /// Finds a cached component, by the content of its file, or by its name.
     pub(super) fn find(&self, name: impl Read) -> Option<Component> {
         let found = self.cache.as_ref()?.find(&self.wasmtime, name);
         found.ok().flatten()

@@ -1,7 +1,7 @@
 //! The clock that interrupts busy guests.
 //!
-//! It ticks only during calls of guests: an idle host wakes nobody. Its thread starts with the first call, and so has
-//! no more rights than the callers of guests.
+//! It ticks only during calls of guests: an idle host wakes no thread. The clock's thread starts with the first call,
+//! and so has no more privileges than the callers of guests.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -13,7 +13,7 @@ use wasmtime::{Engine, EngineWeak};
 /// How long a guest runs before it yields to other traffic.
 const TICK: Duration = Duration::from_millis(10);
 
-/// How many ticks without a call put the clock to sleep.
+/// After how many ticks without a call the clock sleeps.
 const IDLE: u32 = 100;
 
 /// The clock of one engine.
@@ -43,7 +43,7 @@ impl Drop for Stop {
     }
 }
 
-/// While this lives, the clock ticks.
+/// Keeps the clock ticking until it is dropped.
 pub struct Running(Arc<Shared>);
 
 impl Drop for Running {

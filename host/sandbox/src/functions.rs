@@ -21,7 +21,7 @@ struct Kept {
 }
 
 impl Functions {
-    /// None yet.
+    /// An empty cache.
     pub fn new() -> Self {
         Self(Mutex::new(Kept {
             functions: HashMap::new(),
@@ -45,7 +45,7 @@ impl CacheStore for Functions {
         let mut kept = self.lock();
         let bytes = key.len() + value.len();
         if kept.bytes + bytes > MOST {
-            // Most of it belongs to old versions.
+            // Most functions belong to old versions.
             kept.functions.clear();
             kept.bytes = 0;
         }
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_cache_is_bounded() {
         let functions = Functions::new();
         assert!(functions.insert(b"a", vec![1; MOST / 2]));
         assert_eq!(functions.get(b"a").map(|a| a.len()), Some(MOST / 2));

@@ -1,4 +1,4 @@
-//! A component with everything needed to start it, as often as wanted.
+//! A component with everything that is needed to start instances of it.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::{Component, Directories, Engine, Gauge, Instance};
 use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Grant, MessageId, Source, Starting};
 
-/// The key of the user in a proxy's configuration.
+/// The key in a proxy's configuration under which the host sets the user.
 const USER: &str = "acp-chain/user";
 
-/// A proxy that is a component, with its terms. Cloning it shares everything. Its fields may be changed until it is
-/// started.
+/// A proxy that is a component, with its terms. Cloning it shares everything. Changes of fields affect only later
+/// starts.
 #[derive(Clone, Debug)]
 pub struct Guest {
     /// The engine that runs it.
@@ -36,7 +36,7 @@ pub struct Guest {
     pub grant: Arc<Grant>,
     /// Its directories.
     pub directories: Directories,
-    /// Records what it uses.
+    /// Records the usage of its instances.
     pub gauge: Gauge,
 }
 
@@ -57,8 +57,8 @@ impl Guest {
         }
     }
 
-    /// Its settings: its configuration, and the user, if it may know. Only the host sets that: a value of the
-    /// configuration under this key is dropped.
+    /// The configuration and, if the proxy has the power `user.read`, the user. Only the host sets the user: a value of
+    /// the configuration under its key is dropped.
     pub(super) fn settings(&self) -> Cow<'_, str> {
         if !self.grant.has("user.read") {
             return Cow::Borrowed(&self.config);
@@ -74,7 +74,7 @@ impl Guest {
         Cow::Owned(Value::Object(config).to_string())
     }
 
-    /// Everything that WASI grants: only these directories, and the journal for output.
+    /// The WASI context: it grants only the directories, and the journal for output.
     pub(super) fn wasi(&self, journal: &Journal, meter: &Arc<Meter>) -> WasiCtx {
         let mut wasi = WasiCtxBuilder::new();
         wasi.stdout(journal.stdout(meter.clone()));

@@ -22,7 +22,7 @@ use acp_chain_channel::{
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message, member};
 
-/// The reason if a guest declines to start.
+/// The reason of the failure of a guest that declines to start.
 pub const DECLINES: &str = "it declines to start";
 
 /// A running proxy. After a failure it is unusable.
@@ -35,7 +35,7 @@ pub struct Instance {
 }
 
 impl Instance {
-    /// Makes an instance and calls its `init`.
+    /// Instantiates a guest, and calls its `init`.
     pub async fn start(
         guest: Guest,
         first: MessageId,
@@ -122,7 +122,7 @@ impl Instance {
                 self.store.data_mut().ledger.hand_in_answer(delivery);
                 let told = self.deliver(delivery, Some(&delivery.message)).await;
                 self.store.data_mut().ledger.close(delivery.id);
-                self.heard(told.map(|told| told.map(drop)), |state, reason| {
+                self.acknowledged(told.map(|told| told.map(drop)), |state, reason| {
                     let text = format!("failed on an answer: {reason}");
                     state.journal.note(tracing::Level::WARN, &text);
                 })
@@ -134,13 +134,13 @@ impl Instance {
                     handler.call_on_cancel(store, *id).await
                 };
                 let told = within(&mut self.store, &self.meter, Work::Message, cancel).await;
-                self.heard(told, |state, reason| state.refuse_held(*id, &reason))
+                self.acknowledged(told, |state, reason| state.refuse_held(*id, &reason))
             }
             Event::List(offer, session) => self.list(*offer, session.as_deref()).await,
             Event::Call(call) => self.call_for_agent(call).await,
         };
         let (effects, saved) = match outcome {
-            // How much of its work it has done is unknown.
+            // The guest may have done only a part of its work.
             Outcome::Broke(_) => (Vec::new(), None),
             _ => self.store.data_mut().ledger.take_effects(),
         };
@@ -195,7 +195,7 @@ impl Instance {
             Ok(Err(reason)) => return Outcome::Refused(quote(&reason, MAX_QUOTE)),
             Err(error) => return Outcome::Broke(post_mortem::of(state, &error)),
         };
-        match state.ledger.vouch(&catalog) {
+        match state.ledger.check_list(&catalog) {
             Ok(()) => Outcome::Decided(Action::Answer(Message::result(&catalog))),
             Err(error) => {
                 let reason = format!("its list of {}: {error}", offer.as_str());
@@ -215,7 +215,7 @@ impl Instance {
     }
 
     /// The outcome of an event that needs no decision.
-    fn heard(
+    fn acknowledged(
         &mut self,
         done: wasmtime::Result<Result<(), String>>,
         on_error: impl FnOnce(&mut State, String),
@@ -297,7 +297,7 @@ async fn init(
     Ok(registration.map(|registration| (proxy, interfaces, registration)))
 }
 
-/// A guest that declines to start.
+/// The failure of a guest that declines to start.
 fn declined(words: String) -> Failure {
     Failure::new(DECLINES).with_words(Some(words))
 }

@@ -1,5 +1,5 @@
-//! A proxy's output: by `channel.log`, and on standard output and error, where interpreters print why they gave up. It
-//! goes to the log, up to a limit, and its last lines into the report of a failure.
+//! A proxy's output: by `channel.log`, and on standard output and error, where interpreters print the cause of a crash.
+//! It goes to the log, up to a limit, and its last lines into the report of a failure.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ use acp_chain_rpc::untrusted::quote;
 /// How many of the last lines are kept for the report of a failure: a panic, and its stack.
 const LINES: usize = 64;
 
-/// How many bytes of each.
+/// How many bytes of each line are kept.
 const LINE: usize = 1000;
 
 /// How many bytes of an unfinished line on standard output or error are kept.
@@ -34,7 +34,7 @@ pub struct Journal {
     shared: Arc<Mutex<Shared>>,
     /// How many bytes may go to the log.
     limit: usize,
-    /// How many did, from earlier instances of the proxy too.
+    /// How many bytes went to the log, including those of earlier instances of the proxy.
     logged: Arc<AtomicUsize>,
 }
 
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 impl Journal {
-    /// An empty journal which lets this many bytes through to the log, less those that were logged already.
+    /// An empty journal of which at most `limit` bytes go to the log, including those that were logged already.
     pub fn new(proxy: Arc<str>, limit: usize, logged: Arc<AtomicUsize>) -> Self {
         let shared = Shared {
             last: VecDeque::new(),
@@ -65,7 +65,7 @@ impl Journal {
         self.stream(0, meter)
     }
 
-    /// Standard error, likewise.
+    /// Standard error, which counts as calls to the host.
     pub fn stderr(&self, meter: Arc<Meter>) -> Stream {
         self.stream(1, meter)
     }
@@ -87,12 +87,12 @@ impl Journal {
         self.lock().last.drain(..).collect()
     }
 
-    /// Records a text, by line. Lines after the first are marked, so that none looks like one of the host's.
+    /// Records a text, by line. Lines after the first are marked, so that none looks like a line of the host.
     pub fn note(&self, level: Level, text: &str) {
         let (mut mark, mut rest, mut is_cut) = ("", text, false);
         loop {
             if !is_cut && self.left() == 0 {
-                // Nobody sees the others, and there may be millions.
+                // The other lines are not shown, and there may be millions.
                 (rest, is_cut) = (last_lines(rest), true);
             }
             let (line, behind) = rest.split_once('\n').unwrap_or((rest, ""));
@@ -125,7 +125,7 @@ impl Journal {
             shared.last.pop_front();
         }
         let left = self.left();
-        // What the log does not show takes nothing of it.
+        // Lines that the log does not show do not count.
         if left == 0 || !is_shown(level) {
             return;
         }
@@ -143,7 +143,7 @@ impl Journal {
         if self.left() == 0 {
             tracing::warn!(
                 proxy,
-                "it logs more than its limit `log`; the rest is left out"
+                "it exceeds its limit `log`; further lines are left out"
             );
         }
     }
@@ -159,7 +159,7 @@ impl Journal {
     }
 }
 
-/// Whether the log shows lines of a level; most logs show no details.
+/// Whether the log shows lines of a level.
 fn is_shown(level: Level) -> bool {
     match level {
         Level::TRACE => tracing::enabled!(Level::TRACE),
@@ -168,16 +168,16 @@ fn is_shown(level: Level) -> bool {
     }
 }
 
-/// The last lines of a text, as many as are kept.
+/// The last [`LINES`] lines of a text.
 fn last_lines(text: &str) -> &str {
-    // The end of the last line begins no other.
+    // A line feed at the end does not begin another line.
     let lines = text.strip_suffix('\n').unwrap_or(text);
     let mut ends = lines.rmatch_indices('\n');
     ends.nth(LINES - 1)
         .map_or(text, |(end, _)| &text[end + 1..])
 }
 
-/// One of the proxy's standard streams. A component may open it as often as it likes: all of them write the same lines.
+/// One of the proxy's standard streams. If a component opens it several times, all write to the same line.
 #[derive(Clone)]
 pub struct Stream {
     journal: Journal,
@@ -202,7 +202,7 @@ impl StdoutStream for Stream {
     }
 }
 
-/// Output is recorded at once: a component never waits for it, and none of it is missing in a report.
+/// Output is recorded at once: a component never waits for it, and reports have all of it.
 #[async_trait]
 impl Pollable for Stream {
     async fn ready(&mut self) {}
@@ -255,13 +255,13 @@ mod tests {
         }
         journal.note(Level::INFO, "\n\n");
         assert_eq!(journal.take_last(), ["", ""]);
-        // Whoever comes after it gets no more.
+        // The next instance shares the limit.
         let next = Journal::new("p".into(), 10 * HEAD, logged);
         assert_eq!(next.left(), 0);
     }
 
     #[test]
-    fn what_comes_in_pieces_is_gathered_by_line() {
+    fn output_in_pieces_is_recorded_by_line() {
         let journal = Journal::new("p".into(), usize::MAX, Arc::default());
         let meter = Arc::new(Meter::new(Arc::default()));
         let streams = [journal.stdout(meter.clone()), journal.stderr(meter)];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_on_and_on_is_a_trap() {
+    fn too_many_writes_are_a_trap() {
         let limits = Limits {
             calls: 2,
             ..Limits::default()

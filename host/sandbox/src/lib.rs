@@ -1,9 +1,10 @@
 //! Proxies that are WebAssembly components, each in its own store.
 //!
-//! A component gets the channel and nothing else. WASI is linked with an empty context, so that toolchains that import
-//! it still load; it grants nothing. A trap poisons a store, so a store holds only one proxy.
+//! A component gets the channel, and the directories that the user grants. WASI is linked, since toolchains import it,
+//! but grants nothing else. A trap poisons a store, so a store holds only one proxy.
 
 #![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
 #[allow(
     missing_docs,
@@ -15,7 +16,7 @@ mod bindings {
         path: "wit",
         world: "proxy",
         ownership: Borrowing { duplicate_if_necessary: true },
-        // A call may be one too many.
+        // A call traps if it exceeds a limit.
         imports: { default: trappable },
         exports: { default: async },
     });

@@ -1,14 +1,13 @@
-//! What one call of a component uses of its limits `time` (while it starts, `init-time`), `wait` and `calls`.
+//! How much one call of a component uses of its limits `time` (for a start, `init-time`), `wait` and `calls`.
 //!
-//! A call computes or waits. What the machine does for others meanwhile is neither, so a busy machine breaks no
-//! component:
+//! A call computes or waits. Other work of the machine counts as neither, so a busy machine breaks no component:
 //!
-//! - Computing is the processor time of the thread that polls the call. It is read when the epoch ticks, and around each
-//!   poll but the first, so a call that finishes within a tick reads no clock. What it computes before the first reading,
-//!   about a tick and what the host was just doing for it, is never charged.
-//! - Waiting is the time for which a poll has left the call unfinished, except by the epoch's yield. It is charged in
-//!   slices, since a slice that ends late tells only that the machine is busy.
-//! - Blocking the thread, as on the disk of the log, is neither, so calls to the host are counted.
+//! - Computing is the processor time of the thread that polls the call. The clock is read when the epoch ticks, and
+//!   around each poll except the first, so a call that finishes within a tick reads no clock. Computing before the
+//!   first reading, about a tick, is never charged.
+//! - Waiting is the time during which the call is pending, except by the epoch's yield. It is charged in slices, since
+//!   a slice that ends late shows only that the machine is busy.
+//! - Blocking the thread, as on the disk of the log, counts as neither, so calls to the host are counted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,10 +16,10 @@ use std::time::Duration;
 use acp_chain_channel::limits::{Amount, Limits, Quantity};
 use acp_chain_system::thread;
 
-/// The most that one slice of waiting is charged.
+/// The maximum charge for one slice of waiting.
 pub const SLICE: Duration = Duration::from_millis(100);
 
-/// Why a call was ended.
+/// The limit that a call exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Exceeded {
     #[error("it computed longer than {}, its limit `{}`", show(.0), .1.key())]
@@ -35,12 +34,12 @@ fn show(time: &Duration) -> String {
     Quantity::Time.show(time.to_plain())
 }
 
-/// What a component is called for.
+/// The purpose of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
-    /// To start.
+    /// A start.
     Start,
-    /// To handle a message, or anything else later on.
+    /// A message, or any other event.
     Message,
 }
 
@@ -64,7 +63,7 @@ impl Work {
 #[derive(Debug)]
 pub struct Meter {
     limits: Arc<Limits>,
-    /// Tells the processor time of the current thread.
+    /// Returns the processor time of the current thread.
     clock: fn() -> Duration,
     calls: AtomicUsize,
     call: Mutex<Call>,
@@ -77,7 +76,7 @@ struct Call {
     computed: Duration,
     /// The last reading of the clock in the current poll. Other polls may be on other threads.
     last: Option<Duration>,
-    /// Whether the current poll ends by the epoch's yield.
+    /// Whether the current poll ends with the epoch's yield.
     yields: bool,
 }
 
@@ -100,7 +99,7 @@ impl Call {
 }
 
 impl Meter {
-    /// A meter for calls with these limits.
+    /// A meter with these limits.
     pub fn new(limits: Arc<Limits>) -> Self {
         Self::with_clock(limits, thread::processor_time)
     }
@@ -114,13 +113,13 @@ impl Meter {
         }
     }
 
-    /// A call begins, and is polled for the first time.
+    /// Notes that a call begins, with its first poll.
     pub fn begin(&self, work: Work) {
         self.calls.store(0, Ordering::Relaxed);
         *self.lock() = Call::new(work);
     }
 
-    /// The epoch ticks during a poll, which then ends with a yield, unless this is an error.
+    /// Handles a tick of the epoch during a poll, which then ends with a yield, unless the call has exceeded its time.
     pub fn tick(&self) -> Result<(), Exceeded> {
         let mut call = self.lock();
         call.charge((self.clock)());
@@ -132,25 +131,25 @@ impl Meter {
         Ok(())
     }
 
-    /// The call is polled again.
+    /// Notes that the call is polled again.
     pub fn resume(&self) {
         let mut call = self.lock();
         call.last = Some((self.clock)());
         call.yields = false;
     }
 
-    /// A poll has left the call unfinished. Whether it waits for something.
+    /// Notes that a poll has left the call pending. Returns whether the call waits, and did not just yield.
     pub fn pause(&self) -> bool {
         let mut call = self.lock();
         if call.yields {
             return false;
         }
-        // The next tick tells whether that was too much, and where.
+        // Whether that exceeds the limit is checked at the next tick, which also has the place in the code.
         call.charge((self.clock)());
         true
     }
 
-    /// What is left of the limit `wait` after that much waiting.
+    /// What remains of the limit `wait` after this much waiting.
     pub fn wait_left(&self, waited: Duration) -> Result<Duration, Exceeded> {
         match self.limits.wait.saturating_sub(waited) {
             Duration::ZERO => Err(Exceeded::Wait(self.limits.wait)),
@@ -181,7 +180,7 @@ mod tests {
     use super::*;
 
     thread_local! {
-        /// What the clock of the tests says.
+        /// The current time of the test clock.
         static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     }
 
@@ -197,7 +196,7 @@ mod tests {
         Meter::with_clock(limits.into(), || NOW.get())
     }
 
-    /// Something computes on the current thread.
+    /// Advances the test clock.
     fn compute(millis: u64) {
         NOW.set(NOW.get() + Duration::from_millis(millis));
     }
@@ -205,7 +204,7 @@ mod tests {
     /// A poll, in milliseconds.
     #[derive(Clone, Debug)]
     struct Poll {
-        /// What the clock of its thread says when it begins: other tasks compute there, too.
+        /// The thread's clock when the poll begins: other tasks compute on the thread, too.
         begins: u64,
         computes: u64,
         end: End,
@@ -228,7 +227,7 @@ mod tests {
         prop::collection::vec(poll, 1..30)
     }
 
-    /// Plays polls until one is an error; what was computed by then.
+    /// Plays polls until one is an error; returns what was computed by then, and the error.
     fn play(meter: &Meter, polls: &[Poll]) -> (u64, Result<(), Exceeded>) {
         let mut computed = 0;
         meter.begin(Work::Message);
@@ -251,7 +250,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_computes_no_longer_than_its_limit_never_breaks(polls in polls()) {
+        fn a_call_that_computes_within_its_limit_never_breaks(polls in polls()) {
             let (computed, played) = play(&meter(), &polls);
             if computed <= 100 {
                 prop_assert_eq!(played, Ok(()));
@@ -259,9 +258,9 @@ mod tests {
         }
 
         #[test]
-        fn what_computes_longer_breaks_at_the_next_tick(polls in polls()) {
+        fn a_call_that_computes_longer_breaks_at_the_next_tick(polls in polls()) {
             let mut polls = polls;
-            // Only what the first poll computes is not charged.
+            // Only the computing of the first poll is not charged.
             let charged: u64 = polls[1..].iter().map(|poll| poll.computes).sum();
             polls.push(Poll { begins: 0, computes: 0, end: End::Yield });
             let (_, played) = play(&meter(), &polls);
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_compute_meanwhile_is_not_charged() {
+    fn computing_of_other_threads_is_not_charged() {
         let limits = Limits {
             time: TIME,
             ..Limits::default()
@@ -301,8 +300,8 @@ mod tests {
         meter.resume();
         compute(1);
         let exceeded = meter.tick().unwrap_err();
-        let told = "it computed longer than 200ms, its limit `init-time`";
-        assert_eq!(exceeded.to_string(), told);
+        let expected = "it computed longer than 200ms, its limit `init-time`";
+        assert_eq!(exceeded.to_string(), expected);
     }
 
     #[test]
@@ -318,8 +317,8 @@ mod tests {
             }
         }
         let exceeded = meter.count_call().unwrap_err();
-        let told = "it called the host more than 3 times, its limit `calls`";
-        assert_eq!(exceeded.to_string(), told);
+        let expected = "it called the host more than 3 times, its limit `calls`";
+        assert_eq!(exceeded.to_string(), expected);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! A call of a component, kept to its limits.
+//! Calls a component within its limits.
 
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
@@ -36,7 +36,7 @@ struct Metered<'a, F> {
     waited: Duration,
     /// When the current slice of waiting began.
     since: Option<Instant>,
-    /// Ends the slice. There is none before the call waits.
+    /// Ends the slice. `None` until the call waits for the first time.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -51,7 +51,7 @@ impl<'a, F> Metered<'a, F> {
         }
     }
 
-    /// Waits on, for one slice at most; ready when there is nothing left to wait.
+    /// Waits for one slice at most; ready with an error when the limit is exhausted.
     fn wait<T>(&mut self, context: &mut Context) -> Poll<wasmtime::Result<T>> {
         let left = match self.meter.wait_left(self.waited) {
             Ok(left) => left,
@@ -79,7 +79,7 @@ where
             self.waited += since.elapsed().min(SLICE);
         }
         self.meter.resume();
-        // Whatever it waited for comes first, however late it is.
+        // The call is polled before the limit is checked: it may be ready, however late.
         let polled = self.call.as_mut().poll(context);
         if polled.is_ready() || !self.meter.pause() {
             return polled;
@@ -100,7 +100,7 @@ mod tests {
 
     const WAIT: Duration = Duration::from_secs(30);
 
-    /// Runs what stands for a call.
+    /// Runs a future as a call.
     async fn metered<T>(call: impl Future<Output = wasmtime::Result<T>>) -> Result<T, Exceeded> {
         let limits = Limits {
             wait: WAIT,
@@ -113,12 +113,12 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_waits_for_ever_breaks() {
+    async fn a_call_that_waits_forever_breaks() {
         let begun = Instant::now();
         let exceeded = metered(pending::<wasmtime::Result<()>>()).await;
         let exceeded = exceeded.unwrap_err();
-        let told = "it waited longer than 30s, its limit `wait`";
-        assert_eq!(exceeded.to_string(), told);
+        let expected = "it waited longer than 30s, its limit `wait`";
+        assert_eq!(exceeded.to_string(), expected);
         assert_eq!(begun.elapsed(), WAIT);
     }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_gets_the_processor_late_has_not_waited_for_long() {
+    async fn a_late_processor_does_not_count_as_waiting() {
         let call = async {
             for _ in 0..100 {
                 let mut is_ready = false;
@@ -153,7 +153,7 @@ mod tests {
         };
         let mut call = pin!(metered(call));
         loop {
-            // The machine does something else for an hour, whenever the call could go on.
+            // The machine is busy for an hour whenever the call could continue.
             advance(Duration::from_hours(1)).await;
             if let Some(done) = poll_immediate(&mut call).await {
                 break assert_eq!(done, Ok(()));

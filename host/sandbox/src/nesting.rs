@@ -1,23 +1,23 @@
 //! How deep a component may be nested.
 //!
-//! Engines validate and compile types and components within each other by recursion, on a stack that a component of a
-//! kilobyte can exhaust. So what is nested too deep never gets there.
+//! Engines validate and compile nested types and components by recursion, on a stack that a component of a kilobyte can
+//! exhaust. So a component that is nested too deep is rejected before.
 
 use wasmparser::{
     BinaryReader, BinaryReaderError, ComponentAlias, ComponentExternName, ComponentImport,
     ComponentType, ComponentTypeRef, CoreType, Parser, Payload,
 };
 
-/// How deep types, components and modules may be nested, each in each other.
+/// How deep types may be nested, and how deep components and modules may be.
 pub const DEEPEST: usize = 100;
 
-/// Whether a component is nested too deep. What cannot be read is left to the validator.
+/// Whether a component is nested too deep. False if it cannot be read, which the validator reports.
 pub fn is_too_deep(wasm: &[u8]) -> bool {
     let mut depth = 0;
     for payload in Parser::new(0).parse_all(wasm) {
         match payload {
             Ok(Payload::ModuleSection { .. } | Payload::ComponentSection { .. }) => depth += 1,
-            // Also the outermost one ends.
+            // The outermost component has an end, too.
             Ok(Payload::End(_)) => depth = depth.max(1) - 1,
             Ok(Payload::ComponentTypeSection(section)) => {
                 let Some(bytes) = wasm.get(section.range()) else {
@@ -37,7 +37,7 @@ pub fn is_too_deep(wasm: &[u8]) -> bool {
     false
 }
 
-/// Why types are not read on.
+/// Why reading types stops.
 enum Stop {
     Deep,
     Unreadable,
@@ -51,7 +51,7 @@ impl From<BinaryReaderError> for Stop {
 
 /// Reads the types of a section.
 fn types(reader: &mut BinaryReader) -> Result<(), Stop> {
-    // How many declarations are left of each type around, the section's own outermost.
+    // How many declarations remain in each enclosing type; the outermost are the section's own.
     let mut open = vec![reader.read_var_u32()?];
     while let Some(left) = open.last_mut() {
         let Some(less) = left.checked_sub(1) else {
@@ -60,9 +60,10 @@ fn types(reader: &mut BinaryReader) -> Result<(), Stop> {
         };
         *left = less;
         let is_declaration = open.len() > 1;
-        let kind = match is_declaration {
-            true => reader.read_u8()?,
-            false => TYPE,
+        let kind = if is_declaration {
+            reader.read_u8()?
+        } else {
+            TYPE
         };
         match kind {
             0x00 => {
@@ -91,7 +92,7 @@ fn types(reader: &mut BinaryReader) -> Result<(), Stop> {
 /// A declaration of a type.
 const TYPE: u8 = 0x01;
 
-/// Reads a type, or of one that has declarations, how many.
+/// Reads a type. If the type has declarations, reads only their number, and returns it.
 fn a_type(reader: &mut BinaryReader) -> Result<Option<u32>, Stop> {
     match reader.clone().read_u8()? {
         // A component's, or an instance's.
@@ -126,7 +127,7 @@ mod tests {
         component
     }
 
-    /// A component of types in each other.
+    /// A component with nested types.
     fn types_in_each_other(depth: usize) -> Vec<u8> {
         let mut section = vec![1];
         for at in 0..depth {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_compiler_gets_is_nested_too_deep() {
+    fn only_components_within_the_limit_are_accepted() {
         for depth in [1, 50, DEEPEST - 2] {
             let wasm = types_in_each_other(depth);
             wasmparser::Validator::new().validate_all(&wasm).unwrap();
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_left_to_the_validator() {
+    fn unreadable_components_are_left_to_the_validator() {
         let whole = types_in_each_other(3);
         for end in 0..whole.len() {
             assert!(!is_too_deep(&whole[..end]));

@@ -64,7 +64,7 @@ interface!(
     "package acp-chain:host; world offer { export acp-chain:proxy/completion@0.1.1; }"
 );
 
-/// The offers of a component with these exports; an error if one differs from the host's.
+/// The offers of a component with these exports; an error if an interface differs from the host's.
 pub fn of_component(exports: &[&str], pre: &InstancePre<State>) -> wasmtime::Result<Offers> {
     let has = |offer: &Offer| {
         let mut interfaces = exports.iter().filter_map(|name| version::interface(name));
@@ -116,7 +116,8 @@ impl Interfaces {
         })
     }
 
-    /// Lists the offers, as an object whose members are named after their contents. A component's error is a text.
+    /// Lists the offers of an interface. The result is JSON: an object whose members are named after their contents.
+    /// The inner error is the component's.
     pub async fn list(
         &self,
         store: &mut Store<State>,
@@ -158,7 +159,7 @@ impl Interfaces {
         }
     }
 
-    /// Makes the call for an MCP request.
+    /// Calls the component for an MCP request.
     pub async fn call(
         &self,
         store: &mut Store<State>,
@@ -173,7 +174,10 @@ impl Interfaces {
         let id = call.id;
         let session = call.session.as_deref().map(str::to_owned);
         let Some(offer) = Offer::of(&call.method) else {
-            return Ok(Err(format!("nothing of its is called by {}", call.method)));
+            return Ok(Err(format!(
+                "it has no interface for the method {}",
+                call.method
+            )));
         };
         let decision = match (offer, self) {
             (

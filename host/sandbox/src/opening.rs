@@ -1,7 +1,7 @@
 //! How a component opens files in its directories: without waiting, and nothing but files and directories.
 //!
-//! Whoever else may write to a directory may put a pipe or a device there, or put one in the place of a file while that is
-//! opened. Opening a pipe may wait for ever, and would keep a thread; opening a device may have effects.
+//! Another process that may write to a directory may put a pipe or a device there, or replace a file by one while the
+//! file is opened. Opening a pipe may wait forever, and would keep a thread; opening a device may have effects.
 
 use std::fs::File as StdFile;
 use std::io;
@@ -26,7 +26,8 @@ use super::state::State;
 const TYPES: &str = "wasi:filesystem/types@0.2.12";
 const OPEN_AT: &str = "[method]descriptor.open-at";
 
-/// How many files one proxy opens at a time. More wait: a disk that hangs holds no more threads than these.
+/// How many files one proxy opens at a time. Further ones wait, so that a disk that hangs blocks no more than this many
+/// threads.
 pub const AT_A_TIME: usize = 4;
 
 /// The parameters of `open-at`.
@@ -41,7 +42,7 @@ type Asked = (
 /// The outcome for the component.
 type Answer = (Result<Resource<Descriptor>, ErrorCode>,);
 
-/// Puts this in place of WASI's own function.
+/// Replaces WASI's function by this one.
 pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     linker.allow_shadowing(true);
     let mut types = linker.instance(TYPES)?;
@@ -55,9 +56,9 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
                     Descriptor::Dir(dir) => Opening::new(dir, links, how, flags),
                     Descriptor::File(_) => Err(ErrorCode::NotDirectory),
                 };
-                let turns = state.opens.clone();
+                let permits = state.opens.clone();
                 let opened = match opening {
-                    Ok(opening) => opening.open(path, turns).await,
+                    Ok(opening) => opening.open(path, permits).await,
                     Err(code) => Err(code),
                 };
                 let answer: Answer = match opened {
@@ -70,7 +71,7 @@ pub fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> {
     )
 }
 
-/// What is to be opened, as far as the directory permits it.
+/// A file to be opened, with options that the directory permits.
 struct Opening {
     dir: Dir,
     options: OpenOptions,
@@ -79,7 +80,7 @@ struct Opening {
 }
 
 impl Opening {
-    /// The rules are WASI's own.
+    /// Checks the parameters by the rules of WASI.
     fn new(
         dir: &Dir,
         links: PathFlags,
@@ -100,7 +101,7 @@ impl Opening {
         let writes = flags.contains(DescriptorFlags::WRITE);
         let mut mode = OpenMode::empty();
         mode.set(OpenMode::WRITE, writes || how.intersects(changes));
-        // Without it, the system opens nothing; the mode keeps such a file from being written to.
+        // The system requires reading or writing; a file that is opened for neither gets a mode without writing.
         mode.set(
             OpenMode::READ,
             !writes || flags.contains(DescriptorFlags::READ),
@@ -108,9 +109,10 @@ impl Opening {
         if dir.perms == FsPerms::ReadOnly && mode.contains(OpenMode::WRITE) {
             return Err(ErrorCode::NotPermitted);
         }
-        let follow = match links.contains(PathFlags::SYMLINK_FOLLOW) {
-            true => FollowSymlinks::Yes,
-            false => FollowSymlinks::No,
+        let follow = if links.contains(PathFlags::SYMLINK_FOLLOW) {
+            FollowSymlinks::Yes
+        } else {
+            FollowSymlinks::No
         };
         let creates = how.contains(OpenFlags::CREATE);
         let is_new = how.contains(OpenFlags::EXCLUSIVE);
@@ -132,13 +134,13 @@ impl Opening {
         })
     }
 
-    /// Opens it on a thread of its own, when it is its turn.
-    async fn open(self, path: String, turns: Arc<Semaphore>) -> Result<Descriptor, ErrorCode> {
-        let turn = turns.acquire_owned().await;
+    /// Opens the file on a blocking thread, once the semaphore permits it.
+    async fn open(self, path: String, permits: Arc<Semaphore>) -> Result<Descriptor, ErrorCode> {
+        let permit = permits.acquire_owned().await;
         let (dir, options) = (self.dir.dir.clone(), self.options);
         let opened = spawn_blocking(move || {
-            // Given back when the thread is, even if nobody waits for the file any more.
-            let _turn = turn;
+            // Released when the thread is done, even if the call was dropped.
+            let _permit = permit;
             open_one(&dir, &path, &options)
         });
         let (file, about) = opened.await.map_err(|_| ErrorCode::Io)??;
@@ -154,8 +156,9 @@ impl Opening {
 fn open_one(dir: &StdFile, path: &str, options: &OpenOptions) -> io::Result<(StdFile, Metadata)> {
     let file = open(dir, path.as_ref(), options)?;
     let about = Metadata::from_file(&file)?;
-    match about.is_dir() || about.is_file() {
-        true => Ok((file, about)),
-        false => Err(io::ErrorKind::Unsupported.into()),
+    if about.is_dir() || about.is_file() {
+        Ok((file, about))
+    } else {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }

@@ -16,12 +16,12 @@ const NAME: usize = 200;
 /// How many bytes of a line's place are shown.
 const PLACE: usize = 400;
 
-/// The details of a guest's end. Writing to a string does not fail.
+/// The failure of a guest that broke. (Writing to a string does not fail.)
 pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
     let reason = error.root_cause().to_string();
-    let said = state.journal.take_last();
+    let output = state.journal.take_last();
     let mut details = String::new();
-    if let Some(cause) = cause(&said) {
+    if let Some(cause) = cause(&output) {
         let _ = writeln!(details, "{cause}");
     }
     if let Some(backtrace) = error.downcast_ref::<WasmBacktrace>() {
@@ -42,30 +42,31 @@ pub fn of(state: &State, error: &wasmtime::Error) -> Failure {
             details.push('\n');
         }
     }
-    if !said.is_empty() {
-        details.push_str("What it said last:\n");
+    if !output.is_empty() {
+        details.push_str("Its last output:\n");
     }
-    for line in &said {
+    for line in &output {
         let _ = writeln!(details, "  {line}");
     }
-    // Without its output: that is for the log, not for the client.
+    // The output is only in the details: it is for the log, not for the client.
     Failure::new(quote(&reason, MAX_QUOTE)).with_details(details)
 }
 
-/// Its reason among its last lines: one that looks like a panic of some language, else the last one.
+/// The cause of the end among the last lines of output: a line that looks like a panic of some language, otherwise the
+/// last line.
 fn cause(said: &[String]) -> Option<String> {
     let last = |is: fn(&str) -> bool| said.iter().rposition(|line| is(line));
-    // Of Rust: where, and on the next line why.
+    // Rust: the place, and on the next line the message.
     if let Some(at) = last(|line| line.contains("panicked at ")) {
         let why = said.get(at + 1).filter(|_| said[at].ends_with(':'));
         return Some(why.map_or_else(|| said[at].clone(), |why| format!("{} {why}", said[at])));
     }
-    // Of Python: the first line after the stack.
+    // Python: the first line after the stack.
     if let Some(at) = last(|line| line.starts_with("Traceback ")) {
         let behind = said[at + 1..].iter().find(|line| !line.starts_with(' '));
         return behind.or(said.last()).cloned();
     }
-    // Of Go and Zig, of C, of JavaScript.
+    // Go and Zig; C; JavaScript.
     let looks_so = |line: &str| {
         line.contains("panic: ")
             || line.starts_with("Assertion failed")

@@ -29,13 +29,13 @@ pub struct State {
     pub(super) told: Tally,
     pub(super) meter: Arc<Meter>,
     pub(super) wasi: WasiCtx,
-    /// The files that all instances of the proxy open at a time.
+    /// The semaphore for opening files, shared by all instances of the proxy.
     pub(super) opens: Arc<Semaphore>,
     pub(super) table: ResourceTable,
 }
 
 impl State {
-    /// A held request whose withdrawal the proxy could not handle.
+    /// Answers a held request with an error, as the proxy failed on its cancellation.
     pub(super) fn refuse_held(&mut self, id: MessageId, reason: &str) {
         let name = &self.name;
         let text = format!("acp-chain: the proxy `{name}` failed on a cancellation: {reason}");
@@ -44,7 +44,7 @@ impl State {
             .refuse(id, rpc::Error::new(code::REQUEST_CANCELLED, text));
     }
 
-    /// Counts calls without a right; the log gets the first, and then ever fewer.
+    /// Counts a rejected call. The log gets those whose count is a power of two.
     pub(super) fn count(&mut self, what: impl Display, error: &ChannelError) {
         let tally = &mut self.tally;
         let count = match error {
@@ -55,11 +55,11 @@ impl State {
         *count += 1;
         if count.is_power_of_two() {
             let (proxy, text) = (&*self.name, quote(&error.to_string(), 500));
-            tracing::warn!(proxy, count, "{what} came to nothing: {text}");
+            tracing::warn!(proxy, count, "{what} was rejected: {text}");
         }
     }
 
-    /// A call of the channel: it is counted, and so is its failure.
+    /// Makes a call of the channel. The call is counted, and so is its failure.
     fn called<T>(
         &mut self,
         call: &str,
@@ -74,7 +74,7 @@ impl State {
     }
 }
 
-/// The outcome of a call for the component, unless that was one too many.
+/// The outcome of a call for the component; a trap if the call exceeds the limit `calls`.
 type Called<T> = wasmtime::Result<Result<T, wit_channel::ChannelError>>;
 
 impl WasiView for State {

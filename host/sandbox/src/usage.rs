@@ -1,4 +1,4 @@
-//! The usage of one store, summed over all its memories and tables.
+//! The usage of stores: memory, tables, instances and log output.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -7,7 +7,7 @@ use wasmtime::ResourceLimiter;
 
 use acp_chain_channel::limits::{Limits, Quantity};
 
-/// What the instances of a component use, one after the other. Cloning it shares it.
+/// The usage of the successive instances of a component. Clones share the values.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge {
     memory: Arc<AtomicUsize>,
@@ -15,18 +15,18 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// The size of all memories of the last started instance together, in bytes. It never shrinks.
+    /// The total size of the memories of the last started instance, in bytes. The memories of an instance never shrink.
     #[must_use]
     pub fn memory(&self) -> usize {
         self.memory.load(Ordering::Relaxed)
     }
 
-    /// The same for code that knows nothing of components.
+    /// The value of [`memory`](Self::memory), which is updated.
     pub(crate) fn shared(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.memory)
     }
 
-    /// How many bytes all instances wrote to the log.
+    /// How many bytes all instances have written to the log.
     pub(crate) fn logged(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.logged)
     }
@@ -40,7 +40,7 @@ pub struct Total {
     bounds: OnceLock<Bounds>,
 }
 
-/// How much all instances of an engine should use together. They are not held to it: each may be needed.
+/// How much all instances of an engine should use together. These bounds are not enforced: each instance may be needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Bounds {
     /// The number of instances.
@@ -62,7 +62,7 @@ impl Total {
         self.memory.load(Ordering::Relaxed)
     }
 
-    /// Sets the bounds, once; without them there is always room.
+    /// Sets the bounds, once; without bounds, they are never reached.
     pub fn bound(&self, bounds: Bounds) {
         let _ = self.bounds.set(bounds);
     }
@@ -73,7 +73,7 @@ impl Total {
         self.exceeds(1)
     }
 
-    /// Whether half of that is.
+    /// Whether half of the bounds is reached.
     #[must_use]
     pub fn is_crowded(&self) -> bool {
         self.exceeds(2)

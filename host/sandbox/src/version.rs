@@ -1,23 +1,23 @@
 //! Versions of the interface `acp-chain:proxy`, and which of them run here.
 //!
-//! Later versions of one minor only add, so components of all earlier ones run. wasmtime finds their imports and exports
-//! under the names of their own version.
+//! Later patch versions of one minor version only add to the interface, so components of all earlier ones run. wasmtime
+//! finds their imports and exports under the names of their own version.
 
 use semver::Version;
 
 /// The host's version.
 pub const VERSION: &str = "0.1.1";
 
-/// What the names of the package's interfaces begin with.
+/// The prefix of the names of the package's interfaces.
 const PACKAGE: &str = "acp-chain:proxy/";
 
-/// The interface in the name of an import or export, if it is of this package, and in a version that runs here.
+/// The interface in the name of an import or export, if it belongs to this package, and to a version that runs here.
 pub fn interface(name: &str) -> Option<&str> {
     let (interface, version) = split(name)?;
     runs(version, VERSION).then_some(interface)
 }
 
-/// The version in such a name, if it does not run here.
+/// The version in the name of an import or export of this package, if it does not run here.
 pub fn other(name: &str) -> Option<&str> {
     let (_, version) = split(name)?;
     Some(version).filter(|version| !runs(version, VERSION))

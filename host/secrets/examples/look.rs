@@ -1,5 +1,5 @@
-//! Takes a JSON array of texts on standard input, and writes what becomes of each by the default
-//! rules: its text, and the names of what was found. `cargo xtask secrets` measures with it.
+//! Reads a JSON array of texts from standard input, and writes each as the default rules redact it, with the names
+//! of its secrets. `cargo xtask secrets` measures with it.
 
 use std::io::{Error, read_to_string, stdin, stdout};
 

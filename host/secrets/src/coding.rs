@@ -1,6 +1,6 @@
-//! Text in a body encoded as Base64, such as the output of terminals in version 2. It need not be UTF-8, and may be cut
-//! within a character: so every byte is read as the character with its number, and written back as that byte. Rules
-//! look for ASCII, which is the same in both.
+//! Text encoded as Base64, such as the output of terminals in version 2. It need not be UTF-8, and may be cut within a
+//! character: so every byte is decoded to the character with its number, and encoded as that byte again. Rules match
+//! ASCII, which is unaffected.
 
 use std::borrow::Cow;
 
@@ -21,21 +21,19 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 pub enum Coding {
     /// Unencoded.
     Text,
-    /// As Base64.
     Base64,
 }
 
 /// A text in a string.
 #[derive(Debug, PartialEq)]
 pub struct Decoded<'s> {
-    /// The text.
     pub text: Cow<'s, str>,
-    /// Whether some readers may decode the string to another text. Only written anew is it the same for all of them.
+    /// Whether some readers may decode the string to another text. Re-encoding the text avoids that.
     pub is_loose: bool,
 }
 
 impl Coding {
-    /// The text in a string, as the most lenient readers decode it: whatever does not belong there is skipped.
+    /// Decodes a string as the most lenient readers do: invalid characters are skipped.
     #[must_use]
     pub fn decoded(self, string: Cow<'_, str>) -> Decoded<'_> {
         match self {
@@ -53,7 +51,7 @@ impl Coding {
         }
     }
 
-    /// The string for a text.
+    /// Encodes a text.
     #[must_use]
     pub fn encoded(self, text: &str) -> Cow<'_, str> {
         match self {
@@ -67,8 +65,8 @@ impl Coding {
     }
 }
 
-/// The bytes of Base64 in either alphabet, with anything in between, in several parts, or behind the head of a `data:`
-/// address.
+/// Decodes Base64 in either alphabet, with any characters in between, in several parts, or after the head of a `data:`
+/// URL.
 fn lenient(string: &str) -> Vec<u8> {
     let start = string.trim_start();
     let is_address = start
@@ -83,7 +81,7 @@ fn lenient(string: &str) -> Vec<u8> {
         if letters.len() % 4 == 1 {
             letters.pop();
         }
-        // Of these letters, and so many, all can be decoded.
+        // Only letters of the alphabet, in a valid number: decoding cannot fail.
         BASE64.decode(letters).unwrap_or_default()
     });
     parts.flatten().collect()
@@ -104,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_spelling_is_decoded_and_only_the_usual_one_is_the_same_for_all() {
+    fn every_spelling_is_decoded_and_all_but_the_canonical_one_are_loose() {
         for string in ["", "Pz8/Pj4+", "Pz8/Pj4+Pz8=", "Pz8/Pj4+Pw=="] {
             let decoded = Coding::Base64.decoded(string.into());
             assert!(!decoded.is_loose, "{string}");

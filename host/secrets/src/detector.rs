@@ -1,10 +1,10 @@
-//! Finds secrets in text that comes in pieces.
+//! Finds secrets in text that arrives in pieces.
 //!
-//! One pass over the text looks for needles: short literal texts, one of which is in every match of a rule. Where one
-//! is found, the automaton of the rule runs over the few characters needed to decide. Either it dies, and it is known
-//! whether a secret is here and where it ends; or it is still alive at the present end of the text. Only then, or if a
-//! needle may be beginning, is the rest of the text withheld. The output depends on the text alone, never on how it was
-//! cut, and the cost is bounded by its length (see [`Effort`]).
+//! One pass over the text searches for needles: short literal texts, one of which is in every match of a rule. At a
+//! needle, the automaton of the rule runs over the few characters needed to decide whether there is a secret, and where
+//! it ends. If it is undecided at the present end of the text, or if a needle may begin there, the rest of the text is
+//! withheld. The output depends on the text alone, never on how it was cut, and the cost is bounded by its length (see
+//! [`Effort`]).
 
 mod beginnings;
 mod scan;
@@ -26,7 +26,7 @@ use crate::text::{self, End};
 use beginnings::Beginnings;
 use scan::Scan;
 
-/// Stands for text that was not examined.
+/// The kind reported for text that was not examined.
 pub const UNCLEAR: &str = "unclear";
 
 /// Finds the secrets that its rules describe.
@@ -34,11 +34,11 @@ pub struct Detector {
     kinds: Vec<Kind>,
     /// The rules without needles, and the bytes that they may begin with.
     anywhere: Vec<(usize, Box<[bool; 256]>)>,
-    /// Made with the first text: this takes longer than everything else at a start.
+    /// Built with the first text, since this takes most of the time of a start.
     search: OnceCell<Search>,
 }
 
-/// Finds candidate places, and judges them.
+/// Finds positions where a match may begin, and judges the matches.
 struct Search {
     /// The needles, in order.
     texts: Vec<&'static str>,
@@ -63,11 +63,11 @@ struct Kind {
 /// The undecided end of a text.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Tail {
-    /// Including a little of the text before it.
+    /// The undecided text, with a little of the text before it as context.
     text: String,
-    /// Where it begins.
+    /// The length of the context, in bytes.
     from: usize,
-    /// How much of it was shown nevertheless.
+    /// How much of the undecided text was shown by [`Detector::glimpse`], in bytes.
     #[serde(default)]
     shown: usize,
     effort: Effort,
@@ -86,12 +86,12 @@ impl Tail {
         self.text.len() - self.from
     }
 
-    /// This much more of it is shown, of what [`Detector::glimpse`] gives.
+    /// Records that this many bytes more are shown, from [`Detector::glimpse`].
     pub fn show(&mut self, length: usize) {
         self.shown += length;
     }
 
-    /// Drops the decided part of a text, except for what the rest needs.
+    /// Drops the decided part of a text, except for the context that the rest needs.
     fn advance(&mut self, mut text: String, scan: &Scan) {
         self.effort = scan.effort;
         self.shown = (self.from + self.shown).saturating_sub(scan.decided);
@@ -104,18 +104,17 @@ impl Tail {
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Secret {
-    /// Its range.
     pub range: Range<usize>,
     /// Its kind, or [`UNCLEAR`]; `None` if it continues an earlier removal.
     pub name: Option<&'static str>,
 }
 
-/// What takes the place of a secret.
+/// The replacement for a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marker {
-    /// The secret goes no further.
+    /// The receiver does not get the secret.
     Redacted,
-    /// The agent has the secret, and only a reader does not see it.
+    /// The agent has the secret, which is hidden only in what the user sees.
     Hidden,
 }
 
@@ -133,11 +132,11 @@ pub struct Redacted {
     pub text: String,
     /// The kinds of its secrets.
     pub names: Vec<&'static str>,
-    /// The place of each of them, in order.
+    /// The position of each secret, in order.
     pub places: Vec<Place>,
 }
 
-/// The place of a secret in a text, and of its marker in the result.
+/// The position of a secret in a text, and of its marker in the result.
 #[derive(Debug)]
 pub struct Place {
     /// The range of the secret.
@@ -216,8 +215,9 @@ impl Detector {
         Ok(found)
     }
 
-    /// What may be shown of a tail before it is decided, if it is not shown yet: the beginning that is the same in all
-    /// secrets of a rule. The next piece may be long in coming. Of a secret that began in it, the rest is replaced.
+    /// The part of a tail that may be shown before it is decided, and is not shown yet, in case the next piece takes
+    /// long: a beginning that all secrets of a rule share. If a secret began in it, only the rest of the secret is
+    /// replaced.
     ///
     /// # Errors
     /// If a rule exceeds its memory.
@@ -280,7 +280,7 @@ impl Marking<'_> {
 }
 
 impl Marker {
-    /// Its text before the kind of the secret.
+    /// The marker's text before the kind of the secret.
     #[must_use]
     pub const fn begin(self) -> &'static str {
         match self {

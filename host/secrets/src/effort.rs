@@ -1,23 +1,23 @@
-//! The budget for examining a text: an amount for every byte, and a little in advance. It depends on the text alone, so
-//! that the findings do not depend on how it was cut.
+//! The budget for examining a text: an amount for every byte, and an advance. It depends on the text alone, so that the
+//! findings do not depend on how it was cut.
 //!
-//! Text on which a rule fails repeatedly uses it up. Such text is hostile, or meant for nobody, and a stretch of it is
-//! removed without being examined.
+//! Text on which rules fail repeatedly exhausts it. Such text is hostile or meaningless, and a stretch of it is removed
+//! without being examined.
 
 use serde::{Deserialize, Serialize};
 
 /// The budget of a text.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Serialize)]
 pub struct Effort {
-    /// For rules with needles. Below zero, an excess is paid back.
+    /// The remaining budget for rules with needles. Below zero, the excess is repaid first.
     rules: i32,
-    /// For user patterns that have to be tried everywhere.
+    /// The remaining budget for user patterns without needles, which are tried everywhere.
     patterns: i32,
-    /// How much of the text is still to be removed.
+    /// How much of the text is still to be removed unexamined, in bytes.
     blind: u32,
 }
 
-/// The advance, for both.
+/// The advance of both budgets.
 const ADVANCE: i32 = 128 * 1024;
 /// The amount for each byte of text.
 const RULES: i32 = 4;
@@ -25,7 +25,7 @@ const PATTERNS: i32 = 48;
 /// The cost of starting an automaton, in characters.
 const BEGIN: i32 = 32;
 
-/// How much is removed at once, and how much more to reach the end of a word.
+/// The length of a removed stretch, and how much more may be removed to reach the end of a word, in bytes.
 const STRETCH: u32 = 16 * 1024;
 const WORD: u32 = 1024;
 
@@ -40,7 +40,7 @@ impl Default for Effort {
 }
 
 impl Effort {
-    /// This much text has been passed.
+    /// Adds the budget for this many bytes of text.
     pub(crate) fn pass(&mut self, bytes: usize) {
         let bytes = i32::try_from(bytes).unwrap_or(i32::MAX);
         let earned = |rate: i32| bytes.saturating_mul(rate);
@@ -48,7 +48,7 @@ impl Effort {
         self.patterns = self.patterns.saturating_add(earned(PATTERNS)).min(ADVANCE);
     }
 
-    /// This many characters were examined in vain.
+    /// Subtracts the cost of examining this many characters without a match.
     pub(crate) fn spend(&mut self, looked: usize, is_pattern: bool) {
         let spent = i32::try_from(looked)
             .unwrap_or(i32::MAX)
@@ -65,12 +65,12 @@ impl Effort {
         self.rules <= 0 || self.patterns <= 0
     }
 
-    /// From here on a stretch is removed.
+    /// Begins a stretch that is removed.
     pub(crate) fn go_blind(&mut self) {
         self.blind = STRETCH + WORD;
     }
 
-    /// The end of the removed stretch, if that is in this text; it began earlier.
+    /// The end of a removed stretch that began at `from` or earlier, or the end of the text.
     pub(crate) fn blind_end(&mut self, text: &str, from: usize) -> usize {
         let mut at = from;
         for byte in &text.as_bytes()[from..] {

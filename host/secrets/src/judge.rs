@@ -59,8 +59,8 @@ fn entropy(text: &[u8]) -> f64 {
     length.log2() - counts.iter().map(weighed).sum::<f64>() / length
 }
 
-/// Whether a text consists of words, as names do. The catalogue uses a tokenizer, whose tables are larger than all of
-/// this proxy; names have no digits, and vowels where words have them.
+/// Whether a text consists of words, as names do: with few digits, and with a word's share of vowels. The catalogue
+/// uses a tokenizer, whose tables are larger than this whole proxy.
 fn reads_like_words(text: &[u8]) -> bool {
     let letters = text
         .iter()

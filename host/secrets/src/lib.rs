@@ -1,15 +1,15 @@
-//! Finds secrets in text, in whatever pieces it comes: for the proxy `redact`, and for the host's trace.
+//! Finds secrets in text that arrives in pieces: for the proxy `redact`, and for the host's trace.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `rules` | the built-in rules for secrets |
 //! | `pattern` | a user's rule: a regex |
 //! | `needles` | the literal texts by which matches of a rule are found |
-//! | `detector` | searches a text, and removes its findings |
+//! | `detector` | searches a text, and removes secrets |
 //! | `machine` | a rule as automata |
 //! | `judge` | distinguishes secrets from lookalikes |
 //! | `effort` | the budget for examining a text |
-//! | `text` | a text before it was escaped |
+//! | `text` | decodes escapes |
 //! | `coding` | text encoded as Base64 in a string |
 //! | `oracle` | the reference implementation for tests |
 //!

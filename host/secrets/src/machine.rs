@@ -1,5 +1,4 @@
-//! A rule as automata, which are made when its needle is found for the first time, and whose states are made when first
-//! needed.
+//! A rule as automata, which are built when its needle is found for the first time, and whose states are built lazily.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -13,7 +12,7 @@ use regex_automata::{Anchored, MatchKind};
 use crate::rules::Rule;
 use crate::text::{self, Codes, End, Next};
 
-/// The maximum length of a match, in bytes. Longer ones are cut there.
+/// The maximum length of a match, in bytes. Longer matches are cut off.
 pub(crate) const WINDOW: usize = 8 * 1024;
 
 /// The memory for the states of one automaton, in bytes. When it is used up, the automaton starts over.
@@ -25,23 +24,23 @@ pub(crate) struct Automaton {
     cache: RefCell<Cache>,
 }
 
-/// The match at a place.
+/// The match at a position.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Found {
     Nothing,
     /// A match up to here.
     Match(usize),
-    /// It depends on the following text.
+    /// More text is needed to decide.
     Undecided,
 }
 
 impl Automaton {
-    /// Runs forward, and prefers what the regex prefers.
+    /// An automaton that runs forward, and prefers the leftmost-first match.
     pub(crate) fn forward(regex: &str) -> Result<Self, String> {
         Self::new(&[regex], MatchKind::LeftmostFirst, false)
     }
 
-    /// Runs backward, and goes as far as it can.
+    /// An automaton that runs backward, and prefers the longest match.
     fn backward(regex: &str) -> Result<Self, String> {
         Self::new(&[regex], MatchKind::All, true)
     }
@@ -92,7 +91,7 @@ impl Automaton {
         Ok(beginnings)
     }
 
-    /// The match at this place of a text, and how many characters were needed to decide.
+    /// The match at this position of a text, and how many characters were needed to decide.
     pub(crate) fn at(
         &self,
         text: &[u8],
@@ -210,7 +209,7 @@ fn gave_up(_: regex_automata::hybrid::CacheError) -> String {
     "a pattern needs too much memory; use a simpler one".to_owned()
 }
 
-/// Several regexes, one of which must match somewhere, if there are any.
+/// Several regexes, combined into one automaton that finds whether any of them matches; `None` without regexes.
 pub(crate) struct AnyOf(Option<Automaton>);
 
 impl AnyOf {
@@ -243,7 +242,7 @@ pub(crate) struct Machine {
 enum Begin {
     /// At the beginning of the match.
     Here,
-    /// After what comes before it.
+    /// After the rule's text before it.
     Behind(Automaton),
     /// As early as the secret's pattern allows.
     Before(Automaton),

@@ -1,6 +1,6 @@
-//! The literal texts by which matches of a rule are found: the beginnings of its matches.
+//! The needles of a rule: literal texts, with one of which every match begins.
 //!
-//! `xtask` includes this file too: it computes those of the catalogue beforehand.
+//! `xtask` also includes this file, to compute the needles of the catalogue beforehand.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,9 @@ use regex_syntax::hir::{Class, ClassBytesRange, Hir, HirKind};
 
 /// The minimum length of a needle.
 const SHORTEST: usize = 2;
-/// Longer needles are no more useful.
+/// The maximum length of a needle: longer ones are no more useful.
 const LONGEST: usize = 12;
-/// The maximum number of needles of one rule, if shorter ones would do.
+/// The maximum number of needles of one rule. Needles are shortened to reach it, where that helps.
 const MANY: usize = 6;
 
 /// Every match begins with one of these, in lower case. `None` if there are no such texts.
@@ -35,7 +35,7 @@ pub(crate) fn of(hir: &Hir) -> Option<Vec<String>> {
             .iter()
             .map(|text| text[..text.len().min(length)].to_owned());
         let all: BTreeSet<String> = cut.collect();
-        // A text that begins with another one is found with that.
+        // A text that begins with another needle is redundant.
         let is_first = |text: &&String| {
             !all.iter()
                 .any(|other| other != *text && text.starts_with(other.as_str()))
@@ -51,7 +51,7 @@ pub(crate) fn of(hir: &Hir) -> Option<Vec<String>> {
     (long_enough && !texts.is_empty()).then_some(texts)
 }
 
-/// The same with only lower-case letters: needles are compared regardless of case.
+/// The regex in lower case, since needles are compared regardless of case.
 fn small(hir: &Hir) -> Hir {
     match hir.kind() {
         HirKind::Literal(literal) => Hir::literal(literal.0.to_ascii_lowercase()),

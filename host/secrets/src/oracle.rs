@@ -1,5 +1,5 @@
-//! The reference for tests: another engine, which tries every rule at every place of the whole text, without needles,
-//! pieces or budgets.
+//! The reference for tests: another engine, which tries every rule at every position of the whole text, without
+//! needles, pieces or budgets.
 
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ impl Oracle {
     }
 
     pub(crate) fn redact(&self, text: &str) -> String {
-        // The text as the rules read it, with the place of each character.
+        // The text as the rules read it, with the position of each character.
         let (mut read, mut places, mut at) = (Vec::new(), vec![], 0);
         while let Next::Byte(byte, next) = text::next(text.as_bytes(), at, End::Here, Codes::Read) {
             read.push(byte);

@@ -1,4 +1,4 @@
-//! A user's regex as a rule.
+//! A user's regex, as a rule.
 
 use regex_automata::util::syntax;
 
@@ -6,7 +6,7 @@ use crate::machine::{self, Machine};
 use crate::needles;
 use crate::rules::Rule;
 
-/// A rule of the user, who alone decides what is a secret. It lives as long as the program.
+/// A rule of the user, whose matches are not judged. It is leaked, to live as long as the program.
 ///
 /// # Errors
 /// If the regex is unusable: the error names it, and the reason.
@@ -14,15 +14,15 @@ pub fn pattern(name: &str, regex: &str) -> Result<Rule<'static>, String> {
     let wrong = |why: &str| Err(format!("the regex of the pattern `{name}` {why}"));
     if name.is_empty() || name.contains(['[', ']', '\n']) {
         return Err(format!(
-            "a pattern cannot have the name `{name}`: it is shown in brackets"
+            "a pattern cannot have the name `{name}`, which is shown in brackets"
         ));
     }
     let hir = match syntax::parse_with(regex, &machine::bytes()) {
         Ok(hir) => hir,
-        Err(error) => return wrong(&format!("is not right: {error}")),
+        Err(error) => return wrong(&format!("is invalid: {error}")),
     };
     if hir.properties().minimum_len() == Some(0) {
-        return wrong("matches the empty text; let it ask for at least one character");
+        return wrong("matches the empty text; it must require at least one character");
     }
     let needles = needles::of(&hir).unwrap_or_default().into_iter();
     let needles: Vec<&'static str> = needles.map(|needle| &*needle.leak()).collect();

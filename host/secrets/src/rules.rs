@@ -9,21 +9,23 @@ use crate::text::Codes;
 
 /// One kind of secret. All regexes are over bytes, and ASCII only.
 #[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent")]
 pub struct Rule<'r> {
     pub(crate) name: &'r str,
-    /// Every match begins with one of these, regardless of case. If there are none, the rule is tried everywhere.
+    /// Every match begins with one of these, regardless of case. If there are none, the rule is tried at every
+    /// position.
     pub(crate) needles: &'r [&'r str],
     /// Whether no letter or digit may precede the match.
     pub(crate) apart: bool,
     /// The part of the match before the secret.
     pub(crate) before: &'r str,
-    /// Whether the secret is assigned to that part: a short rest of a name, and a sign, come in between.
+    /// Whether the secret is assigned to that part: the rest of a name, and an assignment operator, may come in
+    /// between.
     pub(crate) assigned: bool,
-    /// Whether that part ends where its own pattern ends, also where the secret's could begin earlier.
+    /// Whether that part is matched in full, even where the secret's pattern could match earlier.
     pub(crate) exact: bool,
     pub(crate) secret: &'r str,
-    /// How the text is read.
+    /// How percent codes are read.
     pub(crate) codes: Codes,
     pub(crate) after: After<'r>,
     /// The minimum entropy of the secret, in bits per character.
@@ -38,16 +40,16 @@ pub struct Rule<'r> {
     pub(crate) around: &'r [&'r str],
     /// Whether a secret is rejected that is also the user's name before it: `://app:app@`.
     pub(crate) repeats: bool,
-    /// Whether it is the user's, who alone decides what is a secret.
+    /// Whether it is a pattern of the user, whose matches are not judged.
     pub(crate) custom: bool,
 }
 
 /// The text required after a secret.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum After<'r> {
-    /// Nothing. The rest of the word belongs to the secret: tokens grow longer over the years.
+    /// Nothing. The secret includes the rest of the word, since token formats get longer over the years.
     Word,
-    /// Nothing at all.
+    /// Nothing. The secret ends where its pattern does.
     Anything,
     /// The end of a word.
     Boundary,
@@ -82,11 +84,10 @@ const NONE: Rule = Rule {
 /// The text between a name and the value assigned to it.
 const ASSIGNED: &str =
     r#"[ \t\w.-]{0,20}[\s'"]{0,3}(?:=|>|:{1,3}=|\|\||:|=>|\?=|,)[\x60'"\s=]{0,5}"#;
-/// Ours also allows secrets in lists, addresses and sentences.
+/// The end of a secret. Unlike the catalogue's, it allows secrets in lists, addresses and sentences.
 const END: &str = r#"(?:['"\x60\s;,&)<>\]}|]|\.(?:\s|$)|$)"#;
 
 impl<'r> Rule<'r> {
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &'r str {
         self.name
@@ -143,7 +144,7 @@ impl<'r> Rule<'r> {
     }
 }
 
-/// The rules that are on unless the configuration excludes them. If two match the same, the first one counts.
+/// The rules that apply unless the configuration excludes them. If two match the same text, the first one counts.
 pub fn defaults() -> impl Iterator<Item = &'static Rule<'static>> {
     betterleaks::RULES.iter().chain(ours::rules())
 }

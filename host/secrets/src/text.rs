@@ -1,14 +1,14 @@
-//! A text before it was escaped: the input of the rules.
+//! Decodes escapes: the rules read a text as it was before it was escaped.
 //!
-//! A secret is found after a literal `\n`, an escaped quote, a percent code or a terminal colour because each of these
-//! is read as the one character that it stands for, and a colour as a space. Nothing is copied: the text is read byte
-//! by byte, from any place on.
+//! Each escape is read as its one character, such as a literal `\n`, an escaped quote or a percent code, and a terminal
+//! colour as a space, so that secrets are also found after these. The text is not copied: it is decoded byte by byte,
+//! from any position.
 
 /// The next character.
 pub(crate) enum Next {
-    /// This character, and the place of the one after it.
+    /// The character, and the position of the one after it.
     Byte(u8, usize),
-    /// The rest of it is still missing.
+    /// The rest of the character is missing.
     More,
     /// The text ends.
     End,
@@ -17,18 +17,18 @@ pub(crate) enum Next {
 /// Whether more text may follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum End {
-    /// It may.
+    /// More may follow.
     Open,
-    /// None does.
+    /// The text ends.
     Here,
 }
 
 /// How percent codes are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Codes {
-    /// As the characters that they stand for.
+    /// Decoded.
     Read,
-    /// As they stand: in a URI, `%2F` is not a `/`.
+    /// Not decoded: in a URI, `%2F` is not a `/`.
     Kept,
 }
 
@@ -38,7 +38,7 @@ pub(crate) const LONGEST: usize = 24;
 /// The first bytes of escapes.
 pub(crate) const ESCAPES: [u8; 3] = *b"\\%\x1b";
 
-/// The character at this place.
+/// The character at this position.
 #[inline]
 pub(crate) fn next(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
     match text.get(at) {
@@ -71,7 +71,7 @@ fn escape(text: &[u8], at: usize, end: End, codes: Codes) -> Next {
     }
 }
 
-/// `\n` and so on, however often it was escaped again.
+/// A backslash escape such as `\n`, also if it was escaped several times.
 fn backslash(text: &[u8]) -> Escape {
     let short = &text[..text.len().min(LONGEST / 2)];
     let Some(count) = short.iter().position(|byte| *byte != b'\\') else {
@@ -127,13 +127,13 @@ fn colour(text: &[u8]) -> Escape {
     }
 }
 
-/// The character before this place.
+/// The character before this position.
 pub(crate) fn before(text: &[u8], at: usize) -> Option<u8> {
     let last = *text[..at].last()?;
     if !last.is_ascii_alphanumeric() {
         return Some(last);
     }
-    // It may be the end of an escape, which begins a few bytes earlier.
+    // The character may be an escape, which begins a few bytes earlier.
     let start = match text[..at] {
         [.., b'\\', _] => at - 2,
         [.., b'%', _, _] => at - 3,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_is_read_as_what_it_stands_for() {
+    fn escapes_are_decoded() {
         for (text, expected) in [
             (r#"a\nb\\tc\"d"#, "a\nb\tc\"d"),
             ("a%3Db%2z%", "a=b%2z%"),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_all_there_is_waited_for() {
+    fn an_incomplete_escape_is_withheld() {
         for text in [
             "\\", "%", "%3", "\x1b", "\x1b[", "\x1b[31", r"\u", r"\u0", r"\u00", r"\u003",
         ] {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_before_a_place_counts_as_what_it_stands_for() {
+    fn an_escape_before_a_position_is_decoded() {
         for (text, expected) in [
             ("a", b'a'),
             (r"\n", b'\n'),

@@ -16,14 +16,16 @@ fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Mal
         };
         if line.starts_with(&begins) {
             if start.is_some() || found.is_some() {
-                return Err(wrong("acp-chain's lines begin here a second time"));
+                return Err(wrong("a second block of acp-chain begins here"));
             }
             start = Some((at, number));
         }
         at += line.len();
         if line.starts_with(&ends) {
             let Some((start, _)) = start.take() else {
-                return Err(wrong("acp-chain's lines end here, and begin nowhere"));
+                return Err(wrong(
+                    "a block of acp-chain ends here, but its first line is missing",
+                ));
             };
             found = Some(start..at);
         }
@@ -31,7 +33,9 @@ fn find(text: &str, comment: &str) -> Result<Option<std::ops::Range<usize>>, Mal
     match start {
         Some((_, number)) => Err(Malformed {
             line: number + 1,
-            wrong: format!("acp-chain's lines begin here, and `{ends}` is nowhere"),
+            wrong: format!(
+                "a block of acp-chain begins here, but its last line, `{ends}`, is missing"
+            ),
         }),
         None => Ok(found),
     }

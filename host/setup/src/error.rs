@@ -31,31 +31,22 @@ pub enum Error {
         paths(looked)
     )]
     NotFound {
-        /// The editor.
         title: &'static str,
-        /// The searched places.
         looked: Vec<PathBuf>,
     },
-    /// The editor has more than one.
+    /// The editor has several configurations.
     #[error(
-        "{title} has several configurations, {}; say which with `--file`",
+        "{title} has several configurations, {}; choose one with `--file`",
         paths(found)
     )]
     Several {
-        /// The editor.
         title: &'static str,
-        /// All of them.
         found: Vec<PathBuf>,
     },
     /// The system reports an error about a file.
     #[error("{}: {error}", path.display())]
-    Disk {
-        /// The file.
-        path: PathBuf,
-        /// The error.
-        error: io::Error,
-    },
-    /// A link leads to nothing.
+    Disk { path: PathBuf, error: io::Error },
+    /// The path is a dangling link.
     #[error("{} is a dangling link; nothing was changed", .0.display())]
     Dangling(PathBuf),
     /// The file is larger than any configuration.
@@ -67,22 +58,18 @@ pub enum Error {
     /// The file cannot be parsed.
     #[error("{}:{line}: {wrong}; nothing was changed: correct it, and try again", path.display())]
     Malformed {
-        /// The file.
         path: PathBuf,
-        /// The line.
         line: usize,
-        /// The error.
         wrong: String,
     },
-    /// The file has no agents, or only some that are left alone.
+    /// The file has no agents that can be changed.
     #[error(
         "{} has no agent with a launch command{}; add one there, with its `command`, and try again", path.display(),
         reasons(left)
     )]
     NoAgents {
-        /// The file.
         path: PathBuf,
-        /// The agents that are left alone, and why.
+        /// The agents that cannot be changed, and why.
         left: Vec<(String, &'static str)>,
     },
     /// The named agent does not exist.
@@ -91,7 +78,6 @@ pub enum Error {
         nearest(near.as_deref()), names(there), are(installed)
     )]
     UnknownAgent {
-        /// The file.
         path: PathBuf,
         /// The user's spelling.
         name: Box<str>,
@@ -102,27 +88,21 @@ pub enum Error {
         /// The agents installed by acp-chain.
         installed: Vec<String>,
     },
-    /// The agents of an editor are code, and an installed one is not a program that it could launch.
+    /// The editor defines agents in code, and the installed one is not a program that it could launch.
     #[error(
         "{title} defines agents in code, where `acp-chain setup` adds none: use the command `{command}` there, \
          which launches the installed `{name}`; nothing was changed"
     )]
     InCode {
-        /// The editor.
         title: &'static str,
-        /// The agent.
         name: String,
-        /// Its command.
         command: String,
     },
     /// The command of this agent is unknown, or cannot be changed.
     #[error("{}: `{name}` {why}", path.display())]
     Unfit {
-        /// The file.
         path: PathBuf,
-        /// The agent.
         name: String,
-        /// The reason.
         why: &'static str,
     },
     /// No configuration can contain this path of a program.
@@ -131,7 +111,7 @@ pub enum Error {
     /// The program has another name.
     #[error("{} is not named `acp-chain`, by which `acp-chain setup` recognizes it in a configuration; rename it", .0.display())]
     Renamed(PathBuf),
-    /// Another file is in the place of ours.
+    /// A file that is not ours has the path of ours.
     #[error("{} exists already, and is not from `acp-chain setup`; move it away, or put the output of `--print` into a file of your own", .0.display())]
     Taken(PathBuf),
     /// There is no backup.
@@ -139,22 +119,16 @@ pub enum Error {
     NothingToUndo(&'static str),
     /// The file no longer exists.
     #[error("{} no longer exists; its state before `acp-chain setup` is in {}", path.display(), backup.display())]
-    Gone {
-        /// The file.
-        path: PathBuf,
-        /// Its backup.
-        backup: PathBuf,
-    },
+    Gone { path: PathBuf, backup: PathBuf },
     /// A record cannot be read.
     #[error("{}: {wrong}; the record of a configuration cannot be read", path.display())]
     Record {
         /// The file of the record.
         path: PathBuf,
-        /// The error.
         wrong: String,
     },
-    /// The file changed between the plan and now.
-    #[error("{} was changed meanwhile; nothing was written: try again", .0.display())]
+    /// The file changed after it was planned.
+    #[error("{} has changed in the meantime; nothing was written: try again", .0.display())]
     Changed(PathBuf),
 }
 
@@ -175,9 +149,10 @@ fn paths(paths: &[PathBuf]) -> String {
 
 fn names(names: &[String]) -> String {
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 

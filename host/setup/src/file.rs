@@ -38,7 +38,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Error> {
         let lines = valid.split(|byte| *byte == b'\n').count();
         Malformed::in_file(path)(Malformed {
             line: lines,
-            wrong: "this is not UTF-8".to_owned(),
+            wrong: "not UTF-8".to_owned(),
         })
     })
 }

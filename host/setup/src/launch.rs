@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_known_again() {
+    fn written_words_are_recognized() {
         let launch = Launch::new(Path::new("/bin/acp-chain"), vec!["redact".to_owned()]).unwrap();
         let launch = launch.with_config(Some(Path::new("/home/me/config.toml")));
         let launch = launch.with_data(Some(Path::new("/srv/me/acp-chain")));

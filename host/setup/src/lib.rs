@@ -4,7 +4,7 @@
 //! makes the [`Change`], keeps a backup, and plans the way back.
 //!
 //! Invariants: bytes outside of the launch commands stay the same; a configuration that cannot be parsed is not
-//! written; a file that has changed since the plan is not written. The crate prompts nobody and prints nothing: that is
+//! written; a file that has changed since the plan is not written. The crate neither prompts nor prints: that is
 //! up to the caller.
 
 #![forbid(unsafe_code)]

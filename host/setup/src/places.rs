@@ -1,4 +1,4 @@
-//! Where editors keep their configurations: the folders of a user.
+//! A user's folders, which contain the configurations of editors.
 
 use std::env;
 use std::path::PathBuf;
@@ -12,9 +12,10 @@ pub struct Folders {
     pub home: PathBuf,
     /// The folder of programs' settings on this system.
     pub settings: PathBuf,
-    /// The same for settings that stay on this machine. On most systems it is the same folder.
+    /// The folder of settings that stay on this machine. On most systems it is the same as
+    /// [`settings`](Self::settings).
     pub local_settings: PathBuf,
-    /// The name under which Neovim runs.
+    /// The value of `NVIM_APPNAME`, or `nvim`.
     pub nvim: String,
 }
 

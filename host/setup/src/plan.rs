@@ -15,11 +15,11 @@ use crate::shell::shell_line;
 /// The user's choice of agents.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// The configuration; by default, the only one.
+    /// The configuration's path. Default: the only one.
     pub file: Option<PathBuf>,
-    /// The agents, by their names in it, or in code by the names of their programs; if empty, all.
+    /// The agents, by their names in the configuration, or, for code, by the names of their programs; all if empty.
     pub agents: Vec<String>,
-    /// The agents installed by acp-chain. If a chosen one is missing, it is added.
+    /// The agents installed by acp-chain. A chosen one that is missing in the configuration is added.
     pub installed: Vec<String>,
 }
 
@@ -46,18 +46,19 @@ pub struct Change {
 }
 
 impl Change {
-    /// An error if the file has changed since the plan, or is read-only.
+    /// Checks that the change can still be made.
     ///
     /// # Errors
-    /// In those cases.
+    /// If the file has changed since the plan, or is read-only.
     pub fn check(&self) -> Result<(), Error> {
-        // It could still be replaced with another file, but its owner does not want that.
+        // Renaming another file over it would work, but it is read-only on purpose.
         if fs::metadata(&self.path).is_ok_and(|about| about.permissions().readonly()) {
             return Err(Error::ReadOnly(self.path.clone()));
         }
-        match read(&self.path)? == self.before {
-            true => Ok(()),
-            false => Err(Error::Changed(self.path.clone())),
+        if read(&self.path)? == self.before {
+            Ok(())
+        } else {
+            Err(Error::Changed(self.path.clone()))
         }
     }
 }
@@ -69,19 +70,19 @@ pub struct Planned {
     pub path: PathBuf,
     /// The change; `None` if everything is as wanted.
     pub change: Option<Change>,
-    /// The agents that are left alone, and why.
+    /// The agents that stay unchanged, and why.
     pub left: Vec<(String, &'static str)>,
     /// The added agents.
     pub added: Vec<String>,
-    /// What is launched without a chain nevertheless, and what to do about it.
+    /// Which agents are still launched without a chain, and how to change that.
     pub note: Option<String>,
 }
 
-/// Why an agent is left alone whose command launches acp-chain by hand.
+/// Why an agent that launches acp-chain by hand stays unchanged.
 const BY_HAND: &str =
     "launches acp-chain already, with options that are not from `acp-chain setup`";
 
-/// Plans to make an editor launch agents like this.
+/// Plans to make an editor launch agents with `launch`.
 ///
 /// # Errors
 /// If there is no configuration, or several; if it cannot be read, or may not be written; if it has no such agents, and
@@ -146,7 +147,7 @@ pub fn plan(
     })
 }
 
-/// The words to type to launch agents like this, for an editor without a configuration of agents: a line for each
+/// The command lines that launch agents with `launch`, for an editor without a configuration of agents: a line for each
 /// chosen and installed agent, or one for any agent.
 #[must_use]
 pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<String>> {
@@ -158,9 +159,10 @@ pub fn typed(editor: &Editor, wanted: &Wanted, launch: &Launch) -> Option<Vec<St
         .iter()
         .filter(|name| wanted.is_installed(name));
     let lines: Vec<_> = installed.map(|name| line(launch, Some(name))).collect();
-    Some(match lines.is_empty() {
-        true => vec![line(launch, None)],
-        false => lines,
+    Some(if lines.is_empty() {
+        vec![line(launch, None)]
+    } else {
+        lines
     })
 }
 
@@ -187,7 +189,7 @@ pub fn agents(editor: &Editor, path: &Path) -> Result<(Vec<Agent>, bool), Error>
     }
 }
 
-/// The agents in a text that acp-chain launches.
+/// The agents in a text that are launched through acp-chain.
 pub(crate) fn chained(editor: &Editor, path: &Path, text: &str) -> Result<Vec<String>, Error> {
     let Kind::Agents { dialect, .. } = &editor.kind else {
         return Ok(Vec::new());
@@ -349,7 +351,7 @@ fn coded(
     wanted: &Wanted,
     launch: &Launch,
 ) -> Result<String, Error> {
-    // If a name is both, the program is meant: we only write what is between it and the editor.
+    // If a name is both a program and an installed agent, the program is meant.
     let is_only_ours = |name: &&String| wanted.is_installed(name) && which::which(name).is_err();
     if let Some(name) = wanted.agents.iter().find(is_only_ours) {
         return Err(Error::InCode {

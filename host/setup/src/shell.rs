@@ -35,9 +35,10 @@ pub fn shell_words(line: &str) -> Vec<(String, usize)> {
 /// A word as it is read by [`shell_words`].
 pub fn shell_word(word: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+@=%,:".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
     }
 }
 

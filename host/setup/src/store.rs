@@ -1,6 +1,6 @@
 //! Makes changes, and keeps backups: for each file a folder with a record, and the bytes.
 //!
-//! Invariant, even after a kill: the state of a file before the first change can be restored, until that has been done.
+//! Invariant, even if the process is killed: the state of a file before the first change can be restored.
 
 use std::fs;
 use std::io;
@@ -33,9 +33,11 @@ pub struct Undo {
     pub path: PathBuf,
     /// The change; `None` if the file is unchanged.
     pub change: Option<Change>,
-    /// Whether it is restored exactly. If not, it was edited since, and only the entries for acp-chain are removed.
+    /// Whether the file is restored exactly. If not, it was edited since, and only the entries for acp-chain are
+    /// removed.
     pub is_exact: bool,
-    /// The agents that acp-chain launches nevertheless, and did not before. As long as there are any, the record stays.
+    /// The agents that would still launch acp-chain, but did not before the setup. While there are any, the record is
+    /// kept.
     pub left: Vec<String>,
 }
 
@@ -79,11 +81,11 @@ impl Store {
                 extend(&mut added, &record.added);
                 let now = change.before.as_deref().map(digest);
                 match now {
-                    // Our version or the original: the last writer was us, or we were killed before writing.
+                    // Our version or the original: only we have written it, or we were killed before writing.
                     now if now == record.before || now.as_ref() == Some(&record.after) => {
                         self.backup(&change.path, record)?
                     }
-                    // It was edited since: keep its state without our entries.
+                    // The file was edited since: back it up without our entries.
                     _ => match &change.before {
                         Some(text) => self.without(editor, &change.path, text, record)?,
                         None => None,
@@ -122,7 +124,7 @@ impl Store {
             None => editor.changeable(places),
         };
         for file in files {
-            // A file that no longer exists was nevertheless changed.
+            // The file may no longer exist.
             let path = resolved(&file).unwrap_or(file);
             let is_known = known.iter().any(|(other, _)| *other == path);
             if let Some(record) = self.record(&path)?.filter(|_| !is_known) {
@@ -151,7 +153,7 @@ impl Store {
         let mut left = Vec::new();
         if let Some(after) = after.as_deref().filter(|_| !is_exact) {
             left = chained(editor, &path, after)?;
-            // The user's own, from before.
+            // The user's original.
             let original = self.backup(&path, &record).ok().flatten();
             let own = chained(editor, &path, original.as_deref().unwrap_or_default());
             let own = own.unwrap_or_default();
@@ -172,7 +174,7 @@ impl Store {
         })
     }
 
-    /// Undoes a change, and forgets it unless something is left of it.
+    /// Undoes a change, and removes its record unless agents that launch acp-chain are left.
     ///
     /// # Errors
     /// If the file has changed since, or the disk does not let it be written.
@@ -219,12 +221,12 @@ impl Store {
             Some(text) if digest(&text) == *expected => Ok(Some(text)),
             _ => Err(Error::Record {
                 path: file,
-                wrong: "it is not what was written".to_owned(),
+                wrong: "its content does not match its digest".to_owned(),
             }),
         }
     }
 
-    /// An edited text without what the record says was added.
+    /// An edited text without the record's changes.
     fn without(
         &self,
         editor: &Editor,
@@ -262,7 +264,7 @@ fn extend(names: &mut Vec<String>, more: &[String]) {
     names.extend(new);
 }
 
-/// The file name of the backup. Another record has another one, so that no record is ever without its bytes.
+/// The file name of the backup, which differs for each record, so that a record is never without its bytes.
 fn backup_name(record: &Record) -> String {
     let digest = record.before.as_deref().unwrap_or_default();
     format!("before-{}", digest.trim_start_matches("sha256:"))

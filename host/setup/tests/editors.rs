@@ -1,4 +1,4 @@
-//! The configurations of editors, in the formats that they have today: set up, edited, and given back.
+//! The configurations of editors, in their current formats: set up, edited, and restored.
 
 mod user;
 
@@ -39,7 +39,7 @@ fn configured(name: &str, path: &str, ending: &str) -> (User, PathBuf) {
 }
 
 #[test]
-fn each_editor_has_a_golden_file_or_is_told_on_its_command_line() {
+fn each_editor_has_a_golden_file_or_a_command_line() {
     for editor in &EDITORS {
         let is_golden = GOLDEN.iter().any(|(name, ..)| *name == editor.name);
         assert_ne!(
@@ -52,7 +52,7 @@ fn each_editor_has_a_golden_file_or_is_told_on_its_command_line() {
 }
 
 #[test]
-fn only_what_launches_the_agents_changes_and_undo_gives_back_the_very_bytes() {
+fn only_launch_commands_change_and_undo_restores_the_exact_bytes() {
     for (name, path, ending) in GOLDEN {
         let editor = Editor::named(name).unwrap();
         let (user, path) = configured(name, path, ending);
@@ -61,7 +61,7 @@ fn only_what_launches_the_agents_changes_and_undo_gives_back_the_very_bytes() {
         let after = fs::read_to_string(&path).unwrap();
         let file = format!("{name}/after.{ending}");
         assert_eq!(after, golden(name, "after", ending).unwrap(), "{file}");
-        // The same again is no change.
+        // A second setup changes nothing.
         assert!(user.plan(editor, &[]).unwrap().change.is_none(), "{name}");
         assert!(user.undo(editor), "{name}");
         assert_eq!(fs::read(&path).ok(), before, "{name}");
@@ -71,7 +71,7 @@ fn only_what_launches_the_agents_changes_and_undo_gives_back_the_very_bytes() {
 }
 
 #[test]
-fn other_extensions_take_the_place_of_those_before_and_undo_gives_back_the_first_bytes() {
+fn other_extensions_replace_the_first_ones_and_undo_restores_the_original_bytes() {
     for (name, path, ending) in GOLDEN {
         let editor = Editor::named(name).unwrap();
         let (user, path) = configured(name, path, ending);
@@ -86,7 +86,7 @@ fn other_extensions_take_the_place_of_those_before_and_undo_gives_back_the_first
             !twice.contains("redact") && twice.contains("todo"),
             "{twice}"
         );
-        // As long as nothing is lost, it is as if the others had been said first.
+        // The result is the same as if only the second extensions had been set up.
         user.set_up(editor);
         assert_eq!(fs::read_to_string(&path).unwrap(), once, "{name}");
         assert!(user.undo(editor));
@@ -95,7 +95,7 @@ fn other_extensions_take_the_place_of_those_before_and_undo_gives_back_the_first
 }
 
 #[test]
-fn what_was_edited_since_stays_and_only_ours_is_taken_back() {
+fn undo_keeps_later_edits_and_removes_only_our_changes() {
     for (name, path, ending) in GOLDEN {
         let editor = Editor::named(name).unwrap();
         let (user, path) = configured(name, path, ending);
@@ -109,13 +109,13 @@ fn what_was_edited_since_stays_and_only_ours_is_taken_back() {
         fs::write(&path, comment.to_owned() + &after).unwrap();
         assert!(!user.undo(editor), "{name}");
         let left = fs::read_to_string(&path).unwrap();
-        // Arguments that were not there are an empty list; a last line without an end has one.
+        // Missing arguments become an empty list, and a missing line break at the end is added.
         assert_eq!(Some(left), golden(name, "taken-back", ending), "{name}");
     }
 }
 
 #[test]
-fn a_second_setup_after_an_edit_remembers_the_edit_and_not_ours() {
+fn a_second_setup_after_an_edit_backs_up_the_edited_file_without_our_changes() {
     let editor = Editor::named("jetbrains").unwrap();
     let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
     let before = fs::read_to_string(&path).unwrap();
@@ -132,16 +132,19 @@ fn a_second_setup_after_an_edit_remembers_the_edit_and_not_ours() {
 }
 
 #[test]
-fn whoever_is_killed_before_the_file_is_written_leaves_a_way_back() {
+fn a_setup_killed_before_it_writes_the_file_can_be_undone() {
     let editor = Editor::named("jetbrains").unwrap();
     let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
     let before = fs::read_to_string(&path).unwrap();
     let change = user.plan(editor, &[]).unwrap().change.unwrap();
     let folder = user.places.home.join("remembered");
     // The backup and the record are written; the configuration, by its name, is not.
-    let killed = Store::new(folder, |path, bytes| match path.ends_with("acp.json") {
-        true => Err(std::io::ErrorKind::StorageFull.into()),
-        false => fs::write(path, bytes),
+    let killed = Store::new(folder, |path, bytes| {
+        if path.ends_with("acp.json") {
+            Err(std::io::ErrorKind::StorageFull.into())
+        } else {
+            fs::write(path, bytes)
+        }
     });
     killed.apply(editor, &change).unwrap_err();
     let undo = user.store.undo(editor, &user.places, None).unwrap();
@@ -152,7 +155,7 @@ fn whoever_is_killed_before_the_file_is_written_leaves_a_way_back() {
 }
 
 #[test]
-fn what_changes_after_it_was_shown_is_not_written() {
+fn a_file_that_changed_since_the_plan_is_not_written() {
     let editor = Editor::named("jetbrains").unwrap();
     let (user, path) = configured(editor.name, ".jetbrains/acp.json", "json");
     let change = user.plan(editor, &[]).unwrap().change.unwrap();
@@ -187,7 +190,7 @@ fn naming() -> impl Iterator<Item = (&'static Editor, &'static str)> {
 }
 
 #[test]
-fn an_installed_agent_is_put_in_beside_the_others_and_undo_gives_back_the_very_bytes() {
+fn an_installed_agent_is_added_and_undo_restores_the_exact_bytes() {
     for (editor, path) in naming() {
         let name = editor.name;
         let (user, path) = configured(name, path, "json");
@@ -198,12 +201,12 @@ fn an_installed_agent_is_put_in_beside_the_others_and_undo_gives_back_the_very_b
         user.store.apply(editor, &planned.change.unwrap()).unwrap();
         let after = fs::read_to_string(&path).unwrap();
         assert_eq!(Some(&after), golden(name, "added", "json").as_ref());
-        // It is listed as ours; the same again is no change.
+        // It is listed as ours; a second setup changes nothing.
         let (agents, _) = acp_chain_setup::agents(editor, &path).unwrap();
         let added: Vec<_> = agents.iter().filter(|a| a.name == "mine-too").collect();
         assert!(!added.is_empty() && added.iter().all(|agent| agent.runs == Runs::Chain));
         assert!(add().unwrap().change.is_none(), "{name}");
-        // With others as well, all have the chain, and it stays what it is.
+        // After setting up all agents, its entry is unchanged.
         user.set_up(editor);
         let all = fs::read_to_string(&path).unwrap();
         let words = all.replace(['"', ','], "");
@@ -217,7 +220,7 @@ fn an_installed_agent_is_put_in_beside_the_others_and_undo_gives_back_the_very_b
 }
 
 #[test]
-fn other_extensions_take_their_place_before_an_installed_agent_too() {
+fn other_extensions_replace_the_first_ones_of_an_installed_agent() {
     for (editor, path) in naming() {
         let (user, _) = configured(editor.name, path, "json");
         let planned = user.plan_installed(editor, &["mine-too"], &["mine-too"]);
@@ -235,7 +238,7 @@ fn other_extensions_take_their_place_before_an_installed_agent_too() {
 }
 
 #[test]
-fn an_agent_that_was_put_in_is_all_that_goes_after_an_edit() {
+fn undo_after_an_edit_removes_only_the_added_agent() {
     for (editor, path) in naming() {
         let (user, path) = configured(editor.name, path, "json");
         let before = fs::read_to_string(&path).unwrap();
@@ -252,7 +255,7 @@ fn an_agent_that_was_put_in_is_all_that_goes_after_an_edit() {
 }
 
 #[test]
-fn an_installed_agent_is_put_into_whatever_configuration_there_is() {
+fn an_installed_agent_is_added_to_any_configuration() {
     let entry = |gap: &str, outer: &str| {
         let program = r#""command": "/usr/local/bin/acp-chain""#;
         let list = r#""args": ["run", "--with", "redact", "mine"]"#;
@@ -263,13 +266,13 @@ fn an_installed_agent_is_put_into_whatever_configuration_there_is() {
     let windows = alone.replace('\n', "\r\n");
     let short = entry(" ", " ");
     for (before, after) in [
-        // A file that is not there, or has nothing in it.
+        // A missing or empty file.
         (None, alone.clone()),
         (Some(""), alone.clone()),
         (Some("{}\n"), alone.clone()),
         (Some("// mine"), format!("// mine\n{alone}")),
         (Some("\u{feff}{\r\n}\r\n"), format!("\u{feff}{windows}")),
-        // No such key, or nothing in it.
+        // A missing or empty key.
         (Some("{\n  \"agent_servers\": {}\n}\n"), alone.clone()),
         (
             Some("{\n  \"a\": 1 // one\n}\n"),
@@ -311,7 +314,7 @@ fn an_installed_agent_is_put_into_whatever_configuration_there_is() {
 }
 
 #[test]
-fn a_configuration_is_begun_only_where_one_place_is_meant() {
+fn a_configuration_is_created_only_if_its_place_is_unambiguous() {
     let user = User::new();
     let editor = Editor::named("zed").unwrap();
     let add = || user.plan_installed(editor, &["mine"], &["mine"]);
@@ -322,13 +325,13 @@ fn a_configuration_is_begun_only_where_one_place_is_meant() {
     assert_eq!(add().unwrap().path, place);
     user.file(".var/app/dev.zed.Zed/config/zed/keymap.json", "");
     add().unwrap_err();
-    // Nobody begins one for an agent that there is not.
+    // No configuration is created for an unknown agent.
     user.plan_installed(Editor::named("jetbrains").unwrap(), &["other"], &["mine"])
         .unwrap_err();
 }
 
 #[test]
-fn where_agents_are_code_or_typed_the_words_that_launch_an_installed_one_are_told() {
+fn if_agents_are_code_or_typed_the_command_of_an_installed_one_is_shown() {
     let words = "/usr/local/bin/acp-chain run --with redact mine-too";
     for name in ["neovim", "emacs"] {
         let (_, path, ending) = GOLDEN.iter().find(|(editor, ..)| *editor == name).unwrap();
@@ -348,7 +351,7 @@ fn where_agents_are_code_or_typed_the_words_that_launch_an_installed_one_are_tol
 }
 
 #[test]
-fn what_cannot_be_changed_is_told_with_file_and_next_step() {
+fn errors_name_the_file_and_the_next_step() {
     let zed = |text: &str, agents: &[&str]| {
         let user = User::new();
         user.file(".config/zed/settings.json", text);
@@ -378,7 +381,7 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
         (
             "{\"agent_servers\":{\"a\":{\"command\":\"x\"},\n\"a\":{}}}",
             &[],
-            "settings.json:2: `a` is there twice",
+            "settings.json:2: duplicate key `a`",
         ),
         (
             "{'agent_servers': {}}",
@@ -414,7 +417,7 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
         (
             "{\"agent_servers\":{\"a\":{\"command\":\"x\",\"args\":[7]}}}",
             &[],
-            "`a` has `args` that are no list of texts",
+            "`a` has `args` that are not a list of texts",
         ),
         (
             "{\"agent_servers\":{\"a\":{\"command\":\"acp-chain\",\"args\":[\"run\",\"--manifest\",\"m\",\"--\",\"x\"]}}}",
@@ -428,7 +431,7 @@ fn what_cannot_be_changed_is_told_with_file_and_next_step() {
     let deep = "[".repeat(100_000);
     assert!(
         zed(&deep, &[]).contains("nesting depth"),
-        "it is no stack overflow"
+        "it does not overflow the stack"
     );
 }
 
@@ -471,7 +474,7 @@ fn agents_of_one_name_under_two_keys_both_change() {
 }
 
 #[test]
-fn what_launches_acp_chain_by_hand_stays_beside_another_agent_of_its_name() {
+fn an_agent_that_launches_acp_chain_by_hand_is_unchanged_beside_another_of_its_name() {
     let user = User::new();
     let other = r#"{ "Claude": { "command": "claude-agent-acp" } }"#;
     let by_hand = r#"{ "Claude": { "command": "acp-chain", "args": ["run", "--manifest", "m", "--", "x"] } }"#;
@@ -493,7 +496,7 @@ fn what_launches_acp_chain_by_hand_stays_beside_another_agent_of_its_name() {
 }
 
 #[test]
-fn an_agent_that_acp_chain_launches_after_undo_is_told_and_the_backup_stays() {
+fn an_agent_still_launched_by_acp_chain_after_undo_is_reported_and_the_backup_kept() {
     let editor = Editor::named("jetbrains").unwrap();
     let user = User::new();
     let own =
@@ -517,13 +520,13 @@ fn an_agent_that_acp_chain_launches_after_undo_is_told_and_the_backup_stays() {
 }
 
 #[test]
-fn a_program_that_would_not_be_known_again_is_not_written() {
+fn a_program_that_could_not_be_recognized_later_is_not_written() {
     let error = Launch::new(Path::new("/usr/bin/chain"), Vec::new()).unwrap_err();
     assert!(matches!(error, Error::Renamed(_)), "{error}");
 }
 
 #[test]
-fn several_configurations_or_none_are_told_and_a_file_by_name_is_taken() {
+fn several_configurations_or_none_are_an_error_unless_a_file_is_named() {
     let user = User::new();
     let editor = Editor::named("zed").unwrap();
     let error = user.plan(editor, &[]).unwrap_err().to_string();
@@ -539,7 +542,7 @@ fn several_configurations_or_none_are_told_and_a_file_by_name_is_taken() {
     );
     let error = user.plan(editor, &[]).unwrap_err().to_string();
     assert!(
-        error.contains("Zed-Preview") && error.contains("say which with `--file`"),
+        error.contains("Zed-Preview") && error.contains("choose one with `--file`"),
         "{error}"
     );
     let wanted = Wanted {
@@ -549,7 +552,7 @@ fn several_configurations_or_none_are_told_and_a_file_by_name_is_taken() {
     let planned = plan(editor, &user.places, &wanted, &launch(&[])).unwrap();
     assert_eq!(planned.path, preview);
     user.store.apply(editor, &planned.change.unwrap()).unwrap();
-    // Only one was changed: there is no question which one is meant.
+    // Only one was changed, so `--file` is not needed.
     assert!(user.undo(editor));
     assert_eq!(fs::read_to_string(preview).unwrap(), text);
 }
@@ -565,7 +568,7 @@ fn a_file_of_the_users_with_our_name_is_left_alone() {
 }
 
 #[test]
-fn code_that_is_not_whole_gets_nothing_at_its_end() {
+fn incomplete_code_is_not_extended() {
     let user = User::new();
     user.file(".emacs", "(setq a 1)\n(when b\n");
     let error = user
@@ -616,11 +619,11 @@ mod unix {
     }
 
     #[test]
-    fn two_names_of_one_folder_are_one_place() {
+    fn two_names_of_one_folder_count_once() {
         let user = User::new();
         let editor = Editor::named("zed").unwrap();
         fs::create_dir_all(user.places.home.join(".config/zed")).unwrap();
-        // As on systems that do not tell them apart.
+        // As on systems with case-insensitive names.
         symlink("zed", user.places.home.join(".config/Zed")).unwrap();
         let planned = user.plan_installed(editor, &["mine"], &["mine"]).unwrap();
         let place = user.places.home.join(".config/zed/settings.json");
@@ -628,7 +631,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_to_nothing_is_told() {
+    fn a_dangling_link_is_an_error() {
         let user = User::new();
         fs::create_dir(user.places.home.join(".jetbrains")).unwrap();
         symlink("nowhere", user.places.home.join(".jetbrains/acp.json")).unwrap();

@@ -1,5 +1,5 @@
-//! What editors read besides the usual: `~`, no agents at all, settings for a channel, a system or a profile, and agents
-//! that run elsewhere.
+//! Special forms of configurations: `~`, no agents, settings for a channel, a system or a profile, and agents that run
+//! on other machines.
 
 mod user;
 
@@ -24,7 +24,7 @@ fn words(user: &User, editor: &Editor, path: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_program_in_the_home_folder_is_written_without_the_tilde_and_given_back_with_it() {
+fn the_tilde_of_a_program_is_expanded_and_restored_by_undo() {
     for (name, path, key) in [
         ("zed", ZED, "agent_servers"),
         ("jetbrains", ".jetbrains/acp.json", "agent_servers"),
@@ -49,7 +49,7 @@ fn a_program_in_the_home_folder_is_written_without_the_tilde_and_given_back_with
             assert_eq!(launched[own], program.to_str().unwrap(), "{agent}");
             assert_eq!(launched[own + 1..], *rest, "{agent}");
             assert!(user.plan(editor, &[]).unwrap().change.is_none());
-            // After an edit too, it is as the user wrote it.
+            // Also after an edit, the program is as the user wrote it.
             let after = fs::read_to_string(&file).unwrap();
             fs::write(&file, format!("// edited\n{after}")).unwrap();
             let undo = user.store.undo(editor, &user.places, None).unwrap();
@@ -96,7 +96,7 @@ fn a_program_that_was_changed_since_is_not_mistaken_for_the_one_in_the_home_fold
 }
 
 #[test]
-fn no_agents_at_all_are_none_and_an_installed_one_takes_that_place() {
+fn null_means_no_agents_and_is_replaced_by_an_installed_one() {
     for (name, path, key) in [
         ("zed", ZED, "agent_servers"),
         ("jetbrains", ".jetbrains/acp.json", "agent_servers"),
@@ -169,7 +169,7 @@ fn agents_for_a_channel_this_system_or_a_profile_get_the_chain_too() {
 }
 
 #[test]
-fn agents_for_another_system_are_left_alone_and_named() {
+fn agents_for_another_system_are_unchanged_and_reported() {
     let other = if OS == "macos" { "linux" } else { "macos" };
     let agents =
         |name: &str| format!(r#""agent_servers": {{ "{name}": {{ "command": "agent" }} }}"#);
@@ -187,7 +187,7 @@ fn agents_for_another_system_are_left_alone_and_named() {
     let after = planned.change.unwrap().after.unwrap();
     assert!(after.contains(&agents("theirs")), "{after}");
     assert!(!after.contains(&agents("mine")), "{after}");
-    // Where there are no others, the error says why.
+    // If there are no other agents, the error says why.
     fs::write(
         &file,
         format!(r#"{{ "{other}": {{ {} }} }}"#, agents("theirs")),
@@ -227,7 +227,7 @@ fn an_agent_that_runs_on_another_machine_keeps_its_command() {
 }
 
 #[test]
-fn what_acpx_gets_is_a_line_that_all_versions_read() {
+fn acpx_gets_a_line_that_all_versions_read() {
     let user = User::new();
     let acpx = Editor::named("acpx").unwrap();
     let file = user.file(".acpx/config.json", "{}\n");
@@ -241,7 +241,7 @@ fn what_acpx_gets_is_a_line_that_all_versions_read() {
 }
 
 #[test]
-fn further_files_with_agents_are_found_and_changed_only_by_name() {
+fn further_files_with_agents_are_found_but_changed_only_if_named() {
     let vscode = Editor::named("vscode").unwrap();
     let agents = r#"{ "acp.agents": { "mine": { "command": "agent" } } }"#;
     for path in [
@@ -258,7 +258,7 @@ fn further_files_with_agents_are_found_and_changed_only_by_name() {
         fs::write(&file, agents).unwrap();
         assert_eq!(vscode.further(&user.places), std::slice::from_ref(&file));
         assert_eq!(vscode.everywhere(&user.places), std::slice::from_ref(&file));
-        // The usual one is still the only one that is meant.
+        // By default only the usual file is changed.
         let usual = user.file(".config/Code/User/settings.json", agents);
         let planned = user.plan(vscode, &[]).unwrap();
         assert_eq!(planned.path, usual);

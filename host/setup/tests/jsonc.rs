@@ -1,4 +1,4 @@
-//! Whatever a configuration looks like, nothing of it changes but the agent.
+//! In any configuration, only the agent changes.
 
 use std::fs;
 
@@ -77,7 +77,7 @@ fn words(agent: &Value) -> Vec<Value> {
         .collect()
 }
 
-/// What a setup plans for the agent `mine`, and what undoing it gives after an edit elsewhere.
+/// The text that a setup plans for the agent `mine`, and the text after an edit elsewhere and undo.
 fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().to_owned();
@@ -85,7 +85,7 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     fs::write(&file, text).unwrap();
     let editor = Editor::named("zed").unwrap();
     let places = Folders {
-        // What is expanded stays the same.
+        // Expanding `~` has no effect.
         home: "~".into(),
         settings: path.clone(),
         local_settings: path.clone(),
@@ -100,7 +100,7 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     let planned = plan(editor, &places, &wanted, &launch).unwrap();
     let change = planned.change.unwrap();
     let after = change.after.clone().unwrap();
-    // The same again is no change.
+    // A second setup changes nothing.
     let remembered = path.join("remembered");
     fs::create_dir(&remembered).unwrap();
     let store = Store::new(remembered, |path, bytes| fs::write(path, bytes));
@@ -112,7 +112,7 @@ fn there_and_back(text: &str, installed: &[&str]) -> (String, String) {
     (after, undo.change.unwrap().after.unwrap())
 }
 
-/// A text without what only lays it out.
+/// A text without its layout.
 fn dense(text: &str) -> String {
     text.split_whitespace().collect()
 }
@@ -139,7 +139,7 @@ proptest! {
         let expected: Vec<_> = ours.into_iter().chain(words(&plain)).collect();
         prop_assert_eq!(words(&chained), expected);
         prop_assert_eq!(&chained["env"], &plain["env"]);
-        // After an edit elsewhere, the command is again what it was.
+        // Undo after an edit elsewhere restores the command.
         prop_assert!(again.starts_with(&head) && again.ends_with(&format!("{tail} ")), "{again}");
         let bare = &again[head.len()..again.len() - tail.len() - 1];
         prop_assert_eq!(words(&value(bare)), words(&plain));
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn an_agent_that_is_put_in_and_taken_out_leaves_all_else(
+    fn adding_and_removing_an_agent_leaves_everything_else(
         others in prop_oneof![Just(None), proptest::collection::vec((gap(), agent(), gap()), 0..3).prop_map(Some)],
         more in any::<bool>(),
         gaps in [gap(), gap(), gap(), gap(), gap()],

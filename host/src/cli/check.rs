@@ -1,6 +1,6 @@
 //! `acp-chain check`: prints what would run in a folder, or with a manifest, without running it. Guards are started, in
-//! their sandboxes and without neighbours, since only they know whether their rules guard; with `--start`, so are all
-//! components.
+//! their sandboxes and without neighbours, because only a started guard reports rules that do not guard; `--start`
+//! starts all components.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use tokio::runtime::Runtime;
 
 use super::plan::load;
 use super::project::here;
-use super::relied_on::{self, Named};
+use super::protected::{self, Named};
 use super::words::{self, Abilities};
 use super::{folders, give_up_rights, open};
 use crate::channel::{Action, Event, Failure, Offer, Outcome, Source, Started};
@@ -52,7 +52,7 @@ impl Check {
         }
     }
 
-    /// Prints the chain; returns whether all of it could run. An error if it does not get that far.
+    /// Prints the chain, and returns whether all of it could run. Fails if there is no chain to print.
     fn check(self, log: Option<PathBuf>) -> Result<bool, String> {
         folders::check_owners()?;
         let user = super::user().map_err(|error| error.to_string())?;
@@ -67,12 +67,13 @@ impl Check {
         }
         let directories = open(&manifest)?;
         let named = Named::new(manifest.agent.clone(), log.as_deref());
-        relied_on::check(&manifest, &directories, &named)?;
+        protected::check(&manifest, &directories, &named)?;
         let project = match self.manifest {
             Some(_) => None,
             None => {
                 let here = std::env::current_dir();
-                let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
+                let here =
+                    here.map_err(|error| format!("the current folder cannot be used: {error}"))?;
                 let project =
                     here::print(&here, &manifest, &user, &installed, &named.and(&manifest))?;
                 say!("");
@@ -120,12 +121,12 @@ impl Check {
         Ok(valid)
     }
 
-    /// Whether a proxy is a guard: as its package says, or where components are started, as it declares itself.
+    /// Whether a proxy is a guard: by its package, or with `--start`, by its registration.
     fn is_guard(&self, part: &Part, runtime: &Runtime) -> bool {
         if self.start {
             part.is_guard(runtime)
         } else {
-            part.is_said_to_guard()
+            part.is_packaged_as_guard()
         }
     }
 
@@ -133,7 +134,7 @@ impl Check {
     fn print(&self, runtime: &Runtime, user: &User, parts: Vec<Part>) -> bool {
         let mut valid = true;
         for part in parts {
-            let starts = self.start || part.is_said_to_guard();
+            let starts = self.start || part.is_packaged_as_guard();
             let (manifest, entry, directories) = (part.manifest, part.entry, part.directories);
             say!("  │");
             valid &= match &entry.kind {
@@ -171,7 +172,7 @@ struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Whether it declares itself a guard. Components that do not start declare nothing here.
+    /// Whether the registration of the component declares a guard; `false` if the component does not start.
     fn is_guard(&self, runtime: &Runtime) -> bool {
         let Some(Ok(guest)) = &self.compiled else {
             return false;
@@ -180,8 +181,8 @@ impl Part<'_> {
         started.is_ok_and(|started| started.registration.guard)
     }
 
-    /// Whether its package says that it is a guard.
-    fn is_said_to_guard(&self) -> bool {
+    /// Whether the package of the component declares a guard.
+    fn is_packaged_as_guard(&self) -> bool {
         matches!(&self.entry.kind, ProxyKind::Component(component) if component.is_guard)
     }
 }
@@ -203,7 +204,7 @@ fn parts<'a>(
     Ok(parts.collect())
 }
 
-/// Takes the guards out of proxies, if they stand behind all others.
+/// Takes the guards out of the proxies, if the chain moves them behind all others.
 fn take_guards<'a>(
     parts: &mut Vec<Part<'a>>,
     are_moved: bool,
@@ -293,8 +294,8 @@ fn print_proxy(
     Some(guest)
 }
 
-/// Starts a proxy, and prints what it warns of; in full, also its subscriptions, compared with its powers. Returns
-/// whether it starts.
+/// Starts a proxy, and prints its warnings; `in_full`, also its subscriptions, compared with its powers. Returns
+/// whether the proxy starts.
 fn start(
     runtime: &Runtime,
     guest: Guest,
@@ -334,7 +335,7 @@ fn start(
     }
 }
 
-/// What a component lists, and no agent gets.
+/// Warnings about the lists of a component: entries that no agent receives, and why.
 async fn left_out(started: Started) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut part, offers) = (started.part, started.registration.offers);
@@ -357,7 +358,7 @@ async fn left_out(started: Started) -> Vec<String> {
                 let why = catalog.left_out();
                 why.map(|why| format!("{what} that it lists are left out: {why}"))
             }
-            Err(why) => Some(format!("none of its {what} are there: {why}")),
+            Err(why) => Some(format!("none of its {what} are available: {why}")),
         });
     }
     lines

@@ -1,7 +1,7 @@
-//! Compiling a component in a process of its own, with bounds: the compiler reads what anybody may have written.
+//! Compiles a component in a separate process, with bounds: the compiler reads untrusted input.
 //!
 //! That process is `acp-chain compile`. It reads the component from standard input, gives up its rights, compiles, and
-//! writes one [`Outcome`] to standard output. If it ends before, it went beyond a bound.
+//! writes one [`Outcome`] to standard output. If the process ends without an outcome, it has exceeded a bound.
 
 use std::io::{self, Read, Write};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
@@ -15,23 +15,23 @@ use crate::sandbox::{ComponentError, Engine};
 use crate::system::{process, rights};
 use crate::untrusted::quote;
 
-/// The memory that it may take, in bytes, beside that of the program and the component. What a proxy in Python takes is
-/// a quarter of it.
+/// The maximum memory for compiling, in bytes, beyond that of the program and the component. A proxy in Python takes a
+/// quarter of it.
 const MEMORY: u64 = 2 << 30;
 
-/// The processor time that it may take, on all processors together.
+/// The maximum processor time, summed over all processors.
 const TIME: Duration = Duration::from_mins(2);
 
-/// How long it may take in all, for systems that do not bound its processor time.
+/// The maximum duration, for systems that do not bound processor time.
 const WAIT: Duration = Duration::from_mins(10);
 
-/// The most code that is taken of it, in bytes.
+/// The maximum size of the compiled code, in bytes.
 const CODE: u64 = 4 << 30;
 
-/// How much of what it says on standard error is looked at, in bytes.
-const WORDS: u64 = 4 << 10;
+/// How much of its standard error is read, in bytes.
+const STDERR: u64 = 4 << 10;
 
-/// What it writes: one byte for what it is, and the rest.
+/// The first byte that the process writes. The code, or the reason, follows.
 #[repr(u8)]
 enum Outcome {
     Code = b'c',
@@ -48,7 +48,7 @@ pub fn main() -> ExitCode {
     let (Ok(_), Ok(engine)) = (read, Engine::new(None)) else {
         return ExitCode::FAILURE;
     };
-    // From here on, what came in decides what is done.
+    // From here on, untrusted input is processed.
     let _ = rights::give_up(&[], None);
     let compiled = engine.code(&wasm);
     let (outcome, rest) = match compiled {
@@ -68,10 +68,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The code of a component, compiled in a process of its own.
+/// The code of a component, compiled in a separate process.
 pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
     let failed = |error: io::Error| {
-        ComponentError::Uncompiled(format!("no process can be started for that: {error}"))
+        ComponentError::Uncompiled(format!("the compiling process cannot be started: {error}"))
     };
     let mut child = std::env::current_exe()
         .and_then(|program| {
@@ -83,13 +83,13 @@ pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
                 .spawn()
         })
         .map_err(failed)?;
-    let (input, output, words) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let child = Mutex::new(child);
-    let (mut out, mut said) = (Vec::new(), Vec::new());
+    let (mut out, mut printed) = (Vec::new(), Vec::new());
     let is_late = thread::scope(|scope| {
-        // It may end before it has read everything.
+        // The process may end before it has read the whole component.
         scope.spawn(move || input.map(|mut input| input.write_all(wasm)));
-        scope.spawn(|| words.map(|words| words.take(WORDS).read_to_end(&mut said)));
+        scope.spawn(|| errors.map(|errors| errors.take(STDERR).read_to_end(&mut printed)));
         let (done, is_done) = channel();
         let late = scope.spawn(|| is_late(&child, is_done));
         let _ = output.map(|output| output.take(CODE).read_to_end(&mut out));
@@ -111,38 +111,38 @@ pub fn apart(wasm: &[u8]) -> Result<Vec<u8>, ComponentError> {
             "that takes longer than {}",
             Quantity::Time.show(millis(WAIT))
         ),
-        _ => bound(status, &String::from_utf8_lossy(&said)),
+        _ => bound(status, &String::from_utf8_lossy(&printed)),
     };
     Err(ComponentError::Uncompiled(why))
 }
 
-/// Ends a process that goes on for too long; whether it did.
+/// Kills the process if it runs longer than [`WAIT`]. Returns whether it did.
 fn is_late(child: &Mutex<Child>, is_done: Receiver<()>) -> bool {
     let is_late = is_done.recv_timeout(WAIT) == Err(RecvTimeoutError::Timeout);
     if is_late {
-        // It may have ended by now.
+        // The process may have ended meanwhile.
         let _ = lock(child).kill();
     }
     is_late
 }
 
-/// Which bound it went beyond, as far as its end tells.
-fn bound(status: ExitStatus, said: &str) -> String {
+/// Why the process failed: the bound that it exceeded, or its last message.
+fn bound(status: ExitStatus, printed: &str) -> String {
     if process::has_computed_too_long(status) {
         let time = Quantity::Time.show(millis(TIME));
         return format!("that takes more than {time} of processor time");
     }
-    if said.contains("memory allocation") {
+    if printed.contains("memory allocation") {
         let memory = Quantity::Size.show(MEMORY);
         return format!("that takes more than {memory} of memory");
     }
-    if said.contains("overflowed its stack") {
+    if printed.contains("overflowed its stack") {
         return "it is nested too deep for the compiler".to_owned();
     }
-    let words = said.lines().last().unwrap_or_default();
+    let last = printed.lines().last().unwrap_or_default();
     format!(
         "the process that compiles it ended with {status}: {}",
-        quote(words, 200)
+        quote(last, 200)
     )
 }
 

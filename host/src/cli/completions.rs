@@ -26,7 +26,7 @@ impl Completions {
         generate(self.shell, &mut visible(), "acp-chain", &mut script);
         let mut script = String::from_utf8_lossy(&script).into_owned();
         if self.shell == Shell::Bash {
-            // It gives a program with a hyphen two names, and finds no options of its commands:
+            // clap_complete gives a program with a hyphen two names, and then finds no options of commands:
             // https://github.com/clap-rs/clap/issues/6421
             script = script.replace("acp__subcmd__chain", "acp__chain");
         }

@@ -1,4 +1,4 @@
-//! `acp-chain conformance`: checks that a component withstands what every proxy must, before others get it.
+//! `acp-chain conformance`: checks that a component withstands what every proxy must, before it is published.
 //!
 //! The component runs in its sandbox, as in a run. This process writes the report, and therefore keeps its rights.
 
@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::builder::PossibleValuesParser;
 use serde_json::Value;
 
-use super::test::{check_directories, tell_draft};
+use super::test::{check_directories, warn_of_draft};
 use super::{folders, open};
 use crate::conformance::{self, CHECKS, Report, UnderTest, Verdict};
 use crate::extension::Location;
@@ -88,9 +88,10 @@ impl Conformance {
             self.only.is_empty() || self.only.iter().any(|name| name == check.name)
         };
         let report = conformance::run(&under_test, is_wanted);
-        match self.json {
-            true => say!("{}", report.to_json().map_err(|error| error.to_string())?),
-            false => print(&report),
+        if self.json {
+            say!("{}", report.to_json().map_err(|error| error.to_string())?);
+        } else {
+            print(&report);
         }
         if let Some(path) = &self.junit {
             let cases = report.outcomes.iter().map(|outcome| {
@@ -143,7 +144,7 @@ impl Conformance {
             return Err(manifest.about(entry, &"it is a program, not a component"));
         };
         let guest = guest.map_err(|error| manifest.about(entry, &error))?;
-        tell_draft(&Location::File(component));
+        warn_of_draft(&Location::File(component));
         let cases = usize::try_from(self.cases).unwrap_or(usize::MAX);
         Ok(UnderTest::new(guest, entry.on_failure, self.seed, cases))
     }
@@ -188,7 +189,7 @@ impl Conformance {
         let config: serde_json::Map<String, Value> =
             serde_json::from_str(config).map_err(|error| wrong(&error))?;
         let config = toml::Table::try_from(config)
-            .map_err(|error| wrong(&format!("a manifest cannot say that: {error}")))?;
+            .map_err(|error| wrong(&format!("a manifest cannot express that: {error}")))?;
         let mut proxy = toml::Table::new();
         proxy.insert("config".to_owned(), toml::Value::Table(config));
         let proxies = toml::Value::Array(vec![toml::Value::Table(proxy)]);
@@ -218,9 +219,10 @@ fn print(report: &Report) {
 
 /// The printed findings of a check.
 fn describe(outcome: &conformance::Outcome) -> Vec<String> {
-    match outcome.was_run {
-        true => outcome.lines(),
-        false => vec!["what was found above leaves nothing to check".to_owned()],
+    if outcome.was_run {
+        outcome.lines()
+    } else {
+        vec!["the findings above leave nothing to check".to_owned()]
     }
 }
 

@@ -1,8 +1,8 @@
 //! `acp-chain connect`: stands in for a remote agent. It copies messages between its standard streams and the remote
 //! agent, byte for byte.
 //!
-//! It is a separate process, since a running chain may connect to nothing. One serves all chains of a server, which
-//! passes it the streams of each, where the system supports that.
+//! It is a separate process, since a running chain may connect to nothing. Where the system supports it, one process
+//! serves all chains of a server, which passes it the streams of each.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -34,7 +34,7 @@ pub struct Connect {
     url: String,
     #[command(flatten)]
     way: Way,
-    /// Serve everyone who passes streams over the socket that is standard input
+    /// Serve all streams that are passed over the socket at standard input
     #[arg(long)]
     shared: bool,
 }
@@ -45,8 +45,8 @@ pub struct Way {
     /// Also trust the certificates in this file (PEM) for the agent of `--connect`
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_ca: Option<PathBuf>,
-    /// The file with the token for the agent of `--connect`, in its first line; nobody else may read it. By default,
-    /// the token is in `ACP_CHAIN_CONNECT_TOKEN`, if set
+    /// The file with the token for the agent of `--connect`, in its first line; no other user may read the file. By
+    /// default, the token is in `ACP_CHAIN_CONNECT_TOKEN`, if set
     #[arg(long, value_name = "FILE", requires = "connect")]
     connect_token_file: Option<PathBuf>,
 }
@@ -67,8 +67,8 @@ impl Way {
             Some(file) => {
                 let shown = Untrusted::new(file.display()).to_string();
                 let token = read_token(file);
-                let told = |error| format!("the token in {shown} cannot be used: {error}");
-                (shown.clone(), token.map_err(told)?)
+                let unusable = |error| format!("the token in {shown} cannot be used: {error}");
+                (shown.clone(), token.map_err(unusable)?)
             }
             None => match std::env::var(TOKEN) {
                 Ok(token) if !token.is_empty() => (TOKEN.to_owned(), token),
@@ -85,7 +85,7 @@ fn wrong(error: impl std::fmt::Display) -> String {
     format!("--connect: {error}")
 }
 
-/// The first line of a file that nobody else may read.
+/// The first line of a file that only the user may read.
 fn read_token(path: &Path) -> io::Result<String> {
     let file = File::open(path)?;
     files::check_secret(&file, path).map_err(|error| io::Error::other(error.to_string()))?;
@@ -96,15 +96,17 @@ fn read_token(path: &Path) -> io::Result<String> {
 
 impl Connect {
     pub fn main(self) -> ExitCode {
-        let mut builder = match self.shared {
-            true => tokio::runtime::Builder::new_multi_thread(),
-            false => tokio::runtime::Builder::new_current_thread(),
+        let mut builder = if self.shared {
+            tokio::runtime::Builder::new_multi_thread()
+        } else {
+            tokio::runtime::Builder::new_current_thread()
         };
         let done = match builder.enable_all().build() {
             Ok(runtime) => {
-                let done = match self.shared {
-                    true => self.serve_all(&runtime),
-                    false => runtime.block_on(self.serve()),
+                let done = if self.shared {
+                    self.serve_all(&runtime)
+                } else {
+                    runtime.block_on(self.serve())
                 };
                 // A thread that reads a terminal would delay the end.
                 runtime.shutdown_background();
@@ -123,7 +125,7 @@ impl Connect {
         })
     }
 
-    /// Serves all streams passed to it, until the sender is gone.
+    /// Serves all streams passed to it, until the sender closes the socket.
     fn serve_all(self, runtime: &Runtime) -> Result<(), String> {
         let target = Arc::new(self.target()?);
         let _within = runtime.enter();
@@ -159,13 +161,13 @@ impl Connect {
     }
 }
 
-/// Copies messages both ways until either end is gone. An error if the agent caused it; the client's first request gets
-/// it as an answer if it has none yet.
+/// Copies messages both ways until either end disconnects. Fails if the agent caused that; if the agent has sent
+/// nothing, the client's first request is answered with the error.
 async fn join(client: Transport, agent: Transport) -> Result<(), String> {
     let (mut from_client, mut to_agent) = (client.incoming, agent.outgoing);
     let (mut from_agent, mut to_client) = (agent.incoming, client.outgoing);
     let first = OnceLock::new();
-    let mut is_heard = false;
+    let mut has_received = false;
     let sent = async {
         let mut outbox = Outbox::default();
         while let Ok(true) = from_client.read().await {
@@ -186,9 +188,9 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
         let mut outbox = Outbox::default();
         while from_agent.read().await.map_err(|error| error.to_string())? {
             while let Some(frame) = from_agent.next_frame() {
-                is_heard = true;
+                has_received = true;
                 push(frame, &mut outbox)?;
-                // A client that has gone has closed our input, too.
+                // A client that disconnects closes our input, too.
                 let _ = to_client.write_all(&mut outbox).await;
             }
         }
@@ -198,7 +200,7 @@ async fn join(client: Transport, agent: Transport) -> Result<(), String> {
         failed = sent => failed,
         ended = received => ended,
     };
-    if let (Err(error), false, Some(Some(id))) = (&done, is_heard, first.get()) {
+    if let (Err(error), false, Some(Some(id))) = (&done, has_received, first.get()) {
         let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {error}"));
         let mut outbox = Outbox::default();
         Message::error(&error).write(Some(id.as_str()), &mut outbox);
@@ -228,7 +230,7 @@ fn push(frame: Frame, outbox: &mut Outbox) -> Result<(), String> {
             message.write(None, outbox);
             Ok(())
         }
-        // A peer cut off in the middle of a message is gone.
+        // The peer disconnected in the middle of a message.
         Frame::Torn(_) => Ok(()),
         Frame::TooLong { len, limit, .. } => Err(format!(
             "a message has {len} bytes; at most {limit} are allowed"

@@ -11,7 +11,7 @@ use super::trail;
 use crate::system::{files, local};
 use crate::untrusted::Untrusted;
 
-/// `None` if they would depend on the working directory.
+/// The folders of the system; `None` if they would depend on the working directory.
 fn folders() -> Option<ProjectDirs> {
     let folders = ProjectDirs::from("", "", "acp-chain")?;
     let all = [
@@ -27,9 +27,9 @@ fn folders() -> Option<ProjectDirs> {
 /// The settings that the command line names.
 static NAMED: OnceLock<PathBuf> = OnceLock::new();
 
-/// Takes settings from this file, which must be there, and not from the usual place.
+/// Takes the settings from this file, which must exist, instead of the usual one.
 pub fn name_config(path: &Path) -> io::Result<()> {
-    // It is set once, before anything is read.
+    // Set once, before anything is read.
     let _ = NAMED.set(std::path::absolute(path)?);
     Ok(())
 }
@@ -42,9 +42,9 @@ pub fn is_config_named() -> bool {
 /// The folder of the user's data that the command line names.
 static NAMED_DATA: OnceLock<PathBuf> = OnceLock::new();
 
-/// Keeps the user's data in this folder, and not in the usual one.
+/// Keeps the user's data in this folder, instead of the usual one.
 pub fn name_data(path: &Path) -> io::Result<()> {
-    // It is set once, before anything is read.
+    // Set once, before anything is read.
     let _ = NAMED_DATA.set(std::path::absolute(path)?);
     Ok(())
 }
@@ -54,7 +54,7 @@ pub fn named_data() -> Option<&'static Path> {
     NAMED_DATA.get().map(PathBuf::as_path)
 }
 
-/// What the user has installed and decided.
+/// The folder of installed extensions and agents, and of the user's decisions.
 fn data() -> Option<PathBuf> {
     match named_data() {
         Some(folder) => Some(folder.to_owned()),
@@ -129,9 +129,9 @@ pub fn sockets() -> Vec<PathBuf> {
     local::places()
 }
 
-/// An error if somebody else could change the user's files, or this program's, or if the named ones are not there.
+/// An error if other users could change the user's files, or this program's, or if a named folder does not exist.
 pub fn check_owners() -> Result<(), String> {
-    // Otherwise decisions about projects would be missing without a word.
+    // Otherwise decisions about projects would be missing without an error.
     if let Some(data) = named_data().filter(|data| !data.is_dir()) {
         return Err(format!(
             "--data {0}: there is no such folder, so nothing runs; `acp-chain setup` writes where it is now",
@@ -143,7 +143,7 @@ pub fn check_owners() -> Result<(), String> {
         ("compiled code", code_cache(), "XDG_CACHE_HOME"),
         ("installed extensions", extensions(), "XDG_DATA_HOME"),
         ("installed agents", agents(), "XDG_DATA_HOME"),
-        ("what you said about projects", trust(), "XDG_DATA_HOME"),
+        ("your decisions about projects", trust(), "XDG_DATA_HOME"),
         ("backups of configurations", setups(), "XDG_DATA_HOME"),
         ("the log", log_file(), "XDG_STATE_HOME"),
     ];
@@ -163,8 +163,8 @@ pub fn check_owners() -> Result<(), String> {
     Ok(())
 }
 
-/// Whether nobody else can change a file or directory, or replace it. That is checked up to the user's home; folders
-/// above belong to the system.
+/// An error if other users can change a file or directory, or replace it. The folders up to the user's home are
+/// checked; those above belong to the system.
 pub fn check_owner(path: &Path) -> Result<(), String> {
     let home = BaseDirs::new().map(|folders| trail::names(folders.home_dir()));
     let home = home.and_then(|mut names| names.pop()).unwrap_or_default();

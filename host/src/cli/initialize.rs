@@ -13,9 +13,9 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// One way to sign in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Login {
-    /// Its name and description, from the agent.
+    /// The name and description that the agent gives.
     pub name: String,
-    /// The command to run in a terminal; `None` if the agent has no such way.
+    /// The command to run in a terminal; `None` if this way to sign in needs none.
     pub command: Option<String>,
 }
 
@@ -62,11 +62,11 @@ fn command(method: &Value, agent: &CommandLine) -> Option<String> {
     Some(line(place, words.cloned()))
 }
 
-/// A command as a shell takes it: the environment, the words, and further arguments.
+/// A command line for a shell: the environment, the words, and further arguments.
 fn line(more: &Value, words: impl IntoIterator<Item = OsString>) -> String {
     let word = |word: &str| shell::word(Path::new(word));
     let env = more["env"].as_object().into_iter().flatten();
-    // That is for a command line of ours.
+    // This variable is only for a command line of ours.
     let env = env.filter(|(name, _)| *name != sign_in::VARIABLE);
     let env =
         env.filter_map(|(name, value)| Some(format!("{}={}", word(name), word(value.as_str()?))));
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_logs_in_is_a_command_that_a_shell_takes() {
+    fn terminal_logins_become_shell_commands() {
         let agent = CommandLine {
             program: "my agent".into(),
             args: vec!["--acp".into()],

@@ -1,5 +1,5 @@
-//! The agents that editors launch through acp-chain, parsed like our own command line. Unreadable configurations have
-//! none.
+//! The agents that editors launch through acp-chain, parsed like our own command line. Unreadable configurations are
+//! skipped.
 
 use std::path::PathBuf;
 
@@ -13,15 +13,15 @@ use super::{Cli, Command};
 /// An agent in the configuration of an editor.
 pub struct Launched {
     pub editor: &'static Editor,
-    /// The configuration.
+    /// The path of the editor's configuration.
     pub path: PathBuf,
     /// The name of the agent there.
     pub name: String,
-    /// The agent on our command line there.
+    /// The agent that the command line of acp-chain there names.
     pub agent: AgentArgs,
 }
 
-/// All of them.
+/// The agents in all configurations that are found.
 pub fn all() -> Vec<Launched> {
     let Some(places) = Folders::of_user() else {
         return Vec::new();
@@ -45,12 +45,12 @@ pub fn all() -> Vec<Launched> {
     all
 }
 
-/// The agent behind acp-chain on an agent's command line, if that is ours.
+/// The agent that an editor's command line names, if the command is acp-chain.
 pub fn behind(agent: &Agent) -> Option<AgentArgs> {
     run(agent).map(|run| run.agent)
 }
 
-/// An agent's command line, if that is ours.
+/// An editor's command line for an agent, if the command is acp-chain.
 pub fn run(agent: &Agent) -> Option<Run> {
     if !matches!(agent.runs, Runs::Chain | Runs::ByHand) {
         return None;

@@ -38,11 +38,11 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
     let log = tracing_subscriber::fmt()
         .with_env_filter(layer)
         .with_ansi(false)
-        // It would be reported on standard error, and nobody may read that, either.
+        // Internal errors would be reported on standard error, which may be unread, too.
         .log_internal_errors(false);
     let (path, file) = match (file, chosen) {
         (Some(path), _) => {
-            // It reveals the activity of sessions.
+            // The log reveals the activity of sessions.
             let opened = files::append_private(&path).map_err(|error| LogError::File {
                 path: Untrusted::new(path.display()).to_string(),
                 error,
@@ -53,7 +53,7 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
             log.with_writer(|| Plain(out::errors())).init();
             return Ok(None);
         }
-        // Nobody asked for it, so failures are not reported.
+        // The user did not request a log, so failures are not reported.
         (None, None) => match users() {
             Some(opened) => opened,
             None => return Ok(None),
@@ -63,11 +63,11 @@ pub fn start(filter: Option<&str>, file: Option<PathBuf>) -> Result<Option<PathB
     Ok(Some(path))
 }
 
-/// Where lines go, whoever wrote them, without what could deceive their readers.
+/// A writer that escapes everything in a line that could deceive its readers.
 struct Plain<W>(W);
 
 impl<W: Write> Write for Plain<W> {
-    /// Each line comes as a whole.
+    /// Each line is written at once.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(line);
         self.0.write_all(plain(&text).as_bytes())?;
@@ -82,7 +82,7 @@ impl<W: Write> Write for Plain<W> {
 /// The user's log.
 fn users() -> Option<(PathBuf, File)> {
     let path = folders::log_file()?;
-    // Anybody who could change it could make us append to any file.
+    // Another user who could change it could make us append to any file.
     folders::check_owner(&path).ok()?;
     files::make_private(path.parent()?).ok()?;
     if fs::metadata(&path).is_ok_and(|about| about.len() > LONGEST) {

@@ -58,7 +58,7 @@ fn write(whole: &Command, folder: &Path) -> Result<(), String> {
 fn page(command: &Command) -> io::Result<Vec<u8>> {
     let page = clap_mangen::Man::new(command.clone());
     let name = command.get_display_name().unwrap_or(command.get_name());
-    // It has no date: `render_title` would put the text after it in its place.
+    // The page has no date: `render_title` would put the text after it in its place.
     let version = env!("CARGO_PKG_VERSION");
     let mut text = Vec::new();
     writeln!(

@@ -1,5 +1,5 @@
-//! `acp-chain mcp-shim`: an agent starts it as an MCP server, which is in the chain. It only copies bytes between its
-//! standard streams and the host.
+//! `acp-chain mcp-shim`: agents start it as an MCP server that stands for one in the chain. It only copies bytes
+//! between its standard streams and the host.
 
 use std::io;
 use std::process::ExitCode;
@@ -37,35 +37,35 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Serves until one side has gone, and returns which.
+/// Serves until one side disconnects, and returns which.
 async fn serve() -> Result<&'static str, String> {
     let variable = |name: &str| {
         std::env::var(name).map_err(|_| {
             format!(
-                "the variable {name} is not set; `acp-chain mcp-shim` is for agents, which are told \
-                 of it by a running `acp-chain run`"
+                "the variable {name} is not set; `acp-chain mcp-shim` is for agents, for \
+                 which a running `acp-chain run` sets it"
             )
         })
     };
     let (socket, secret) = (variable(SOCKET)?, variable(SECRET)?);
     let mut host = local::connect(&socket).await.map_err(|error| {
-        format!("{socket} cannot be reached: {error}; the `acp-chain run` of it may be gone")
+        format!("{socket} cannot be reached: {error}; its `acp-chain run` may have ended")
     })?;
     pipe::enter(&mut host, &secret)
         .await
-        .map_err(|error| format!("the host at {socket} does not let us in: {error}"))?;
+        .map_err(|error| format!("the host at {socket} rejects the connection: {error}"))?;
     let unusable = |error| format!("standard input or output cannot be used: {error}");
     let (mut input, mut output) = (
         stdio::input().map_err(unusable)?,
         stdio::output().map_err(unusable)?,
     );
     let (mut from_host, mut to_host) = tokio::io::split(host);
-    // The first side to leave ends it: there is nobody left to talk to.
+    // The first side that disconnects ends the other.
     let (ended, why) = tokio::select! {
         ended = copy(&mut input, &mut to_host) => (ended, "the agent closed standard input"),
         ended = copy(&mut from_host, &mut output) => (
             ended,
-            "the host closed the connection: the session or `acp-chain run` is over, or the log of the \
+            "the host closed the connection: the session or `acp-chain run` has ended, or the log of the \
              latter says why",
         ),
     };
@@ -73,7 +73,7 @@ async fn serve() -> Result<&'static str, String> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(format!("the connection broke: {error}"))
         }
-        Err(_) => Ok("the other side is gone"),
+        Err(_) => Ok("the other side has disconnected"),
         Ok(()) => Ok(why),
     }
 }

@@ -28,7 +28,7 @@ mod plan;
 mod powers;
 mod progress;
 mod project;
-mod relied_on;
+mod protected;
 mod replay;
 mod run;
 mod serve;
@@ -77,10 +77,10 @@ Environment:
   ACP_CHAIN_TRACE           the trace of `run`, `serve`, `try` and `dev`, unless the command line names one
   ACP_CHAIN_TRACE_BODIES    1: secrets stay in that trace
   ACP_CHAIN_CONNECT_TOKEN   the token for the agent of `--connect`, unless `--connect-token-file` is given
-  ACP_CHAIN_LIVE            0: nobody can watch running chains
+  ACP_CHAIN_LIVE            0: running chains cannot be watched
   ACP_CHAIN_NODE            the prefix of connection ids, unless `serve` has `--node`
   ACP_CHAIN_OTEL_HOPS       1: also export a span for each decision of a proxy
-  ACP_CHAIN_OTEL_PROPAGATE  1: agents are told the exported span of their turn
+  ACP_CHAIN_OTEL_PROPAGATE  1: agents receive the exported span of their turn
   OTEL_*                    what chains export with OpenTelemetry, and where to; nothing without them
   NO_COLOR                  no colours, unless empty
   CLICOLOR_FORCE            colours even without a terminal, unless 0
@@ -186,7 +186,7 @@ Exit codes:
     Top(top::Top),
     /// Serve the chain over HTTP and WebSocket, a chain and an agent for each client
     Serve(serve::Serve),
-    /// Make a token that lets a client in to `acp-chain serve`
+    /// Make a token that admits a client to `acp-chain serve`
     ServeToken(serve::token::ServeToken),
     /// Play one side of a recording of `--trace`, and say where the other side differs
     Replay(replay::Replay),
@@ -258,13 +258,13 @@ impl Command {
     }
 }
 
-/// The exit code of whatever could not print what it should.
+/// The exit code if standard output cannot be written.
 const UNPRINTED: u8 = 2;
 
 /// Runs the command line.
 #[must_use]
 pub fn main() -> ExitCode {
-    let code = obey();
+    let code = dispatch();
     let Some(error) = out::unwritten() else {
         return code;
     };
@@ -272,20 +272,21 @@ pub fn main() -> ExitCode {
     ExitCode::from(UNPRINTED)
 }
 
-/// The exit code for a command line that cannot be read, or asks for help, after that was printed.
+/// Prints the help, or the error about the command line. Returns the exit code.
 fn misread(error: &clap::Error) -> ExitCode {
     let text = error.render();
-    match error.use_stderr() {
-        true => out::write(format_args!("{text}")),
-        false => put!("{text}"),
+    if error.use_stderr() {
+        out::write(format_args!("{text}"));
+    } else {
+        put!("{text}");
     }
     u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
-fn obey() -> ExitCode {
+fn dispatch() -> ExitCode {
     let args: Vec<_> = std::env::args_os().collect();
     let command = args.get(1).and_then(|command| command.to_str());
-    // An editor waits for these, and they compete for time.
+    // An editor waits for these two, so they start first.
     if command == Some("supervise") {
         return supervisor::main();
     }
@@ -294,7 +295,7 @@ fn obey() -> ExitCode {
     let cli = match Cli::try_parse_from(&args) {
         Ok(cli) => cli,
         Err(error) => {
-            // Help is not an error, and after `run` it is ours.
+            // A request for help is not an error, and is not meant for the agent.
             let may_be_appended = error.use_stderr() && has_terminal();
             let Some(appended) = may_be_appended.then(|| with_appended(&args)).flatten() else {
                 return misread(&error);
@@ -312,12 +313,13 @@ fn obey() -> ExitCode {
     }
     colours::decide();
     let logging = logging(&cli);
-    // This one reads the log, and must not start one.
+    // `doctor` reads the log, and must not start one.
     let is_logged = !matches!(cli.command, Command::Doctor(_))
         && (cli.command.is_unattended() || cli.log.is_some() || cli.log_file.is_some());
-    let log = match is_logged {
-        true => log::start(cli.log.as_deref(), cli.log_file.clone()),
-        false => Ok(None),
+    let log = if is_logged {
+        log::start(cli.log.as_deref(), cli.log_file.clone())
+    } else {
+        Ok(None)
     };
     let log = match log {
         Ok(log) => log,
@@ -385,12 +387,12 @@ fn obey() -> ExitCode {
     }
 }
 
-/// The exit code of a command that succeeded, or says why not.
+/// Reports the error of a command, if it failed. Returns the exit code.
 fn finish(done: Result<(), String>) -> ExitCode {
     report(done.map(|()| ExitCode::SUCCESS))
 }
 
-/// The same for a command that may succeed in part.
+/// Reports the error of a command, if it failed. Returns the exit code: on success, the one that the command chose.
 fn report(done: Result<ExitCode, String>) -> ExitCode {
     done.unwrap_or_else(|error| {
         tell!("acp-chain: {error}");
@@ -398,8 +400,8 @@ fn report(done: Result<ExitCode, String>) -> ExitCode {
     })
 }
 
-/// The log settings of this command line, and the files that it names, for another process of ours, which has the
-/// environment anyway.
+/// The log settings of this command line, and the files that it names, for another process of ours, which inherits the
+/// environment.
 fn logging(cli: &Cli) -> Vec<OsString> {
     let filter = cli
         .log
@@ -417,7 +419,7 @@ fn logging(cli: &Cli) -> Vec<OsString> {
     filter.chain(file).chain(config).chain(data).collect()
 }
 
-/// Whether a user runs this in a terminal, and not an editor.
+/// Whether this runs in a terminal: then a user has started it, not an editor.
 fn has_terminal() -> bool {
     io::stdin().is_terminal() && out::is_terminal()
 }
@@ -441,7 +443,7 @@ fn engine() -> Result<Engine, EngineError> {
         tracing::warn!("there is no home folder: compiled components are not kept");
         return Ok(Engine::new(None)?.compiling_by(compile::apart));
     };
-    // If it cannot be created, that is reported below.
+    // `Engine::new` reports a folder that cannot be created.
     let _ = files::make_private(&cache);
     Ok(Engine::new(Some(&cache))?.compiling_by(compile::apart))
 }
@@ -457,8 +459,9 @@ fn open(manifest: &Manifest) -> Result<Vec<Directories>, String> {
     opened.collect()
 }
 
-/// Gives up all rights except those granted to the proxies. Loading, compiling and starting need more, and come before;
-/// code of proxies runs only after. The sockets for watchers are removed from their folder at the end.
+/// Gives up all rights except those granted to the proxies. Loading, compiling and starting programs need more, and
+/// precede this; code of proxies runs only after it. `live` is the folder of the sockets for watchers, which are
+/// removed at the end.
 fn give_up_rights(directories: &[Directories], live: Option<&Directory>) -> Rights {
     let kept: Vec<_> = directories.iter().flat_map(Directories::handles).collect();
     let given_up = rights::give_up(&kept, live);
@@ -480,7 +483,7 @@ fn installed(user: &User) -> Result<Installed, String> {
     })
 }
 
-/// The extensions that come with this program.
+/// The built-in extensions.
 fn carried() -> Result<Carried, String> {
     let carried = std::env::current_exe().and_then(|program| Carried::by(&program));
     carried.map_err(|error| format!("this program cannot be read: {error}"))

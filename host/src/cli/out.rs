@@ -1,7 +1,7 @@
-//! The one way out to the terminal. Whatever is in a text, and whoever forgot it there: it has no control characters but
-//! line feeds, tabs and our own colours, changes no direction, and hides nothing.
+//! All output to the terminal. Printed text has no control characters but line feeds, tabs and our own colours, no
+//! changes of direction, and no invisible characters, whatever its source.
 //!
-//! Messages and documents for programs, such as those of `acp-chain watch-keys`, do not go this way.
+//! Messages and documents for programs, such as those of `acp-chain watch-keys`, bypass this module.
 
 use std::fmt::Arguments;
 use std::io::{self, IsTerminal, Write};
@@ -30,10 +30,10 @@ macro_rules! tell {
     };
 }
 
-/// Why standard output could not be written, the first time.
+/// The first error of writing to standard output, other than a closed pipe.
 static UNWRITTEN: OnceLock<io::Error> = OnceLock::new();
 
-/// Prints a line; false if nobody reads it.
+/// Prints a line; false if standard output is closed.
 pub fn say(words: Arguments) -> bool {
     keep(output(), &format!("{words}\n"))
 }
@@ -55,16 +55,17 @@ pub fn tell(words: Arguments) {
 
 /// Prints this to standard error.
 pub fn write(words: Arguments) {
-    // Nobody may read it.
+    // Standard error may be closed.
     let _ = errors().write_all(plain(&words.to_string()).as_bytes());
 }
 
-/// Why something was not printed to standard output that should be.
+/// The first error of writing to standard output.
 pub fn unwritten() -> Option<&'static io::Error> {
     UNWRITTEN.get()
 }
 
-/// The reader may stop before the end, as `head` does; a full disk is an error, with which the program ends.
+/// Writes a text; false if that fails. A reader may stop before the end, as `head` does; other errors, such as a full
+/// disk, become the exit code.
 fn keep(mut out: impl Write, text: &str) -> bool {
     let written = out
         .write_all(plain(text).as_bytes())
@@ -73,18 +74,18 @@ fn keep(mut out: impl Write, text: &str) -> bool {
     if let Err(error) = written
         && error.kind() != io::ErrorKind::BrokenPipe
     {
-        // The first one counts.
+        // Only the first error is kept.
         let _ = UNWRITTEN.set(error);
     }
     goes_on
 }
 
-/// Whether people read what is printed.
+/// Whether standard output is a terminal.
 pub fn is_terminal() -> bool {
     output().is_terminal()
 }
 
-/// Whether people read standard error.
+/// Whether standard error is a terminal.
 pub fn has_error_terminal() -> bool {
     errors().is_terminal()
 }

@@ -1,5 +1,5 @@
-//! `acp-chain permissions explain`: plays one permission request against the proxies of a chain, and prints what they
-//! say about it.
+//! `acp-chain permissions explain`: plays one permission request against the proxies of a chain, and prints their
+//! explanations.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -43,8 +43,8 @@ pub struct Explain {
     cwd: Option<PathBuf>,
 }
 
-/// A request, and what the agent said of its call before.
-struct Asked {
+/// A request, and the earlier updates about its tool call.
+struct PermissionRequest {
     cwd: Option<String>,
     updates: Vec<Value>,
     method: String,
@@ -61,8 +61,8 @@ impl Permissions {
 
 impl Explain {
     fn explain(self) -> Result<(), String> {
-        let asked = self.read()?;
-        let cwd = match (&self.cwd, asked.cwd) {
+        let request = self.read()?;
+        let cwd = match (&self.cwd, request.cwd) {
             (Some(cwd), _) => {
                 let cwd = std::path::absolute(cwd).map_err(|error| error.to_string())?;
                 cwd.display().to_string()
@@ -84,13 +84,13 @@ impl Explain {
             Ok::<_, String>(Act::Says(Peer::Agent, said))
         };
         let mut acts = vec![session];
-        for update in asked.updates {
+        for update in request.updates {
             acts.push(said(Kind::Notification(UPDATE.into()), None, update)?);
         }
         acts.push(said(
-            Kind::Request(asked.method),
+            Kind::Request(request.method),
             Some("asked"),
-            asked.params,
+            request.params,
         )?);
         let script = Script::of(acts);
         let played = Stage::new(None)?.play_answering(&script, self.manifest.as_deref())?;
@@ -102,12 +102,14 @@ impl Explain {
             say!("{}: {}", Untrusted::new(proxy), Untrusted::new(text));
         }
         if lines.is_empty() {
-            say!("No proxy of the chain says anything about it, so it goes to the user.");
+            say!(
+                "No proxy of the chain explains a decision about the request, so it goes to the user."
+            );
         }
         Ok(())
     }
 
-    fn read(&self) -> Result<Asked, String> {
+    fn read(&self) -> Result<PermissionRequest, String> {
         let line = self.request.rsplit_once(':');
         let line = line.and_then(|(file, line)| Some((Path::new(file), line.parse().ok()?)));
         if let Some((file, line)) = line.filter(|_| !Path::new(&self.request).exists()) {
@@ -130,7 +132,7 @@ impl Explain {
 }
 
 /// A request, its parameters, or a tool call.
-fn of_json(mut value: Value) -> Option<Asked> {
+fn of_json(mut value: Value) -> Option<PermissionRequest> {
     let method = value["method"].as_str().unwrap_or(PERMISSION).to_owned();
     if value.get("params").is_some() {
         value = value["params"].take();
@@ -153,7 +155,7 @@ fn of_json(mut value: Value) -> Option<Asked> {
     if value.get("options").is_none() {
         value["options"] = json!([option("allow_once"), option("reject_once")]);
     }
-    Some(Asked {
+    Some(PermissionRequest {
         cwd: None,
         updates: Vec::new(),
         method,
@@ -162,7 +164,7 @@ fn of_json(mut value: Value) -> Option<Asked> {
 }
 
 /// The request in a line of a trace.
-fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
+fn of_trace(file: &Path, wanted: usize) -> Result<PermissionRequest, String> {
     let (mut found, mut others) = (None, Vec::new());
     each(file, |number, line| {
         let method = line.method.as_deref().unwrap_or_default();
@@ -189,7 +191,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
         ));
     };
     let (mut cwd, mut updates) = (None, Vec::new());
-    // Of requests that set up a session, which may name it only in the answer.
+    // The directories of requests that set up a session: its id may be only in the answer.
     let mut directories = HashMap::new();
     each(file, |number, line| {
         if line.connection == request.connection {
@@ -220,7 +222,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
         }
         number < wanted
     })?;
-    Ok(Asked {
+    Ok(PermissionRequest {
         cwd,
         updates,
         method: request.method.clone().unwrap_or_default(),
@@ -228,7 +230,7 @@ fn of_trace(file: &Path, wanted: usize) -> Result<Asked, String> {
     })
 }
 
-/// What a line says, or null.
+/// The body of a line, or null.
 fn body(line: &trace::Line) -> Value {
     let body = line.body().and_then(|body| serde_json::from_str(body).ok());
     body.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The parts of a chain on their way to running: loaded with all of our rights, started with few.
+//! The steps until a chain runs: it is loaded with all of our rights, and started after they are given up.
 
 use std::fmt::Display;
 
@@ -15,7 +15,7 @@ use crate::rpc::code;
 use crate::sandbox::{Directories, Engine, EngineError, apart};
 use crate::system::directory::Directory;
 
-/// Why nothing runs, and the exit code, unless a better one is known.
+/// Why a chain does not run, and the exit code.
 #[derive(Clone, Debug)]
 pub struct Failed {
     /// The error for the client.
@@ -25,7 +25,7 @@ pub struct Failed {
 
 /// A chain to be run.
 pub struct Plan {
-    /// Without one, there are no proxies.
+    /// `None` for a chain without proxies.
     pub manifest: Option<Manifest>,
     /// The directories granted to its proxies, in order.
     pub directories: Vec<Directories>,
@@ -33,9 +33,9 @@ pub struct Plan {
     pub agent: Option<CommandLine>,
     /// How the agent reaches MCP servers in the chain.
     pub reach: Reach,
-    /// How to find the projects of sessions; without it, there are none.
+    /// How to find the projects of sessions; `None` if sessions have none.
     pub projects: Option<Finding>,
-    /// Loads the components; by default, they get their own engine.
+    /// The engine that loads the components; by default, a new one.
     pub engine: Option<Engine>,
 }
 
@@ -61,7 +61,7 @@ struct Programs {
 }
 
 impl Plan {
-    /// Does everything that takes rights: compiles components, and starts programs. Without a supervisor, there are no
+    /// Does everything that needs rights: compiles components, and starts programs. Without a supervisor, there are no
     /// programs.
     pub async fn load(mut self, supervisor: Option<Supervisor>) -> Result<Loaded, Failed> {
         // Programs start while components are compiled.
@@ -138,7 +138,7 @@ pub fn load(
     load_by(None, manifest, directories)
 }
 
-/// The same, with this engine if given.
+/// Starts to load the components of a manifest, with this engine if one is given.
 fn load_by(
     engine: Option<Engine>,
     manifest: &Manifest,
@@ -170,14 +170,14 @@ pub fn load_now(
 }
 
 impl Loaded {
-    /// Gives up our rights, except removing sockets from this folder, then lets components run. The rights are gone for
-    /// good, even if it fails.
+    /// Gives up our rights, except removing sockets from this folder, then starts the components. If that fails, the
+    /// rights remain given up.
     pub async fn start(self, live: Option<&Directory>) -> Result<Chain, Failed> {
         give_up_rights(&self.directories, live);
         self.run().await
     }
 
-    /// Lets components run, and keeps our rights.
+    /// Starts the components, and keeps our rights.
     pub async fn run(self) -> Result<Chain, Failed> {
         let mut chain = Chain {
             proxies: Vec::new(),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-/// How often it is redrawn.
+/// How often progress is redrawn.
 const TICK: Duration = Duration::from_millis(150);
 
 /// The progress lines at the end of a terminal. Clones share them.

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 
 use super::agent::AgentArgs;
 use super::plan::{Failed, Plan, failed};
-use super::project::{self, client::Asked, client::Finding};
-use super::relied_on::{self, Named};
+use super::project::{self, client::Finding, client::Options};
+use super::protected::{self, Named};
 use super::trace::{self, Target, Traced};
 use super::{folders, open, otel, words};
 use crate::chain::{self, Chain, Exit, Role, Settings, StartError};
@@ -56,7 +56,7 @@ pub struct Run {
     no_project: bool,
     #[command(flatten)]
     pub target: Target,
-    /// The trace file, once known.
+    /// The trace file, once the settings are read.
     #[arg(skip)]
     pub traced: Option<Traced>,
     #[command(flatten)]
@@ -67,20 +67,20 @@ pub struct Run {
     pub appended: Vec<OsString>,
     /// Further files that no proxy may write to, each with its description.
     #[arg(skip)]
-    pub relied_on: Vec<(&'static str, PathBuf)>,
+    pub protected: Vec<(&'static str, PathBuf)>,
     /// The `--settings` of an editor's command line.
     #[arg(skip)]
     pub settings: Option<PathBuf>,
     /// The log arguments, for programs of ours that this starts.
     #[arg(skip)]
     pub logging: Vec<OsString>,
-    /// Starts programs for us, if it is already running.
+    /// The supervisor, if it is running already.
     #[arg(skip)]
     pub supervisor: Option<Supervisor>,
 }
 
 impl Run {
-    /// The same proxies for all sessions.
+    /// A run with the same proxies for all sessions.
     pub fn of_all(manifest: Option<PathBuf>, with: Vec<String>, agent: AgentArgs) -> Self {
         Self {
             manifest,
@@ -91,7 +91,7 @@ impl Run {
             traced: None,
             agent,
             appended: Vec::new(),
-            relied_on: Vec::new(),
+            protected: Vec::new(),
             settings: None,
             logging: Vec::new(),
             supervisor: None,
@@ -126,8 +126,8 @@ impl Run {
             .await
     }
 
-    /// Serves a client, until either end is gone, or until `stop`; `begun` gets the chain once it has started. Returns
-    /// the exit code.
+    /// Serves a client, until either end disconnects, or until `stop`; `begun` is called with the chain once it has
+    /// started. Returns the exit code.
     pub async fn serve_client(
         mut self,
         client: Transport,
@@ -159,7 +159,7 @@ impl Run {
             descriptors::raise();
             let loaded = plan.load(Some(supervisor)).await?;
             let started = loaded.start(live.as_ref()).await.inspect(&begun);
-            started.inspect_err(|failed| broken = Some(again(failed)))
+            started.inspect_err(|failed| broken = Some(with_advice(failed)))
         };
         let mut exit_code = 0;
         let start = async |role| start(role).await.map_err(start_error(&mut exit_code));
@@ -167,7 +167,7 @@ impl Run {
         Ok(code_of(exit, exit_code))
     }
 
-    /// Gives the terminal to the agent: this is not an editor, but a user who signs in, or looks around (RFD
+    /// Hands the terminal to the agent: not an editor, but a user has started this, perhaps to sign in (RFD
     /// auth-methods).
     fn hand_over(&mut self) -> Result<ExitCode, Failed> {
         let (_, manifest) = self.read()?;
@@ -189,7 +189,7 @@ impl Run {
             .as_ref()
             .is_some_and(|manifest| manifest.agent.is_some())
         {
-            // An editor cannot tell our words from the agent's.
+            // An editor appends arguments without a `--`, so a name may be the agent's first argument.
             self.appended.splice(0..0, self.agent.take_unknown());
         }
         let mut command = self.command(manifest.as_ref())?;
@@ -198,7 +198,7 @@ impl Run {
                 exit_code: 2,
                 ..failed(
                     &"a remote agent cannot use this terminal; `acp-chain try --connect URL` takes a \
-                      turn with it, and whoever runs it says how to sign in there",
+                      turn with it, and its operator knows how to sign in there",
                 )
             });
         }
@@ -237,8 +237,8 @@ impl Run {
         Ok((user, Some(manifest)))
     }
 
-    /// Checks what the command line makes of the user's own chain, or of a manifest, without starting it. The user's
-    /// own chain is to be checked by itself.
+    /// Checks the chain of this command line without starting it. The user's own chain is not checked if the command
+    /// line adds nothing to it.
     pub fn check(&self) -> Result<(), String> {
         if let Some(settings) = &self.settings {
             User::read_named(settings).map_err(|error| error.to_string())?;
@@ -259,10 +259,10 @@ impl Run {
         check_grant(&manifest, &user).map_err(wrong)?;
         manifest.check_guards()?;
         let directories = open(&manifest)?;
-        relied_on::check(&manifest, &directories, &Named::default())
+        protected::check(&manifest, &directories, &Named::default())
     }
 
-    /// The plan for this role.
+    /// The plan of the chain in this role.
     pub fn plan(&self, role: Role, log: Option<&Path>) -> Result<Plan, Failed> {
         folders::check_owners().map_err(|error| failed(&error))?;
         let (user, manifest) = self.read()?;
@@ -278,7 +278,7 @@ impl Run {
             Role::Proxy(_) if self.agent.is_empty() => None,
             Role::Proxy(dialect) => {
                 let message = format!(
-                    "an agent is named, so this chain is not a proxy, and does not know {}; leave out its \
+                    "an agent is named, so this chain is not a proxy, and does not support {}; leave out its \
                      name, and the command after `--`",
                     dialect.initialize()
                 );
@@ -294,7 +294,7 @@ impl Run {
         let reach = manifest.as_ref().map(|manifest| manifest.reach);
         let projects = match role {
             Role::Agent if self.has_projects() => Some(self.finding(manifest.as_ref(), &user)?),
-            // Its parent decides about that.
+            // The parent decides about projects.
             Role::Agent | Role::Proxy(_) => None,
         };
         Ok(Plan {
@@ -309,16 +309,16 @@ impl Run {
 
     /// Whether sessions get the proxies of their projects.
     fn has_projects(&self) -> bool {
-        // Without a home, nobody can have agreed to one.
+        // Without a home folder, no project can be trusted.
         let may_be_trusted = folders::trust().is_some();
         may_be_trusted && !self.no_project && (self.manifest.is_none() || self.project.is_some())
     }
 
-    /// How to find projects, and the files beside their proxies.
+    /// How to find projects, and the files that their proxies may not write to.
     fn finding(&self, manifest: Option<&Manifest>, user: &User) -> Result<Finding, Failed> {
         let project = self.project.as_deref().map(project::root).transpose();
         let project = project.map_err(|error| failed(&format!("--project: {error}")))?;
-        let asked = Asked {
+        let options = Options {
             project: project.as_deref(),
             logging: &self.logging,
             refuses: project::refuses(user),
@@ -331,7 +331,7 @@ impl Run {
         };
         let program = std::env::current_exe();
         program
-            .and_then(|program| Finding::new(&program, &asked, beside))
+            .and_then(|program| Finding::new(&program, &options, beside))
             .map_err(|error| failed(&format!("projects cannot be found: {error}")))
     }
 
@@ -342,8 +342,8 @@ impl Run {
         let files = log.into_iter().map(Path::to_owned);
         let files: Vec<_> = files.chain(traced.into_iter().flatten()).collect();
         let files = files.iter().map(PathBuf::as_path);
-        let named = Named::new(self.command(Some(manifest)).ok(), files).with(&self.relied_on);
-        relied_on::check(manifest, &directories, &named)?;
+        let named = Named::new(self.command(Some(manifest)).ok(), files).with(&self.protected);
+        protected::check(manifest, &directories, &named)?;
         Ok(directories)
     }
 
@@ -395,7 +395,7 @@ pub fn start_error(exit_code: &mut u8) -> impl FnOnce(Failed) -> StartError {
     }
 }
 
-/// The exit code after a connection: the agent's, or this if no chain started.
+/// The exit code after a connection: the agent's, or `failed` if no chain started.
 pub fn code_of(exit: Exit, failed: u8) -> u8 {
     match exit {
         Exit::NeverBegan => failed,
@@ -403,7 +403,7 @@ pub fn code_of(exit: Exit, failed: u8) -> u8 {
     }
 }
 
-/// Starts the supervisor, which starts programs and opens sockets for us.
+/// Starts the supervisor, which starts programs and opens sockets for this process.
 pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
     Supervisor::start(program).map_err(|error| {
         let program = Untrusted::new(program.display());
@@ -412,14 +412,14 @@ pub fn supervise(program: &Path) -> Result<Supervisor, Failed> {
 }
 
 /// The error of a chain that broke after rights had been given up.
-fn again(failed: &Failed) -> Failed {
+fn with_advice(failed: &Failed) -> Failed {
     let mut failed = failed.clone();
     let message = &mut failed.error.message;
     message.push_str(". To try again, restart acp-chain");
     failed
 }
 
-/// An error if the manifest has a native proxy, and the user does not allow that.
+/// Fails if the manifest has a native proxy, and the user does not allow native proxies.
 pub fn check_grant(manifest: &Manifest, user: &User) -> Result<(), Failed> {
     match manifest.natives().next().filter(|_| !user.native) {
         Some((entry, _)) => {

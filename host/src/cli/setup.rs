@@ -66,9 +66,10 @@ impl Setup {
             return Ok(ExitCode::SUCCESS);
         };
         let editor = Editor::named(name).ok_or("there is no such editor")?;
-        match self.undo {
-            true => self.undo(editor, &places),
-            false => self.set_up(editor, &places),
+        if self.undo {
+            self.undo(editor, &places)
+        } else {
+            self.set_up(editor, &places)
         }
     }
 
@@ -78,7 +79,7 @@ impl Setup {
             .map_err(|error| format!("this program cannot be found: {error}"))?;
         let program = Launch::program(program);
         let launch = Launch::new(&program, self.with.clone()).map_err(shown)?;
-        // An editor may look for them elsewhere, and an empty chain would not be noticed.
+        // The editor may have another environment: it would look for the settings elsewhere, and silently run no chain.
         let begun = folders::moved_config().filter(|path| !path.exists());
         let config = folders::config_file().filter(|path| path.exists());
         let launch = launch.with_config(config.as_deref().or(begun.as_deref()));
@@ -86,7 +87,7 @@ impl Setup {
         let wanted = Wanted {
             file: self.file.clone(),
             agents: self.agents.clone(),
-            // Errors in their folder are reported when one of them is needed.
+            // Errors in the folder of agents are reported when an installed agent is needed.
             installed: agent::names().unwrap_or_default(),
         };
         if let Some(lines) = typed(editor, &wanted, &launch) {
@@ -118,9 +119,10 @@ impl Setup {
         }
         let path = Untrusted::new(planned.path.display());
         let Some(change) = &planned.change else {
-            match planned.left.is_empty() {
-                true => say!("{path} launches acp-chain like this already."),
-                false => say!("There is nothing else to change in {path}."),
+            if planned.left.is_empty() {
+                say!("{path} launches acp-chain like this already.");
+            } else {
+                say!("There is nothing else to change in {path}.");
             }
             return Ok(ExitCode::SUCCESS);
         };
@@ -142,8 +144,8 @@ impl Setup {
             None => String::new(),
         };
         say!(
-            "{path} is changed. {} launches acp-chain from its next session on; `acp-chain setup {}{file} --undo` gives \
-             back what was there.",
+            "{path} is changed. {} launches acp-chain from its next session on; `acp-chain setup {}{file} --undo` \
+             restores the old content.",
             editor.title,
             editor.name
         );
@@ -188,14 +190,14 @@ impl Setup {
             undo.change.as_ref().map(|change| &change.after),
             undo.is_exact,
         ) {
-            (Some(None), _) => say!("{path} is gone again."),
+            (Some(None), _) => say!("Removed {path}."),
             (_, true) => say!("{path} is as it was before."),
             (_, false) => say!("{path} no longer launches acp-chain."),
         }
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Adds an installed agent to a configuration that has none, if that is the problem and possible.
+    /// Suggests to add the only installed agent, if the configuration has no agents, and this would work.
     fn with_installed(
         &self,
         editor: &Editor,
@@ -225,7 +227,7 @@ impl Setup {
         )
     }
 
-    /// Whether the chain has any proxies, besides those of projects. An error if it could not run.
+    /// Whether the chain has any proxies, besides those of projects. Fails if it cannot run.
     fn check_chain(&self) -> Result<bool, String> {
         let user = super::user().map_err(|error| error.to_string())?;
         if self.with.is_empty() {
@@ -285,7 +287,7 @@ fn store() -> Result<Store, String> {
     Ok(Store::new(folder, disk::write))
 }
 
-/// Creates a `config.toml` with nothing in it, for an editor to be told of.
+/// Creates an empty `config.toml`, whose path goes into the configuration of the editor.
 fn begin(config: &Path) -> Result<(), String> {
     let path = Untrusted::new(config.display());
     let folder = config.parent().unwrap_or(config);
@@ -339,7 +341,7 @@ fn list(places: &Folders) {
             is_any = true;
             say!("{}: {}", editor.title, Untrusted::new(program.display()));
             say!(
-                "  is told on its command line what to launch: `acp-chain setup {}`",
+                "  takes the agent to launch on its command line: `acp-chain setup {}`",
                 editor.name
             );
         }

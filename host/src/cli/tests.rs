@@ -13,7 +13,7 @@ const WRITE: &str = "ACP_CHAIN_BOOK";
 /// The page with the help texts.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/command-line.md");
 
-/// The program and its commands, except those not for people.
+/// The program and its commands, except hidden ones.
 fn commands() -> Vec<Command> {
     let whole = Cli::command();
     let all = whole.get_subcommands();
@@ -36,7 +36,7 @@ fn block(command: &Command, heading: &str) -> Vec<String> {
     lines.map(|line| line.trim().to_owned()).collect()
 }
 
-/// The lines of such a block with two columns.
+/// The two columns of the lines under a heading.
 fn rows(command: &Command, heading: &str) -> Vec<(String, String)> {
     let lines = block(command, heading).into_iter();
     let rows = lines.map(|line| {
@@ -71,7 +71,7 @@ fn words(line: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_help_has_examples_that_the_command_line_understands() {
+fn every_help_has_examples_that_parse() {
     for command in commands() {
         let name = command.get_name();
         let examples = block(&command, "Examples:");
@@ -91,28 +91,29 @@ fn every_help_has_examples_that_the_command_line_understands() {
 
 #[test]
 fn every_variable_that_options_are_read_from_is_in_the_help() {
-    let told = rows(&Cli::command(), "Environment:");
+    let documented = rows(&Cli::command(), "Environment:");
     for command in commands() {
         for variable in command.get_arguments().filter_map(clap::Arg::get_env) {
             let variable = variable.to_string_lossy();
             assert!(
-                told.iter().any(|(name, _)| *name == variable),
-                "{variable} is not told of"
+                documented.iter().any(|(name, _)| *name == variable),
+                "{variable} is not in the help"
             );
         }
     }
 }
 
 #[test]
-fn the_page_of_the_book_has_what_the_helps_say() {
+fn the_page_of_the_book_repeats_the_helps() {
     let row = |cells: &[&str]| format!("| {} |\n", cells.join(" | "));
     let mut codes = row(&["Command", "Code", "Meaning"]) + &row(&["---"; 3]);
     let mut list = row(&["Command", "What it does"]) + &row(&["---"; 2]);
     for command in commands() {
         let whole = command.get_name() == "acp-chain";
-        let name = match whole {
-            true => "unless said otherwise".to_owned(),
-            false => format!("`{}`", command.get_name()),
+        let name = if whole {
+            "unless said otherwise".to_owned()
+        } else {
+            format!("`{}`", command.get_name())
         };
         if !whole {
             let about = command.get_about().expect("a line about it").to_string();

@@ -1,4 +1,4 @@
-//! Every name that resolving a path looks up. Anybody who can replace one of them decides where the path leads.
+//! Every name that resolving a path looks up. Replacing any of them changes where the path leads.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ pub fn names(path: &Path) -> Vec<PathBuf> {
             here.pop();
             continue;
         }
-        // The root, at which resolution starts over, is not a name.
+        // At the root, resolution starts over; it is not a name.
         let name = here.join(step);
         if name.parent().is_none() {
             here = name;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_on_the_way_are_names_too_wherever_they_are() {
+    fn names_include_links_on_the_way() {
         let folder = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(folder.path()).unwrap();
         fs::create_dir_all(top.join("a/b")).unwrap();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_has_a_name_all_the_same() {
+    fn a_path_that_does_not_exist_has_names() {
         let folder = tempfile::tempdir().unwrap();
         let top = fs::canonicalize(folder.path()).unwrap();
         let found = names(&top.join("none/such"));

@@ -8,11 +8,11 @@ use crate::manifest::{ComponentEntry, NativeEntry, User};
 use crate::sandbox::Directory;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// What a component is able to do in principle.
+/// The abilities of a component, apart from its powers.
 pub struct Abilities {
-    /// It imports WASI.
+    /// Whether it imports WASI.
     pub wasi: bool,
-    /// Its offers for the agent.
+    /// The component's offers for the agent.
     pub offers: Offers,
 }
 
@@ -25,7 +25,7 @@ pub fn of_program(
 ) -> Vec<String> {
     let mut lines = vec![
         "! it is a program with all of your rights: it has no sandbox, grant or limits".to_owned(),
-        "sees, changes and answers everything; sends anything of its own".to_owned(),
+        "sees, changes and answers all messages; sends any message".to_owned(),
     ];
     let names: Vec<_> = entry.command.env.iter().map(|(name, _)| name).collect();
     if !names.is_empty() {
@@ -38,9 +38,10 @@ pub fn of_program(
     if let Some(dialect) = entry.dialect {
         lines.push(format!("uses the dialect `{}`", dialect.as_str()));
     }
-    lines.push(match user.native {
-        true => "would start: your config.toml has `native = true`".to_owned(),
-        false => format!("would not start: {}", not_granted(config)),
+    lines.push(if user.native {
+        "would start: your config.toml has `native = true`".to_owned()
+    } else {
+        format!("would not start: {}", not_granted(config))
     });
     let policy = policy.unwrap_or_default();
     lines.push(format!("when it breaks: {}", failure(Some(policy))));
@@ -82,9 +83,10 @@ pub fn terms(
 
 /// A granted directory.
 pub fn given(directory: &Directory) -> String {
-    let how = match directory.write {
-        true => "read and write in",
-        false => "read in",
+    let how = if directory.write {
+        "read and write in"
+    } else {
+        "read in"
     };
     let path = Untrusted::new(directory.path.display());
     let name = Untrusted::new(&directory.name);
@@ -96,13 +98,14 @@ fn granted(grant: &Grant) -> Vec<String> {
     let powers = grant.powers().iter().map(|power| in_words(power));
     let methods = grant.methods().iter().map(by_name);
     let lines: Vec<_> = powers.chain(methods).collect();
-    match lines.is_empty() {
-        true => vec!["has no powers: it sees nothing, and does nothing".to_owned()],
-        false => lines,
+    if lines.is_empty() {
+        vec!["has no powers: it sees nothing, and does nothing".to_owned()]
+    } else {
+        lines
     }
 }
 
-/// A power in words for its user. Dangerous ones stand out, with the reason.
+/// The text about a power. Dangerous ones are marked, and have the reason.
 pub fn in_words(power: &Power) -> String {
     let Power {
         key, words, reason, ..
@@ -119,8 +122,7 @@ pub fn by_name(named: &NamedMethods) -> String {
         named.actions.names().join(", "),
     );
     format!(
-        "! may {actions} what is called {methods}: the protocol does not know it, and this program \
-         cannot say what it is"
+        "! may {actions} {methods}, which is not in the protocol: this program cannot say what it is"
     )
 }
 
@@ -137,7 +139,7 @@ fn way_out(wasi: bool, directories: bool) -> &'static str {
     }
 }
 
-/// Its memory and time, and other limits that differ from the defaults.
+/// The memory and time, and other limits that differ from the defaults.
 pub fn limits(limits: &Limits) -> String {
     let defaults = Limits::default();
     let shown = TABLE.iter().filter(|limit| {
@@ -149,14 +151,14 @@ pub fn limits(limits: &Limits) -> String {
 
 pub fn failure(policy: Option<FailurePolicy>) -> &'static str {
     match policy {
-        None => "as it says itself when it starts",
+        None => "as it declares when it starts",
         Some(FailurePolicy::Restart) => {
             "its messages are refused, and it is restarted; when given up, everything is refused"
         }
         Some(FailurePolicy::RestartThenBypass) => {
             "its messages are refused, and it is restarted; when given up, it is bypassed"
         }
-        Some(FailurePolicy::Bypass) => "everything goes on as if it were not there",
+        Some(FailurePolicy::Bypass) => "all messages bypass it",
         Some(FailurePolicy::Refuse) => "all its messages are refused",
     }
 }

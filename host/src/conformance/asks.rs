@@ -5,8 +5,8 @@ use acp_chain_powers::{Actions, Asked, Kinds, Power, least};
 use crate::channel::{Grant, Registration};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// Remarks about a registration under a grant, one line each; whether the grant is all that it needs; and the fewest
-/// powers that suffice, if they differ, ready for the manifest.
+/// Remarks about a registration under a grant, one line each; and, if the powers of the grant are not the fewest that
+/// suffice, those powers in the manifest's syntax.
 pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     let asked: Vec<_> = registration
         .subscriptions
@@ -21,7 +21,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
         let wanted = quote(&wanted.to_string(), MAX_QUOTE);
         if let Some(nearest) = asked.nearest_method() {
             lines.push(format!(
-                "! subscribes to {wanted}: there is no such method; is it `{nearest}`?"
+                "! subscribes to {wanted}: unknown method; did you mean `{nearest}`?"
             ));
         } else if !asked.is_known()
             && grant
@@ -30,13 +30,13 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
                 .all(|named| !named.methods.meets(asked.methods))
         {
             lines.push(format!(
-                "! subscribes to {wanted}: no power covers that; `methods` can name methods outside \
+                "! subscribes to {wanted}: no power covers it; `methods` can name methods outside \
                  the protocol"
             ));
         } else if !asked.is_met(grant) {
             let takes = readers(asked);
             lines.push(format!(
-                "! subscribes to {wanted}, but does not see it: that takes {takes}"
+                "! subscribes to {wanted}, but does not see it: it needs {takes}"
             ));
         } else {
             lines.push(format!("subscribes to {wanted}"));
@@ -48,7 +48,7 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
     });
     for power in idle {
         lines.push(format!(
-            "! never uses `{}`: it subscribes to nothing of the kind",
+            "! never uses `{}`: it has no subscription that needs it",
             power.key
         ));
     }
@@ -60,14 +60,14 @@ pub fn compare(registration: &Registration, grant: &Grant) -> Vec<String> {
             "the fewest powers for its subscriptions: powers = {keys:?}"
         ));
         lines.push(
-            "it does not declare what it changes, answers or sends: for that it keeps its powers"
+            "a proxy does not declare what it changes, answers or sends: its powers for that are kept"
                 .to_owned(),
         );
     }
     lines
 }
 
-/// The powers that let a proxy see a part of what is asked for.
+/// The powers that let a proxy see a part of a subscription.
 fn readers(asked: &Asked) -> String {
     let kinds = [Kinds::REQUEST, Kinds::NOTIFICATION, Kinds::RESPONSE];
     let reads = |power: &&Power| power.actions().meets(Actions::READ) && power.needs.is_none();
@@ -115,7 +115,7 @@ mod tests {
         );
         let lacks = compared(&["session/prompt"], &["files.read", "plans.read"]);
         assert!(
-            lacks.contains("does not see it: that takes `prompts.read`"),
+            lacks.contains("does not see it: it needs `prompts.read`"),
             "{lacks}"
         );
         assert!(lacks.contains("never uses `plans.read`"), "{lacks}");
@@ -124,7 +124,10 @@ mod tests {
             "{lacks}"
         );
         let misspelt = compared(&["session/promt"], &[]);
-        assert!(misspelt.contains("is it `session/prompt`?"), "{misspelt}");
+        assert!(
+            misspelt.contains("did you mean `session/prompt`?"),
+            "{misspelt}"
+        );
         let foreign = compared(&["_vendor/ask"], &[]);
         assert!(foreign.contains("`methods` can name"), "{foreign}");
     }

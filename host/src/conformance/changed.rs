@@ -1,6 +1,6 @@
-//! What a component that changes a message does to the rest of it: at the places that its powers let it change, values
-//! may differ, but everything that it does not mean to change must survive. Numbers lose digits, and lone surrogates
-//! become question marks, when a body is parsed into a language's own values and rewritten.
+//! Damage to a message that a component changes. Values may differ at the places that its powers let it change; the
+//! rest of the message must stay. Numbers lose digits, and lone surrogates become U+FFFD, when a body is parsed into a
+//! language's own values and rewritten.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use serde_json::value::RawValue;
 use crate::channel::{Grant, Subject};
 use crate::rpc;
 
-/// The maximum depth at which bodies are compared. Anything deeper is ignored.
+/// The maximum depth to which bodies are compared. Deeper values are ignored.
 const DEEPEST: usize = 100;
 
-/// How many bytes may be compared: more than any two messages have.
+/// The budget of a comparison, in bytes: more than any two messages have.
 const BUDGET: usize = 1 << 30;
 
 /// The damage in a changed body, if there is any.
@@ -29,7 +29,7 @@ pub fn damage(old: &str, new: &str, grant: &Grant, subject: &Subject) -> Option<
     values(old.get(), new.get(), DEEPEST)
 }
 
-/// The object's or array's entries, names decoded; elements have none.
+/// The entries of an object, with their decoded names, or of an array, without names.
 struct Entries<'t>(Vec<(Option<Cow<'t, str>>, &'t RawValue)>);
 
 impl<'t> Entries<'t> {
@@ -99,7 +99,7 @@ fn scalars(old: &str, new: &str) -> Option<String> {
     if is_number(old) {
         let (before, after) = (old.parse::<f64>().ok()?, new.parse::<f64>().ok());
         let is_lost = match after {
-            // With other digits, it must be the nearest float.
+            // A number with other digits must be the nearest float.
             Some(after) if is_number(new) => {
                 before.to_bits() == after.to_bits() && digits(old) != digits(new)
             }
@@ -134,9 +134,10 @@ fn digits(number: &str) -> (bool, String, i64) {
     let point = exponent
         .saturating_sub(length(fraction.len()))
         .saturating_add(length(zeros));
-    match trimmed.is_empty() {
-        true => (is_negative, String::new(), 0),
-        false => (is_negative, trimmed.to_owned(), point),
+    if trimmed.is_empty() {
+        (is_negative, String::new(), 0)
+    } else {
+        (is_negative, trimmed.to_owned(), point)
     }
 }
 

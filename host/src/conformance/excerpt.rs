@@ -1,22 +1,22 @@
 //! Excerpts of messages for reports: long ones around the relevant place.
 
-use super::observed::Called;
+use super::observed::CallRecord;
 use crate::channel::Peer;
 use crate::rpc::Kind;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many bytes of a message are shown.
+/// The maximum number of bytes of a message that are shown.
 const SHOWN: usize = 400;
 
-/// How many of them are before the relevant place.
+/// The number of bytes shown before the relevant place.
 const BEFORE: usize = 120;
 
-/// A line of a case: a message of somebody, marked with `mark`.
+/// A line of a case: a message of `who`, with the mark `mark`.
 pub fn line(mark: char, who: &str, what: &str, body: &str) -> String {
     line_at(mark, who, what, body, 0)
 }
 
-/// The same for two bodies, around the first place at which they differ.
+/// Two lines of a case: the expected and the received body, around the first place at which they differ.
 pub fn difference(who: &str, what: &str, expected: &str, came: &str) -> [String; 2] {
     let pairs = expected.bytes().zip(came.bytes());
     let at = pairs.take_while(|(one, other)| one == other).count();
@@ -27,9 +27,10 @@ pub fn difference(who: &str, what: &str, expected: &str, came: &str) -> [String;
 }
 
 fn line_at(mark: char, who: &str, what: &str, body: &str, at: usize) -> String {
-    let mut from = match body.len() > SHOWN {
-        true => at.min(body.len()).saturating_sub(BEFORE),
-        false => 0,
+    let mut from = if body.len() > SHOWN {
+        at.min(body.len()).saturating_sub(BEFORE)
+    } else {
+        0
     };
     while !body.is_char_boundary(from) {
         from -= 1;
@@ -39,8 +40,8 @@ fn line_at(mark: char, who: &str, what: &str, body: &str, at: usize) -> String {
     format!("{mark} {who}: {what} {dots}{body}")
 }
 
-/// The name of a message in a sentence.
-pub fn called(sender: Peer, kind: Kind, method: &str) -> String {
+/// A message, as part of a sentence.
+fn describe(sender: Peer, kind: Kind, method: &str) -> String {
     let (sender, method) = (sender.as_str(), quote(method, SHOWN));
     match kind {
         Kind::Request => format!("the {sender}'s request `{method}`"),
@@ -50,18 +51,18 @@ pub fn called(sender: Peer, kind: Kind, method: &str) -> String {
     }
 }
 
-/// The message of a call, in a sentence.
-pub fn name(call: &Called) -> String {
+/// The message of a call, as part of a sentence.
+pub fn name(call: &CallRecord) -> String {
     match &call.message {
         Some((_, method, _)) if call.is_offer => format!("a call, `{}`", quote(method, MAX_QUOTE)),
-        Some((sender, method, message)) => called(*sender, message.kind(), method),
-        None if call.is_offer => "the question what it has".to_owned(),
+        Some((sender, method, message)) => describe(*sender, message.kind(), method),
+        None if call.is_offer => "the request for its list of offers".to_owned(),
         None => "a cancellation".to_owned(),
     }
 }
 
 /// The message of a call, as a line.
-pub fn shown(call: &Called) -> Option<String> {
+pub fn shown(call: &CallRecord) -> Option<String> {
     let (sender, method, message) = call.message.as_ref()?;
     let what = match message.kind() {
         Kind::Result | Kind::Error => format!("answers `{method}` with"),

@@ -1,15 +1,15 @@
 //! Findings of a check.
 
-/// A failure of a component, or something that its author should know.
+/// A failure of a component, or a warning for its author.
 #[derive(Clone, Debug)]
 pub struct Finding {
-    /// Whether it makes the check fail; otherwise it is a warning.
+    /// Whether the check fails; otherwise the finding is a warning.
     pub is_failure: bool,
-    /// Whether it ends all checks.
+    /// Whether later checks are skipped.
     pub is_last: bool,
     /// The problem, in a self-contained sentence.
     pub what: String,
-    /// The shortest case that shows it, in lines: `-` is the expected message, and `+` the actual one.
+    /// The shortest case that shows the problem, in lines: `-` is the expected message, and `+` the actual one.
     pub case: Vec<String>,
     /// The remedy, if it differs from the check's.
     pub remedy: Option<&'static str>,

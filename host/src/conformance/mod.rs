@@ -2,10 +2,10 @@
 //! simulated ends.
 //!
 //! Invariants:
-//! - It ends. A call of the component ends at its limits `time` and `wait`, a check after [`PATIENCE`], and nothing more is played
-//!   once the component broke.
+//! - Every run ends: a call of the component at its limits `time` and `wait`, a check after [`PATIENCE`]. After the
+//!   component broke, nothing more is played.
 //! - The same seed plays the same messages. Time is simulated, as in a [transcript](crate::transcript).
-//! - A finding has a remedy.
+//! - Every finding has a remedy.
 
 pub mod asks;
 mod changed;
@@ -31,15 +31,16 @@ pub use report::{Outcome, Report, Verdict};
 pub use stop::PATIENCE;
 pub use under_test::UnderTest;
 
-/// Runs these checks on a component, in the order of [`CHECKS`]. They end early if it does not start, or does not
-/// become idle.
+/// Runs the wanted checks on a component, in the order of [`CHECKS`]. After a finding that the component does not
+/// start, or does not become idle, the other checks are not run.
 pub fn run(under_test: &UnderTest, is_wanted: impl Fn(&Check) -> bool) -> Report {
     let mut outcomes = Vec::new();
     let mut goes_on = true;
     for check in CHECKS.iter().filter(|check| is_wanted(check)) {
-        let outcome = match goes_on {
-            true => Outcome::of(check, under_test),
-            false => Outcome::not_run(check),
+        let outcome = if goes_on {
+            Outcome::of(check, under_test)
+        } else {
+            Outcome::not_run(check)
         };
         goes_on &= !outcome.findings.iter().any(|finding| finding.is_last);
         outcomes.push(outcome);

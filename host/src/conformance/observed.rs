@@ -1,6 +1,5 @@
-//! A component whose every call is recorded, with its outcome, and which can be made to fail at any of them.
-//!
-//! To the chain it is the component itself.
+//! Wraps a component: records every call with its outcome, and can make the component fail in any call. The chain sees
+//! no difference.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,68 +18,66 @@ pub struct Seen(Arc<Mutex<State>>);
 #[derive(Default)]
 pub struct State {
     /// Every call, in order.
-    pub calls: Vec<Called>,
-    /// What it holds, by its calls.
+    pub calls: Vec<CallRecord>,
+    /// The calls whose messages the component holds: positions in `calls`.
     pub held: BTreeMap<MessageId, usize>,
-    /// The messages that the host took back because it held them too long.
+    /// The calls whose messages the host took back after `hold-time`: positions in `calls`.
     pub taken: Vec<usize>,
-    /// Its own messages that have not reached an end yet.
+    /// The component's own messages that have not reached an end yet.
     own: Vec<(Peer, Message)>,
-    /// The number of its own messages.
+    /// The number of messages that the component sent itself.
     pub sent: usize,
-    /// Its lists of offers.
+    /// The lists of offers that the component returned.
     pub lists: Vec<(Offer, String)>,
-    /// Its saved states, without duplicates.
+    /// The states that the component saved, without duplicates.
     pub saved: Vec<String>,
-    /// Why it did not restart.
+    /// Why the component did not start or restart.
     pub not_started: Option<Failure>,
-    /// The call at which to fail.
+    /// The call in which to fail: a position in `calls`.
     pub fails_at: Option<usize>,
-    /// Whether its saved state is lost when it fails.
+    /// Whether the component is restarted without its saved state.
     pub forgets: bool,
 }
 
-/// A call, and its outcome.
+/// A call of the component.
 #[derive(Clone)]
-pub struct Called {
-    /// The message that it was called with; `None` for calls about a message that it already has.
+pub struct CallRecord {
+    /// The message, with its sender and method; `None` for lists and cancellations.
     pub message: Option<(Peer, Arc<str>, Message)>,
-    /// Whether it is a call of one of its offers.
+    /// Whether it lists or calls the component's offers.
     pub is_offer: bool,
-    /// Its outcome.
     pub fate: Fate,
 }
 
 /// The fate of a message.
 #[derive(Clone)]
 pub enum Fate {
-    /// It was only observed.
-    Told,
-    /// It is passed on byte for byte.
+    /// The component only observed it.
+    Observed,
+    /// It is forwarded byte for byte.
     Forward,
-    /// This is passed on in its place.
+    /// This message is sent in its place.
     Replaced(Message),
-    /// It is answered with this.
+    /// The component answered it with this message.
     Answered(Message),
     /// It is dropped.
     Discarded,
-    /// Still undecided.
+    /// The component holds it.
     Held,
     /// The component could not decide, for this reason.
     Undecided(String),
     /// The component broke.
     Broke(Failure),
-    /// It was made to fail.
+    /// The component was made to fail.
     Failed,
 }
 
 impl Seen {
-    /// Everything observed so far.
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it sent this message itself; each message counts once.
+    /// Whether the component sent this message itself. Forgets the message, so each counts once.
     pub fn is_own(&self, to: Peer, message: &Message) -> bool {
         let mut state = self.lock();
         let own = state.own.iter().position(|(peer, own)| {
@@ -91,21 +88,20 @@ impl Seen {
 }
 
 impl State {
-    /// The call in which it broke, if it did.
-    pub fn broken(&self) -> Option<(&Called, &Failure)> {
+    /// The call in which the component broke.
+    pub fn broken(&self) -> Option<(&CallRecord, &Failure)> {
         self.calls.iter().find_map(|called| match &called.fate {
             Fate::Broke(failure) => Some((called, failure)),
             _ => None,
         })
     }
 
-    /// Whether it was made to fail.
     pub fn was_failed(&self) -> bool {
         let mut calls = self.calls.iter();
         calls.any(|called| matches!(called.fate, Fate::Failed))
     }
 
-    /// The fate of a message, by its sender and its body, among the calls from there on.
+    /// The fate of a message, by its sender and its body, in the calls from position `from` on.
     pub fn fate(&self, from: usize, sender: Peer, body: &str) -> Option<&Fate> {
         let calls = self.calls.get(from..).unwrap_or_default();
         let found = calls.iter().find(|called| {
@@ -115,7 +111,7 @@ impl State {
         found.map(|called| &called.fate)
     }
 
-    fn reply(&mut self, id: Option<MessageId>, called: Called, reply: &Reply) {
+    fn reply(&mut self, id: Option<MessageId>, called: CallRecord, reply: &Reply) {
         let at = self.calls.len();
         self.calls.push(called);
         for effect in &reply.effects {
@@ -144,7 +140,7 @@ impl State {
             Outcome::Decided(Action::Hold) => {
                 self.held.extend(id.map(|id| (id, at)));
             }
-            // The host settles everything that it held.
+            // The host settles all messages that the component held.
             Outcome::Broke(_) => self.held.clear(),
             _ => {}
         }
@@ -177,7 +173,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Observes the components of this source. The watch knows whether they are at work.
+    /// Observes the components of this source. The watch records whether they are busy.
     pub fn new(source: impl Source + 'static, seen: Seen, watch: Watch) -> Self {
         Self {
             source: Watched::new(Box::new(source), watch.clone()),
@@ -243,7 +239,7 @@ impl Part for ObservedPart {
                 let fate = match &reply.outcome {
                     _ if fails => Fate::Failed,
                     Outcome::Decided(action) => Fate::of(action),
-                    Outcome::Told => Fate::Told,
+                    Outcome::Told => Fate::Observed,
                     Outcome::Refused(reason) => Fate::Undecided(reason.clone()),
                     Outcome::Broke(failure) => Fate::Broke(failure.clone()),
                 };
@@ -264,7 +260,7 @@ impl Part for ObservedPart {
                     }
                     Event::Cancel(_) => (None, None, false),
                 };
-                let called = Called {
+                let called = CallRecord {
                     message,
                     is_offer,
                     fate,

@@ -1,4 +1,4 @@
-//! A chain of one component in this process, between two ends that a check plays.
+//! A chain of one component in this process. A check plays the client and the agent.
 //!
 //! Time is simulated, as in a transcript: it advances only when everything is idle. The component's own requests are
 //! answered at once, with the smallest answer that the protocol's schema allows.
@@ -26,26 +26,25 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// The time that passes when everything is idle.
 const REST: Duration = Duration::from_millis(1);
 
-/// The maximum number of messages before it must become idle.
+/// The maximum number of messages before the chain must become idle.
 const MOST: usize = 20_000;
 
-/// The maximum number of rounds of messages before it must become idle.
+/// The maximum number of rounds of messages before the chain must become idle.
 const ROUNDS: usize = 5_000;
 
-/// The client's first parameters.
+/// The client's `initialize` parameters, after `protocolVersion`.
 const CLIENT: &str =
     r#""clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}"#;
 
-/// The agent's answer to them.
+/// The agent's answer to `initialize`, after `protocolVersion`.
 const AGENT: &str = r#""agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]"#;
 
-/// The same in version 2.
+/// The agent's answer to `initialize` in version 2, after `protocolVersion`.
 const AGENT_2: &str = r#""capabilities":{"session":{"mcp":{"stdio":{},"acp":{}}}}"#;
 
-/// A request of an end.
+/// A request that an end has sent.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Its sender.
     pub from: Peer,
     pub id: u64,
     pub method: String,
@@ -61,7 +60,6 @@ pub struct Play {
     answers: HashMap<(Peer, String), Vec<Message>>,
     /// The marks that reached an end in notifications and answers, in order, with their messages.
     pub marks: Vec<(Peer, Mark, Message)>,
-    /// The observations of the component.
     pub seen: Seen,
     watch: Watch,
     last: u64,
@@ -69,7 +67,6 @@ pub struct Play {
     pub count: usize,
     /// The component's offers for the agent.
     pub offers: Offers,
-    /// Whether it is a guard.
     pub is_guard: bool,
     hold_time: Duration,
 }
@@ -114,14 +111,14 @@ impl Play {
         self.set_up("initialize", &params, &result).await.map(drop)
     }
 
-    /// Sets up a session with this name. Returns the agent's request.
+    /// Sets up a session with this name. Returns the setup request as the agent received it.
     pub async fn session(&mut self, name: &str) -> Result<Option<Message>, Stop> {
         let params = r#"{"cwd":"/project","mcpServers":[]}"#;
         let result = format!(r#"{{"sessionId":"{name}"}}"#);
         self.set_up("session/new", params, &result).await
     }
 
-    /// Plays a setup request of the client. Returns the agent's request.
+    /// Plays a setup request of the client. Returns it as the agent received it.
     async fn set_up(
         &mut self,
         method: &str,
@@ -136,7 +133,7 @@ impl Play {
                 .is_some_and(|answer| answer.kind() == Kind::Result)
         };
         if !is_answered(&answer) && was_failed(self) {
-            // As a client would.
+            // A client would retry.
             (asked, answer) = self.try_to_set_up(method, params, result).await?;
         }
         if is_answered(&answer) {
@@ -149,7 +146,8 @@ impl Play {
             ),
             None => ("is not answered", None),
         };
-        let what = format!("`{method}` {what} through it: nothing more can be played");
+        let what =
+            format!("`{method}` {what} with the component in the chain: the check cannot continue");
         let lines = [
             line(' ', "client", method, params),
             line('-', "client gets", "result", result),
@@ -159,7 +157,7 @@ impl Play {
             .into())
     }
 
-    /// The request that the agent got, and the client's answer.
+    /// Returns the request that the agent received, and the answer that the client received.
     async fn try_to_set_up(
         &mut self,
         method: &str,
@@ -170,7 +168,7 @@ impl Play {
         self.rest().await?;
         let mut asked = self.take(Peer::Agent, method).pop();
         if asked.is_none() && self.answers(&ask).is_empty() {
-            // It may wait for a component that is restarted.
+            // The request may wait for the component's restart.
             self.pass(RESTART).await?;
             asked = self.take(Peer::Agent, method).pop();
         }
@@ -185,7 +183,7 @@ impl Play {
         Ok((asked, self.answers(&ask).pop()))
     }
 
-    /// An end sends a request. The params are JSON.
+    /// Sends a request of an end. The params are JSON.
     pub async fn ask(&mut self, from: Peer, method: &str, params: &str) -> Result<Ask, Stop> {
         self.last += 1;
         let id = self.last;
@@ -201,21 +199,21 @@ impl Play {
         })
     }
 
-    /// An end sends a notification.
+    /// Sends a notification of an end. The params are JSON.
     pub async fn tell(&mut self, from: Peer, method: &str, params: &str) -> Result<(), Stop> {
         let method = plain(method);
         let line = format!(r#"{{"jsonrpc":"2.0","method":{method},"params":{params}}}"#);
         self.say(from, line).await
     }
 
-    /// An end cancels its request.
+    /// Cancels a request of an end.
     pub async fn cancel(&mut self, ask: &Ask) -> Result<(), Stop> {
         let params = format!(r#"{{"requestId":{}}}"#, ask.id);
         self.tell(ask.from, acp_chain_acp::CANCEL_REQUEST, &params)
             .await
     }
 
-    /// An end answers a request that it got.
+    /// Answers a request that an end received.
     pub async fn answer(
         &mut self,
         from: Peer,
@@ -245,7 +243,7 @@ impl Play {
         };
         match timeout(REST, wire.say(&line)).await {
             Ok(true) => Ok(()),
-            Ok(false) | Err(_) => Err(Stop::Deaf),
+            Ok(false) | Err(_) => Err(Stop::Blocked),
         }
     }
 
@@ -254,15 +252,15 @@ impl Play {
         let (mut rounds, from) = (0, self.count);
         loop {
             sleep(REST).await;
-            let has_come = self.hear().await?;
+            let has_received = self.receive().await?;
             let is_broken = self.seen.lock().broken().is_some();
             if is_broken {
                 return Err(Stop::Broke);
             }
-            if !has_come && !self.watch.is_busy() {
+            if !has_received && !self.watch.is_busy() {
                 return Ok(());
             }
-            rounds += usize::from(has_come);
+            rounds += usize::from(has_received);
             if rounds > ROUNDS || self.count - from > MOST {
                 return Err(Stop::NoRest);
             }
@@ -275,30 +273,30 @@ impl Play {
         self.rest().await
     }
 
-    /// Lets enough time pass that nothing can be held any longer.
+    /// Lets the component's `hold-time` pass, after which the host has taken back all held messages.
     pub async fn pass_hold_time(&mut self) -> Result<(), Stop> {
         self.pass(self.hold_time + Duration::from_secs(1)).await
     }
 
     /// Processes received messages. Returns whether there were any.
-    async fn hear(&mut self) -> Result<bool, Stop> {
-        let mut has_come = false;
+    async fn receive(&mut self) -> Result<bool, Stop> {
+        let mut has_received = false;
         for to in [Peer::Client, Peer::Agent] {
             loop {
                 let wire = match to {
                     Peer::Client => &mut self.client,
                     Peer::Agent => &mut self.agent,
                 };
-                let Some(message) = wire.hear() else {
-                    wire.let_go();
+                let Some(message) = wire.receive() else {
+                    wire.release();
                     break;
                 };
-                has_come = true;
+                has_received = true;
                 self.count += 1;
                 self.file(to, message).await?;
             }
         }
-        Ok(has_come)
+        Ok(has_received)
     }
 
     async fn file(&mut self, to: Peer, message: Message) -> Result<(), Stop> {
@@ -358,7 +356,7 @@ impl Play {
         self.answers.get(&key).cloned().unwrap_or_default()
     }
 
-    /// The problem with the answers to these requests, if there is one: each must have exactly one.
+    /// An error unless each of these requests has exactly one answer.
     pub fn check_answers(&self, asks: &[Ask]) -> Result<(), Finding> {
         for ask in asks {
             let answers = self.answers(ask);
@@ -388,8 +386,7 @@ impl Play {
         Ok(())
     }
 
-    /// The problem with the order of received marks, if there is one: in each session, and at each end, their numbers
-    /// must rise.
+    /// An error unless the numbers of received marks rise in each session, at each end.
     pub fn check_order(&self) -> Result<(), Finding> {
         let mut latest: HashMap<(Peer, usize), (usize, &Message)> = HashMap::new();
         for (to, mark, message) in &self.marks {
@@ -413,7 +410,7 @@ impl Play {
         Ok(())
     }
 
-    /// The messages that it holds but should not, if there are any.
+    /// An error if the component still holds a message. `why` says why it should not.
     pub fn check_held(&self, why: &str) -> Result<(), Finding> {
         let state = self.seen.lock();
         let held = state.held.values().next();
@@ -427,7 +424,7 @@ impl Play {
     }
 }
 
-/// Why a component that could not decide left a message to the host, if it did.
+/// The reason, if the component could not decide about the message.
 pub fn undecided(fate: &Fate) -> Option<&str> {
     match fate {
         Fate::Undecided(reason) => Some(reason),
@@ -435,7 +432,7 @@ pub fn undecided(fate: &Fate) -> Option<&str> {
     }
 }
 
-/// The smallest possible answer of an end.
+/// The smallest answer of an end that the schema allows.
 fn least(to: Peer, method: &str) -> Result<String, String> {
     let side = match to {
         Peer::Client => Side::Client,

@@ -1,4 +1,4 @@
-//! The outcome of all checks, for people and for programs.
+//! The outcome of all checks, as text and as JSON.
 
 use serde::Serialize;
 
@@ -9,13 +9,13 @@ use super::under_test::UnderTest;
 /// The outcome of one check.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The check.
+    /// The entry of the table.
     pub check: &'static Check,
     /// Whether it was run.
     pub was_run: bool,
     /// The number of messages sent and received.
     pub messages: usize,
-    /// Its findings.
+    /// The findings of the check.
     pub findings: Vec<Finding>,
 }
 
@@ -25,16 +25,16 @@ pub struct Outcome {
 pub enum Verdict {
     /// The component keeps the promise.
     Ok,
-    /// It does, with warnings.
+    /// The component keeps the promise, with warnings.
     Warning,
-    /// It does not.
+    /// The component does not keep the promise.
     Failed,
-    /// Unknown: after earlier findings, there is nothing to check.
+    /// The check was not run: an earlier finding makes it pointless.
     NotRun,
 }
 
 impl Verdict {
-    /// Its name in reports.
+    /// The name of the verdict in reports.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -67,21 +67,24 @@ impl Outcome {
         }
     }
 
-    /// The verdict.
+    /// The verdict on the component.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let mut findings = self.findings.iter();
         match (self.was_run, self.findings.is_empty()) {
             (false, _) => Verdict::NotRun,
             (true, true) => Verdict::Ok,
-            (true, false) => match findings.any(|finding| finding.is_failure) {
-                true => Verdict::Failed,
-                false => Verdict::Warning,
-            },
+            (true, false) => {
+                if findings.any(|finding| finding.is_failure) {
+                    Verdict::Failed
+                } else {
+                    Verdict::Warning
+                }
+            }
         }
     }
 
-    /// The findings, for people: each with its case and remedy.
+    /// The findings as lines of text, each with its case and remedy.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let remedy = |finding: &Finding| finding.remedy.unwrap_or(self.check.remedy);
@@ -109,12 +112,12 @@ pub struct Report {
     pub seed: u64,
     /// The number of messages per method.
     pub cases: usize,
-    /// Each check, in order.
+    /// The outcomes of the checks, in the order of the table.
     pub outcomes: Vec<Outcome>,
 }
 
 impl Report {
-    /// How many checks ended with this verdict.
+    /// The number of checks with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let outcomes = self.outcomes.iter();
@@ -123,41 +126,42 @@ impl Report {
             .count()
     }
 
-    /// The report for programs.
+    /// The report as JSON.
     ///
     /// # Errors
-    /// If it cannot be represented in JSON.
+    /// If serialization fails.
     pub fn to_json(&self) -> Result<String, serde_json::Error> {
         #[derive(Serialize)]
-        struct Whole<'a> {
+        struct ReportJson<'a> {
             component: &'a str,
             seed: u64,
             cases: usize,
             ok: bool,
-            checks: Vec<Row<'a>>,
+            checks: Vec<CheckJson<'a>>,
         }
         #[derive(Serialize)]
-        struct Row<'a> {
+        struct CheckJson<'a> {
             check: &'a str,
             verdict: Verdict,
             messages: usize,
-            findings: Vec<Found<'a>>,
+            findings: Vec<FindingJson<'a>>,
         }
         #[derive(Serialize)]
-        struct Found<'a> {
+        struct FindingJson<'a> {
             verdict: Verdict,
             what: &'a str,
             case: &'a [String],
             next: &'a str,
         }
-        let found = |check: &'static Check, finding: &'_ Finding| -> (Verdict, &'static str) {
-            let verdict = match finding.is_failure {
-                true => Verdict::Failed,
-                false => Verdict::Warning,
+        let next_step = |check: &'static Check, finding: &'_ Finding| -> (Verdict, &'static str) {
+            let verdict = if finding.is_failure {
+                Verdict::Failed
+            } else {
+                Verdict::Warning
             };
             (verdict, finding.remedy.unwrap_or(check.remedy))
         };
-        let rows = self.outcomes.iter().map(|outcome| Row {
+        let rows = self.outcomes.iter().map(|outcome| CheckJson {
             check: outcome.check.name,
             verdict: outcome.verdict(),
             messages: outcome.messages,
@@ -165,8 +169,8 @@ impl Report {
                 .findings
                 .iter()
                 .map(|finding| {
-                    let (verdict, next) = found(outcome.check, finding);
-                    Found {
+                    let (verdict, next) = next_step(outcome.check, finding);
+                    FindingJson {
                         verdict,
                         what: &finding.what,
                         case: &finding.case,
@@ -175,7 +179,7 @@ impl Report {
                 })
                 .collect(),
         });
-        serde_json::to_string_pretty(&Whole {
+        serde_json::to_string_pretty(&ReportJson {
             component: &self.component,
             seed: self.seed,
             cases: self.cases,

@@ -1,4 +1,4 @@
-//! Why a play stops, and what that finds.
+//! Why a play stops, and the resulting finding.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use super::finding::Finding;
 use super::observed::Seen;
 use crate::channel::Failure;
 
-/// How long a check may take by the machine's clock.
+/// The maximum duration of a check, in real time.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Why a play stops.
 #[derive(Debug)]
 pub enum Stop {
-    /// The component broke; the observations say how.
+    /// The component broke; [`Seen`] has the failure.
     Broke,
-    /// It does not start.
+    /// The component does not start.
     DoesNotStart(Failure),
-    /// It never stops sending.
+    /// The component does not become idle.
     NoRest,
     /// The chain accepts no more messages.
-    Deaf,
-    /// It takes too long in real time.
+    Blocked,
+    /// The check takes longer than [`PATIENCE`].
     TooLong,
     /// Another finding.
     Found(Finding),
@@ -39,7 +39,7 @@ pub fn finding(stop: Stop, seen: &Seen) -> Finding {
         return broke(&format!("on {}", name(called)), failure).with_case(shown(called));
     }
     if let Some(failure) = &seen.lock().not_started {
-        return broke("when it is started again", failure);
+        return broke("when it is restarted", failure);
     }
     match stop {
         Stop::Found(finding) => finding,
@@ -50,31 +50,31 @@ pub fn finding(stop: Stop, seen: &Seen) -> Finding {
         Stop::NoRest => Finding {
             is_last: true,
             ..Finding::failure(
-                "it does not come to rest: it always has more to send, whatever it is answered",
+                "it does not become idle: it keeps sending messages, whatever the answers are",
             )
         }
         .with_remedy(
-            "send a bounded number of messages for one that comes, and none for each answer",
+            "send a bounded number of messages per received message, and none for each answer",
         ),
-        Stop::Deaf => {
-            Finding::failure("the chain reads nothing more: what it holds or sends fills it")
-        }
-        // The stop itself has been observed.
+        Stop::Blocked => Finding::failure(
+            "the chain accepts no more messages: those that the component holds or sends fill it",
+        ),
+        // `seen` has the failure: see above.
         Stop::Broke => Finding::failure("it breaks"),
         Stop::TooLong => Finding::failure(format!(
-            "it was not done after {} by the clock; what was played until then held",
+            "the check was not finished after {}; it had found no failure until then",
             humantime::format_duration(PATIENCE)
         ))
-        .with_remedy("look for what takes its time; `--cases` plays fewer messages"),
+        .with_remedy("find out what takes so long; `--cases` plays fewer messages"),
     }
 }
 
-/// A finding: it broke.
+/// The finding about a component that broke.
 pub fn broke(when: &str, failure: &Failure) -> Finding {
     let details = failure.details();
     let details = details.lines().filter(|line| !line.trim().is_empty());
     let details = details.take(12).map(|line| format!("! {}", line.trim()));
     Finding::failure(format!("it breaks {when}: {failure}"))
         .with_case(details.collect::<Vec<_>>())
-        .with_remedy("fix what the lines with `!` name; what it cannot handle it can `forward`, or refuse with an `err`")
+        .with_remedy("fix the error in the lines with `!`; `forward` a message that it cannot handle, or reject it with an `err`")
 }

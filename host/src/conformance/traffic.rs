@@ -1,4 +1,4 @@
-//! The messages of the ends: generated from the protocol's schemas and a seed.
+//! Messages of the ends, generated from the protocol's schemas and a seed.
 
 use acp_chain_messages::{DECISIONS, Kind, Method, Side, methods};
 
@@ -12,7 +12,6 @@ pub struct Traffic(u64);
 /// A message, and its answer.
 #[derive(Clone, Debug)]
 pub struct Exchange {
-    /// Its method.
     pub method: &'static Method,
     params: Vec<u8>,
     outcome: Vec<u8>,
@@ -38,7 +37,7 @@ impl Traffic {
         usize::try_from(self.next() % bound as u64).unwrap_or_default()
     }
 
-    /// Decisions for a message: mostly few.
+    /// The decisions of the generator for one message: mostly few.
     fn decisions(&mut self) -> Vec<u8> {
         let most = [8, 64, DECISIONS][self.below(3)];
         let count = self.below(most + 1);
@@ -82,9 +81,10 @@ impl Exchange {
 
     /// The answer, if it is a request.
     pub fn outcome(&self) -> Option<Result<String, String>> {
-        match self.fails {
-            true => self.method.error(&self.outcome).map(Err),
-            false => self.method.result(&self.outcome).map(Ok),
+        if self.fails {
+            self.method.error(&self.outcome).map(Err)
+        } else {
+            self.method.result(&self.outcome).map(Ok)
         }
     }
 
@@ -106,14 +106,14 @@ impl Exchange {
         })
     }
 
-    /// Whether it declares MCP servers that the host handles.
+    /// Whether the message declares MCP servers of ACP, which the host handles itself.
     pub fn declares_servers(&self) -> bool {
         let declared = declaration::read(&self.params());
         declared.map_or(true, |declared| declared.iter().any(|entry| entry.over_acp))
     }
 }
 
-/// The methods of the protocol that either end may send, and that no part of a chain handles itself.
+/// The methods of the protocol that an end may send, and that the host does not handle itself.
 pub fn all() -> impl Iterator<Item = &'static Method> {
     let ours = |method: &&Method| {
         matches!(method.side, Side::Agent | Side::Client) && !method.name.starts_with("mcp/")
@@ -121,7 +121,7 @@ pub fn all() -> impl Iterator<Item = &'static Method> {
     methods().iter().filter(ours)
 }
 
-/// The requests among them.
+/// The requests among [`all`] methods.
 pub fn requests() -> impl Iterator<Item = &'static Method> {
     all().filter(|method| method.kind == Kind::Request)
 }

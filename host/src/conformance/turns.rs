@@ -1,5 +1,4 @@
-//! Concurrent turns of several sessions: messages of clients and agents in the middle of work, each with a mark that
-//! identifies it.
+//! Concurrent turns of several sessions. Each message of the client and the agent has a mark that identifies it.
 
 use std::fmt::Write;
 
@@ -10,14 +9,14 @@ use super::traffic::Traffic;
 use crate::channel::Peer;
 use crate::rpc::Message;
 
-/// Sessions that take turns.
+/// Sessions with concurrent turns.
 pub struct Turns {
     sessions: Vec<Session>,
-    /// All requests.
+    /// All requests sent so far.
     pub asks: Vec<Ask>,
     /// The number of updates per turn.
     pub updates: usize,
-    /// The length of the text of each, in bytes.
+    /// The length of the text of an update, in bytes.
     pub text: usize,
 }
 
@@ -25,8 +24,8 @@ struct Session {
     name: String,
     number: usize,
     /// The number of messages sent to either end.
-    said: usize,
-    /// Its prompt, as the agent got it.
+    sent: usize,
+    /// The open prompt, as the agent received it.
     prompt: Option<Message>,
 }
 
@@ -40,7 +39,7 @@ impl Turns {
             sessions.push(Session {
                 name,
                 number,
-                said: 0,
+                sent: 0,
                 prompt: None,
             });
         }
@@ -52,12 +51,12 @@ impl Turns {
         })
     }
 
-    /// The approximate number of bytes of text in a turn of all of them.
+    /// The approximate number of bytes of text in one turn of all sessions.
     pub fn bytes(&self) -> usize {
         self.sessions.len() * self.updates * self.text
     }
 
-    /// Lets both ends answer all requests, and everything that is held time out.
+    /// Lets all held messages time out, and both ends answer all requests.
     pub async fn end(&self, play: &mut Play) -> Result<(), Stop> {
         play.pass_hold_time().await?;
         for to in [Peer::Agent, Peer::Client] {
@@ -82,7 +81,7 @@ impl Turns {
             let session = prompt.session().cloned();
             let mut sessions = self.sessions.iter_mut();
             let session = sessions.find(|other| session.as_deref() == Some(&*other.name));
-            // If it had to wait for the component, it arrives with that of the next turn.
+            // A prompt that waited for the component arrives together with the prompt of the next turn.
             let late = session.and_then(|session| session.prompt.replace(prompt));
             if let Some(late) = late {
                 let result = r#"{"stopReason":"end_turn"}"#.to_owned();
@@ -108,7 +107,7 @@ impl Turns {
         play.rest().await
     }
 
-    /// The agents send this many updates in each session, interleaved.
+    /// The agent sends this many updates in each session, interleaved.
     async fn work(
         &mut self,
         play: &mut Play,
@@ -132,7 +131,7 @@ impl Turns {
         play.rest().await
     }
 
-    /// The agent asks the client in a session.
+    /// The agent sends a request in a session.
     async fn ask(&mut self, play: &mut Play, at: usize) -> Result<(), Stop> {
         let session = &self.sessions[at];
         if session.prompt.is_none() {
@@ -159,14 +158,14 @@ impl Turns {
 
 impl Session {
     fn mark(&mut self) -> Mark {
-        self.said += 1;
+        self.sent += 1;
         Mark {
             session: self.number,
-            number: self.said,
+            number: self.sent,
         }
     }
 
-    /// The next update of its agent.
+    /// The agent's next update.
     fn update(&mut self, length: usize) -> String {
         let mark = self.mark();
         let text = text(mark.number, length);

@@ -15,19 +15,19 @@ use crate::transcript::log::Log;
 
 /// A component, its terms, and the amount of traffic.
 pub struct UnderTest {
-    /// Starts it.
+    /// The source of the component.
     pub guest: Guest,
     /// The failure policy; by default, the component's own.
     pub on_failure: Option<FailurePolicy>,
     /// The seed of the messages: the same seed makes the same messages.
     pub seed: u64,
-    /// The number of messages per method; everything else is in proportion.
+    /// The number of messages per method. Other amounts are in proportion.
     pub cases: usize,
     count: Cell<usize>,
     until: Cell<Option<Instant>>,
 }
 
-/// What distinguishes one play from others.
+/// The settings of one play.
 #[derive(Default)]
 pub struct Terms {
     /// Earlier observations, and the failures to cause: see [`Seen`].
@@ -50,18 +50,18 @@ impl UnderTest {
         }
     }
 
-    /// Its id.
+    /// The id of the component.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.guest.name
     }
 
-    /// Messages, the same in every check.
+    /// The messages of this seed, the same in every check.
     pub(super) fn traffic(&self) -> Traffic {
         Traffic::new(self.seed)
     }
 
-    /// Runs a check on it. Returns its findings, and the number of messages sent and received.
+    /// Runs a check. Returns its findings, and the number of messages sent and received.
     pub(super) fn check(&self, run: fn(&Self) -> Vec<Finding>) -> (Vec<Finding>, usize) {
         let before = self.count.get();
         self.until.set(Some(Instant::now() + PATIENCE));
@@ -77,7 +77,7 @@ impl UnderTest {
         })
     }
 
-    /// Starts a component by itself.
+    /// Starts a component without a chain.
     pub(super) fn start(guest: &Guest, saved: Option<&str>) -> Result<Registration, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
@@ -89,8 +89,8 @@ impl UnderTest {
         started.map(|started| started.registration)
     }
 
-    /// Plays something with it. If the play is cut short, the error says why; that the component broke takes
-    /// precedence.
+    /// Plays `acts` with the component. If the play stops early, the error is the finding; a failure of the component
+    /// takes precedence over other reasons.
     pub(super) fn play<T>(
         &self,
         terms: Terms,

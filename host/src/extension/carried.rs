@@ -1,11 +1,11 @@
-//! Built-in extensions: they are appended to the program's own file, each with its compiled code. So they need no
-//! network, home or writable disk.
+//! Built-in extensions, appended to the program's file with their compiled code. They need no network, home or writable
+//! disk.
 //!
 //! ```text
 //! the program | component, code, component, code, … | index, as JSON | its length, 8 bytes | MAGIC
 //! ```
 //!
-//! They are as trustworthy as the program itself: whoever can change one can change the other.
+//! They are as trustworthy as the program: both are the same file.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -18,26 +18,25 @@ use tempfile::NamedTempFile;
 
 use super::Digest;
 
-/// The end of a program with built-in extensions.
+/// The last bytes of a program with built-in extensions.
 const MAGIC: &[u8; 17] = b"acp-chain-carried";
 
-/// The longest index, in bytes.
+/// The maximum length of the index, in bytes.
 const INDEX: u64 = 1 << 20;
 
-/// The extensions of a program.
+/// The built-in extensions of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Carried {
     extensions: Vec<Extension>,
 }
 
-/// One of them.
+/// A built-in extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Its name, according to itself.
+    /// The name in its package.
     pub name: String,
     /// The digest of its component.
     pub digest: Digest,
-    /// The program that carries it.
     program: PathBuf,
     component: Range<u64>,
     code: Range<u64>,
@@ -52,19 +51,19 @@ struct Entry {
     code: Range<u64>,
 }
 
-/// An extension to carry.
+/// An extension to append to a program.
 #[derive(Debug)]
 pub struct Load {
-    /// Its package.
+    /// The package of the component.
     pub package: Package,
-    /// Its component.
+    /// The bytes of the component.
     pub component: Vec<u8>,
-    /// Its compiled code.
+    /// The compiled code of the component.
     pub code: Vec<u8>,
 }
 
 impl Carried {
-    /// The extensions of a program.
+    /// Reads the built-in extensions of the program at a path.
     pub fn by(program: &Path) -> io::Result<Self> {
         let mut file = File::open(program)?;
         let (entries, _) = read(&mut file)?;
@@ -99,13 +98,13 @@ impl Carried {
 }
 
 impl Extension {
-    /// The size of its component in bytes.
+    /// The size of the component in bytes.
     #[must_use]
     pub fn size(&self) -> u64 {
         self.component.end - self.component.start
     }
 
-    /// Its component.
+    /// Opens the component.
     pub fn component(&self) -> io::Result<impl Read + Seek> {
         let mut file = File::open(&self.program)?;
         file.seek(SeekFrom::Start(self.component.start))?;
@@ -116,13 +115,13 @@ impl Extension {
         }))
     }
 
-    /// The program, and the range of the component's compiled code in its file.
+    /// Opens the program. Returns it with the range of the component's compiled code.
     pub fn code(&self) -> io::Result<(File, Range<u64>)> {
         Ok((File::open(&self.program)?, self.code.clone()))
     }
 }
 
-/// A part of a file, as if it were a file.
+/// A range of a file, read like a whole file.
 struct Part {
     file: File,
     range: Range<u64>,
@@ -153,7 +152,7 @@ impl Seek for Part {
     }
 }
 
-/// Writes a copy of a program with these extensions, replacing its own.
+/// Copies a program to `to`, with these built-in extensions in place of the existing ones.
 pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     let mut from = File::open(program)?;
     let (_, end) = read(&mut from)?;
@@ -187,7 +186,7 @@ pub fn write(program: &Path, extensions: &[Load], to: &Path) -> io::Result<()> {
     beside.persist(to).map(drop).map_err(|error| error.error)
 }
 
-/// The index of a program, and the end of its own code. Without extensions, the index is empty.
+/// The index of a program, and the length of the file before the extensions. Without extensions, the index is empty.
 fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
     let size = file.seek(SeekFrom::End(0))?;
     let tail = MAGIC.len() as u64 + 8;
@@ -202,7 +201,8 @@ fn read(file: &mut File) -> io::Result<(Vec<Entry>, u64)> {
     if magic != *MAGIC {
         return Ok((Vec::new(), size));
     }
-    let damaged = || io::Error::other("what the program carries is damaged; install it again");
+    let damaged =
+        || io::Error::other("the built-in extensions are damaged; install acp-chain again");
     let length = u64::from_le_bytes(length);
     let index = at.checked_sub(length).filter(|_| length <= INDEX);
     let index = index.ok_or_else(damaged)?;
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(two.of_digest(&b.digest), Some(b));
         assert!(fs::read(path("two")).unwrap().starts_with(b"the program"));
 
-        // In place, replacing its extensions.
+        // Source and target may be the same file.
         write(&path("two"), &[load("c")], &path("two")).unwrap();
         let one = Carried::by(&path("two")).unwrap();
         let names: Vec<_> = one.iter().map(|extension| &*extension.name).collect();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_damaged_is_said_to_be() {
+    fn a_damaged_index_is_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("program");
         for (index, length) in [("[", 1), ("[]", 1 << 40), ("[]", 3), ("{}", 2)] {

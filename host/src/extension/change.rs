@@ -1,19 +1,19 @@
-//! The changes of an update, and those among them that the user has not agreed to.
+//! The changes between two releases of an extension.
 
 use super::Release;
 use super::signature::Signer;
 
-/// The differences of another release, in words.
+/// The changes from one release to another, each as the rest of a sentence that begins with "it".
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// Changes that the user must agree to first.
+    /// Changes that need the user's consent.
     pub more: Vec<String>,
-    /// Changes that ask for no more than before.
+    /// Changes that need no consent.
     pub same: Vec<String>,
 }
 
 impl Change {
-    /// The changes from one release to another.
+    /// Compares two releases.
     #[must_use]
     pub fn between(old: &Release, new: &Release) -> Self {
         let mut change = Self::default();
@@ -25,14 +25,14 @@ impl Change {
         }
         match (&old.signer, &new.signer) {
             (old, new) if old == new => {}
-            // Nothing is lost, but the signer is unknown so far.
+            // A first signer is a change, too: the user does not know it yet.
             (old, new) => {
                 let name = |signer: &Option<Signer>| match signer {
                     Some(signer) => signer.to_string(),
-                    None => "nobody".to_owned(),
+                    None => "none".to_owned(),
                 };
                 change.more.push(format!(
-                    "is signed by {}, no longer by {}",
+                    "has another signer: {}, was {}",
                     name(new),
                     name(old)
                 ));
@@ -49,7 +49,7 @@ impl Change {
             each.collect::<Vec<_>>()
         };
         change.list("method", &methods(old), &methods(new));
-        // The order depends on the unit: that it differs is enough.
+        // Values have units and are not compared by size: any difference counts as more.
         let limits = |release: &Release| {
             let limits = release.limits.iter();
             let each = limits.map(|(key, value)| format!("{key} = {value}"));
@@ -57,14 +57,14 @@ impl Change {
         };
         change.list("limit", &limits(old), &limits(new));
         if old.on_failure != new.on_failure {
-            let word = |release: &Release| match &release.on_failure {
+            let policy = |release: &Release| match &release.on_failure {
                 Some(policy) => format!("`{policy}`"),
                 None => "none".to_owned(),
             };
             change.more.push(format!(
                 "wants another `on-failure`: {}, was {}",
-                word(new),
-                word(old)
+                policy(new),
+                policy(old)
             ));
         }
         change
@@ -85,9 +85,9 @@ impl Change {
         let added = new.iter().filter(|one| !old.contains(one));
         self.more
             .extend(added.map(|one| format!("also wants the {what} `{one}`")));
-        let gone = old.iter().filter(|one| !new.contains(one));
+        let removed = old.iter().filter(|one| !new.contains(one));
         self.same
-            .extend(gone.map(|one| format!("no longer wants the {what} `{one}`")));
+            .extend(removed.map(|one| format!("no longer wants the {what} `{one}`")));
     }
 }
 
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_more_than_before_widens_nothing() {
+    fn a_change_to_less_needs_no_consent() {
         let less = changed(|new| {
             new.digest = Digest::of(b"new");
             new.version = Some("1.10.0".to_owned());
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_more_is_told() {
+    fn a_change_to_more_needs_consent() {
         type Edit = fn(&mut Release);
         let cases: [(Edit, &str); 12] = [
             (
@@ -168,10 +168,7 @@ mod tests {
                 |new| new.version = Some("newest".to_owned()),
                 "goes back: version newest, was 1.2.0",
             ),
-            (
-                |new| new.signer = None,
-                "is signed by nobody, no longer by RWR",
-            ),
+            (|new| new.signer = None, "has another signer: none, was RWR"),
             (
                 |new| new.source = "ghcr.io/other/it:1".parse().unwrap(),
                 "comes from ghcr.io/other/it:1, no longer from ghcr.io/org/it:1",

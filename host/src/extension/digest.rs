@@ -31,7 +31,7 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// The digest of everything in a reader.
+    /// The digest of a reader's content.
     pub fn read(mut from: impl Read) -> io::Result<Self> {
         let mut hasher = Hasher::default();
         let mut buffer = vec![0; 1 << 16];
@@ -53,12 +53,12 @@ impl Digest {
 }
 
 impl Hasher {
-    /// Adds more of the file.
+    /// Adds the next bytes of the file.
     pub fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
-    /// The digest of everything added.
+    /// The digest of all added bytes.
     #[must_use]
     pub fn finish(self) -> Digest {
         Digest(self.0.finalize().into())
@@ -69,7 +69,7 @@ impl FromStr for Digest {
     type Err = NoDigest;
 
     fn from_str(text: &str) -> Result<Self, NoDigest> {
-        // Lower case only, so that each digest has one text.
+        // Only lower case is accepted, so that each digest has one spelling.
         let digits = text.strip_prefix(PREFIX).unwrap_or_default().as_bytes();
         let bytes = HEXLOWER.decode(digits).unwrap_or_default();
         let bytes = bytes.try_into().map_err(|_| NoDigest(text.to_owned()))?;
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn a_malformed_digest_is_rejected() {
         for text in [
             "",
             "sha256:",

@@ -1,6 +1,6 @@
-//! Files on disk: bounded reads, and atomic changes. A file is written to a temporary one, synced, and renamed. A
-//! process killed in between leaves a file that [`sweep`] removes from folders of ours. In a user's folder it stays:
-//! what has such a name there need not be ours.
+//! Files on disk: bounded reads, and atomic changes. A file is written under a temporary name, synced, and renamed. If
+//! the process is killed in between, the temporary file stays. [`sweep`] removes it from acp-chain's own folders, but
+//! not from a user's folder, where a file with such a name may be another program's.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -13,7 +13,7 @@ use crate::limits::Quantity;
 /// The prefix of temporary files.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Reads a file that is no larger than this.
+/// Reads a file of at most this many bytes.
 pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     // Checked first: opening a pipe would wait for a writer.
     if !fs::metadata(path)?.is_file() {
@@ -22,22 +22,22 @@ pub fn read(path: &Path, most: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let file = File::open(path)?;
     file.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    match bytes.len() > most {
-        true => {
-            let most = Quantity::Size.show(most as u64);
-            let what = format!("it is larger than {most}");
-            Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
-        }
-        false => Ok(bytes),
+    if bytes.len() > most {
+        let most = Quantity::Size.show(most as u64);
+        let what = format!("it is larger than {most}");
+        Err(io::Error::new(io::ErrorKind::FileTooLarge, what))
+    } else {
+        Ok(bytes)
     }
 }
 
-/// Writes a file, replacing any other one. A new one is for its owner alone.
+/// Writes or replaces a file. A new file is readable only by its owner; a replaced one keeps its permissions.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, |folder, beside| beside.tempfile_in(folder))
 }
 
-/// The same, but a new file has the usual permissions. What replaces a private one is private from the start.
+/// Writes or replaces a file. A new file has the default permissions; a replaced one keeps its own. The replacement of
+/// a private file is private at any time.
 pub fn write_shared(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if path.exists() {
         return write(path, bytes);
@@ -59,7 +59,7 @@ fn replace(
     let mut write = || {
         step()?;
         file.write_all(bytes)?;
-        // A shared file stays shared.
+        // The temporary file is private; the replaced one may not be.
         if let Ok(about) = fs::metadata(path) {
             file.set_permissions(about.permissions())?;
         }
@@ -85,7 +85,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Removes leftovers of killed writers. Nobody may be writing into the folder.
+/// Removes the temporary files of killed processes. No other process may be writing into the folder.
 pub fn sweep(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)?.flatten() {
         let name = entry.file_name();
@@ -110,18 +110,18 @@ fn step() -> io::Result<()> {
 #[cfg(test)]
 use self::fault::step;
 
-/// A disk that breaks, for the tests of this thread.
+/// Disk failures, for the tests of this thread.
 #[cfg(test)]
 pub mod fault {
     use std::cell::Cell;
     use std::io;
 
-    /// How it breaks.
+    /// The kind of failure.
     #[derive(Clone, Copy, Debug)]
     pub enum Fault {
-        /// A step fails, but not later ones: the disk was full.
+        /// One step fails, as with a full disk. Later ones succeed.
         Full,
-        /// From a step on nothing is done, not even cleanup: the process was killed.
+        /// From one step on, all fail, as if the process were killed. There is no cleanup.
         Killed,
     }
 
@@ -145,8 +145,8 @@ pub mod fault {
         }
     }
 
-    /// Does some work on a disk that breaks at the first step, then again on one that breaks at the second, and so on
-    /// until it succeeds. `look` inspects the result each time.
+    /// Runs `work` with a failure at the first step, then again with one at the second, and so on until it succeeds.
+    /// `look` inspects each result.
     pub fn at_each_step<W>(prepare: impl Fn() -> W, work: impl Fn(&W), look: impl Fn(&W, &str)) {
         for fault in [Fault::Full, Fault::Killed] {
             let mut broken = 0;

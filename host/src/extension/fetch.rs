@@ -1,6 +1,6 @@
 //! Fetches an extension from its source.
 //!
-//! The sender may be hostile: size and time are limited, and the digest is checked before the content is parsed.
+//! Servers are not trusted: size and time are limited, and the digest is checked before the content is parsed.
 
 mod credentials;
 mod file;
@@ -24,20 +24,20 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// A fetched extension.
 #[derive(Clone, Debug)]
 pub struct Fetched {
-    /// The component.
+    /// The bytes of the component.
     pub component: Vec<u8>,
-    /// Its digest.
+    /// The digest of the component.
     pub digest: Digest,
-    /// The digest of its manifest in a registry.
+    /// The digest of the OCI manifest; `None` outside registries.
     pub manifest: Option<Digest>,
-    /// Its minisign signatures, unverified.
+    /// The minisign signatures of the component, unverified.
     pub signatures: Vec<String>,
-    /// Why there may be others.
+    /// Why some signatures could not be read; `None` if all were.
     pub unread: Option<String>,
 }
 
 impl Fetched {
-    /// The end of an error about a missing signature: why it may be missing, if that is known.
+    /// The end of an error about a missing signature: why signatures could not be read; empty if all were.
     #[must_use]
     pub fn unread_signatures(&self) -> String {
         self.unread.as_ref().map_or_else(String::new, |why| {
@@ -57,7 +57,7 @@ pub enum FetchError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// It is too large.
+    /// The content is too large.
     #[error("{}: it is larger than {}", quote(what, MAX_QUOTE), Quantity::Size.show(*most))]
     TooLarge {
         /// The source.
@@ -79,7 +79,7 @@ pub enum FetchError {
         /// The actual digest.
         actual: Digest,
     },
-    /// The download cannot be stored.
+    /// The downloaded content cannot be written.
     #[error("{}: the download cannot be stored: {error}", quote(what, MAX_QUOTE))]
     Disk {
         /// The source.
@@ -89,7 +89,7 @@ pub enum FetchError {
     },
     /// The connection would be unencrypted.
     #[error(
-        "{}: it is not an `https:` address; only this machine may do without encryption",
+        "{}: it is not an `https:` address; only local addresses may be unencrypted",
         quote(.0, MAX_QUOTE)
     )]
     Open(String),
@@ -105,7 +105,7 @@ pub enum FetchError {
         /// The cause.
         why: String,
     },
-    /// A server refuses.
+    /// A server answers with an error.
     #[error(
         "{}: the server answers {status}{}{}",
         quote(what, MAX_QUOTE),
@@ -115,11 +115,11 @@ pub enum FetchError {
     Refused {
         /// The source.
         what: String,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
-        /// How long it asks to wait.
+        /// The delay that the server requests.
         wait: Option<Duration>,
-        /// The text of its answer.
+        /// The text of the answer.
         said: String,
     },
     /// A registry does not follow the specification.
@@ -127,10 +127,10 @@ pub enum FetchError {
     Malformed {
         /// The source.
         what: String,
-        /// The error in the answer.
+        /// The violation.
         wrong: &'static str,
     },
-    /// An artifact is not laid out as extensions are.
+    /// An artifact does not have the layout of an extension.
     #[error(
         "{}: the artifact is not a WebAssembly component: it has {}; expected one layer of the type \
          `application/wasm`, as `acp-chain publish` and `wkg oci push` make it",
@@ -140,24 +140,21 @@ pub enum FetchError {
     Layout {
         /// The reference.
         what: String,
-        /// The content of its manifest.
+        /// The content of the manifest, as text.
         found: String,
     },
-    /// A server refuses, and the user's password cannot be used.
-    #[error(
-        "{refused}. If there is a password for it, it was not used: {}",
-        quote(why, MAX_QUOTE)
-    )]
+    /// A server answers with an error, and the user's password cannot be used.
+    #[error("{refused}. No password was used: {}", quote(why, MAX_QUOTE))]
     Credentials {
-        /// The refusal.
+        /// The error of the server.
         refused: Box<FetchError>,
-        /// Why there is no usable password.
+        /// Why the password cannot be used.
         why: String,
     },
-    /// It is built in.
+    /// The extension is built in.
     #[error("`{}` comes with acp-chain: there is nothing to fetch", quote(.0, MAX_QUOTE))]
     BuiltIn(String),
-    /// The user is offline.
+    /// The user forbids downloads.
     #[error("{} is not on this machine, and `--offline` forbids downloads", quote(.0, MAX_QUOTE))]
     Offline(String),
 }
@@ -165,14 +162,16 @@ pub enum FetchError {
 fn next_step(status: u16, wait: Option<Duration>) -> String {
     match (status, wait) {
         (_, Some(wait)) => format!("; try again in {} s", wait.as_secs()),
-        (401 | 403, _) => "; `docker login` for that registry lets you in, if you may".to_owned(),
+        (401 | 403, _) => {
+            "; if you have an account, run `docker login` for that registry".to_owned()
+        }
         (404, _) => "; check the name and the version".to_owned(),
         _ => String::new(),
     }
 }
 
 impl FetchError {
-    /// The status of a refusal.
+    /// The HTTP status, if a server answered with an error.
     fn status(&self) -> Option<u16> {
         match self {
             Self::Refused { status, .. } => Some(*status),
@@ -181,7 +180,7 @@ impl FetchError {
         }
     }
 
-    /// Whether the same request would fail again: the server is there and not busy, and refuses or sends nonsense.
+    /// Whether a retry would fail: the server is not busy, and its answer is an error or malformed.
     fn is_final(&self) -> bool {
         let is_passing = |status| matches!(status, 408 | 429 | 502..=504);
         let is_refused = self.status().is_some_and(|status| !is_passing(status));
@@ -189,18 +188,18 @@ impl FetchError {
     }
 }
 
-/// Reports the number of bytes received, and the total, if known.
+/// A callback for progress: the number of bytes received, and the total, if known.
 pub type Seen<'s> = &'s (dyn Fn(u64, Option<u64>) + Sync);
 
 /// Fetches extensions.
 #[derive(Clone, Debug)]
 pub struct Fetcher {
-    /// `None` if nothing may be downloaded.
+    /// The HTTP client; `None` if downloads are forbidden.
     pub web: Option<Web>,
 }
 
 impl Fetcher {
-    /// Fetches the present content of a source.
+    /// Fetches the current content of a source.
     pub async fn fetch(&self, source: &Source, seen: Seen<'_>) -> Result<Fetched, FetchError> {
         let web = || {
             let web = self.web.as_ref();
@@ -220,31 +219,29 @@ impl Fetcher {
 }
 
 impl Fetcher {
-    /// Fetches a text that must be signed, and its signature: from a web server, or from a file, relative to `folder`.
+    /// Fetches a text and its signature, unverified, from an `https:` URL or a file. A file's path is relative to
+    /// `folder`.
     pub async fn signed(
         &self,
         source: &str,
         folder: &Path,
     ) -> Result<(String, String), FetchError> {
         let beside = format!("{source}.minisig");
-        let (list, signature) = match source.starts_with("https://") {
-            true => {
-                let web = self.web.as_ref();
-                let web = web.ok_or_else(|| FetchError::Offline(source.to_owned()))?;
-                let list = web.whole(source, REVOCATIONS).await?;
-                (list, web.whole(&beside, SIGNATURE).await?)
-            }
-            false => {
-                let list = file::read(&folder.join(source), REVOCATIONS)?;
-                (list, file::read(&folder.join(beside), SIGNATURE)?)
-            }
+        let (list, signature) = if source.starts_with("https://") {
+            let web = self.web.as_ref();
+            let web = web.ok_or_else(|| FetchError::Offline(source.to_owned()))?;
+            let list = web.whole(source, REVOCATIONS).await?;
+            (list, web.whole(&beside, SIGNATURE).await?)
+        } else {
+            let list = file::read(&folder.join(source), REVOCATIONS)?;
+            (list, file::read(&folder.join(beside), SIGNATURE)?)
         };
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok((text(list), text(signature)))
     }
 }
 
-/// A file of a web server, and its signature beside it.
+/// Fetches a file from a web server, and the signature beside it, if there is one.
 async fn https(
     web: &Web,
     url: &str,

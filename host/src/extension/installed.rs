@@ -1,4 +1,4 @@
-//! Resolves extension names of a manifest: first its lock and the store, then built-in extensions.
+//! Resolves extension names of a manifest: by its lock and the store, or else by the built-in extensions.
 
 use std::fmt;
 use std::fs::File;
@@ -15,29 +15,29 @@ use crate::untrusted::{MAX_QUOTE, quote};
 /// The installed extensions.
 #[derive(Clone, Debug, Default)]
 pub struct Installed {
-    /// Fetched extensions; `None` without a place to store them.
+    /// The fetched extensions; `None` if there is no folder for them.
     pub store: Option<Store>,
-    /// Built-in extensions.
+    /// The built-in extensions.
     pub carried: Carried,
-    /// Extensions that must not run, wherever they are.
+    /// The extensions that must not run, fetched or built in.
     pub revoked: Revoked,
 }
 
 /// The location of a component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// In a file.
+    /// A file.
     File(PathBuf),
-    /// In the store.
+    /// A component in the store.
     Stored(Stored),
-    /// A file that has been read.
+    /// A file that was read already, with its content.
     Read(PathBuf, Bytes),
-    /// In the program.
+    /// A built-in extension.
     Carried(Extension),
 }
 
 impl Location {
-    /// Its file, if it has its own.
+    /// The path of the file; `None` for a built-in extension.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match self {
@@ -74,15 +74,15 @@ impl fmt::Display for Location {
 /// A resolved extension.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The location of its component.
+    /// The location of the component.
     pub location: Location,
-    /// Its package.
+    /// The package of the component.
     pub package: Package,
-    /// Its release in the lock. A built-in extension need not be locked: naming it is consent to what it asks for.
+    /// The release in the lock. A built-in extension need not be locked: naming it is consent to its powers.
     pub locked: Option<Release>,
 }
 
-/// Why a name resolves to nothing that can run.
+/// Why a name cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum NotInstalled {
     /// The name is unknown.
@@ -93,18 +93,18 @@ pub enum NotInstalled {
     Unknown {
         /// The name.
         name: String,
-        /// The known names, in words.
+        /// The end of the message: the known names.
         available: String,
     },
-    /// A trusted list says that it must not run.
+    /// The extension is revoked.
     #[error("`{name}`: {revocation}")]
     Revoked {
         /// The name.
         name: String,
-        /// Who revoked it, and why.
+        /// The entry of the list.
         revocation: Box<Revocation>,
     },
-    /// Its component is not in its place.
+    /// The component is missing in the store, or damaged.
     #[error("`{name}`: {error}")]
     Store {
         /// The name.
@@ -112,10 +112,10 @@ pub enum NotInstalled {
         /// The error.
         error: StoreError,
     },
-    /// Its lock contradicts its component.
+    /// The lock has the wrong size of the component.
     #[error(transparent)]
     Lock(LockError),
-    /// Its component has no usable package.
+    /// The component has no valid package.
     #[error("`{name}` in {location}: {}", quote(&error.to_string(), MAX_QUOTE))]
     Package {
         /// The name.
@@ -128,7 +128,7 @@ pub enum NotInstalled {
 }
 
 impl Installed {
-    /// The extension of this name, for a manifest with this lock.
+    /// Resolves a name, for a manifest with this lock.
     pub fn find(&self, name: &str, lock: &Lock) -> Result<Found, NotInstalled> {
         let locked = lock.get(name).map(|locked| locked.agreed.clone());
         let (digest, location) = match &locked {
@@ -183,9 +183,10 @@ impl Installed {
         let known: Vec<_> = locked.chain(carried).collect();
         NotInstalled::Unknown {
             name: quote(name, MAX_QUOTE),
-            available: match known.is_empty() {
-                true => ", nor does any extension come with this program".to_owned(),
-                false => format!("; there are `{}`", known.join("`, `")),
+            available: if known.is_empty() {
+                ", nor does any extension come with this program".to_owned()
+            } else {
+                format!("; there are `{}`", known.join("`, `"))
             },
         }
     }

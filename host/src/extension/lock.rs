@@ -1,7 +1,7 @@
-//! The lock: the exact extensions of a manifest, and what the user agreed to.
+//! The lock of a manifest: its exact extensions, and the powers and limits that the user agreed to.
 //!
-//! It is beside the manifest, under its name with the extension `.lock`. Only commands write it, and everything in it
-//! was shown to the user first.
+//! It is a file beside the manifest, with the same name and the extension `.lock`. Only commands write it, after they
+//! showed its content to the user.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +19,8 @@ use crate::untrusted::Untrusted;
 const VERSION: i64 = 1;
 
 const HEADER: &str = "\
-# What the extensions of the manifest beside this file are, and what was agreed to for each.
-# `acp-chain add`, `update` and `remove` write it; it belongs under version control with the manifest.
+# The extensions of the manifest beside this file, and the powers and limits that were agreed to for each.
+# `acp-chain add`, `update` and `remove` write this file; keep it under version control with the manifest.
 ";
 
 /// The locked extensions of one manifest.
@@ -30,11 +30,11 @@ pub struct Lock {
     extensions: BTreeMap<String, Locked>,
 }
 
-/// One extension.
+/// An extension in a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Locked {
-    /// Its name in manifests.
+    /// The name in manifests.
     pub name: String,
     /// The release that the user agreed to, and that runs.
     pub agreed: Release,
@@ -43,38 +43,38 @@ pub struct Locked {
     pub pending: Option<Release>,
 }
 
-/// One version of an extension, and its permissions.
+/// A version of an extension, with its permissions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Release {
-    /// Its source.
+    /// Where it was fetched from.
     pub source: Source,
-    /// Its version, according to its author.
+    /// The version in its package.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The digest of its manifest in the registry.
+    /// The digest of the OCI manifest, if the source is a registry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Digest>,
     /// The digest of the component.
     pub digest: Digest,
     /// The component's size in bytes.
     pub size: u64,
-    /// The version of its interface.
+    /// The version of the WIT package that it implements.
     pub wit: String,
     /// The interfaces that it imports.
     pub imports: Vec<String>,
     /// The powers that it asks for, by their keys.
     pub powers: Vec<String>,
-    /// Its signer: a minisign public key.
+    /// The signer: a minisign public key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
-    /// What it asks to happen when it breaks.
+    /// The failure policy that it asks for.
     #[serde(rename = "on-failure", skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
-    /// Its permissions for methods that no power covers, by method.
+    /// The actions that it may do with methods that no power covers, by method.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub methods: BTreeMap<String, Vec<String>>,
-    /// The limits that it needs above the defaults, as in manifests.
+    /// The limits that it needs above the defaults, in the syntax of manifests.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub limits: BTreeMap<String, String>,
 }
@@ -90,21 +90,21 @@ pub enum LockError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// Its version is unknown.
+    /// The version of the format is unknown.
     #[error(
-        "{}: the lock has version {version}, and this acp-chain knows version {VERSION}: use the newer \
+        "{}: the lock has version {version}, but this acp-chain supports only {VERSION}: use the newer \
          acp-chain that wrote it",
         Untrusted::new(path.display())
     )]
     Newer {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// The version of the format.
         version: i64,
     },
-    /// It has an error.
+    /// The file has an error.
     #[error(
-        "{}{}: {}; restore the file, or remove it, and then `acp-chain add` what its manifest uses",
+        "{}{}: {}; restore the file, or remove it and run `acp-chain add` for each extension of the manifest",
         Untrusted::new(path.display()),
         line.map(|line| format!(":{line}")).unwrap_or_default(),
         Untrusted::new(what)
@@ -112,7 +112,7 @@ pub enum LockError {
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The line, counted from 1, if the error has one.
+        /// The line, counted from 1; `None` if the error is about the whole file.
         line: Option<usize>,
         /// The error.
         what: String,
@@ -134,7 +134,7 @@ impl Lock {
         manifest.with_extension("lock")
     }
 
-    /// Reads a lock file. If it is missing, nothing is locked.
+    /// Reads a lock file. A missing file is an empty lock.
     pub fn read(path: &Path) -> Result<Self, LockError> {
         let unreadable = |error| LockError::Unreadable {
             path: path.to_owned(),
@@ -196,7 +196,7 @@ impl Lock {
             let name = locked.name.clone();
             check(&locked).map_err(|what| wrong(None, what))?;
             if extensions.insert(name.clone(), locked).is_some() {
-                return Err(wrong(None, format!("`{name}` is there twice")));
+                return Err(wrong(None, format!("`{name}` is locked twice")));
             }
         }
         Ok(Self {
@@ -217,7 +217,7 @@ impl Lock {
         self.extensions.is_empty()
     }
 
-    /// The extension with this name in manifests.
+    /// The extension with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Locked> {
         self.extensions.get(name)
@@ -233,12 +233,12 @@ impl Lock {
         self.extensions.insert(locked.name.clone(), locked);
     }
 
-    /// Forgets an extension.
+    /// Removes an extension. Returns its entry.
     pub fn remove(&mut self, name: &str) -> Option<Locked> {
         self.extensions.remove(name)
     }
 
-    /// The error about an extension whose component has another size than it says.
+    /// An error about an extension whose `size` is not that of its component.
     #[must_use]
     pub fn wrong_size(&self, name: &str, actual: u64) -> LockError {
         LockError::Wrong {
@@ -250,7 +250,7 @@ impl Lock {
         }
     }
 
-    /// The digests of its components.
+    /// The digests of all components, including those of updates not agreed to.
     pub fn digests(&self) -> impl Iterator<Item = Digest> {
         let locked = self.extensions.values();
         locked.flat_map(|locked| {
@@ -260,16 +260,17 @@ impl Lock {
     }
 }
 
-/// Rejects anything that no command writes.
+/// Rejects entries that no command writes.
 fn check(locked: &Locked) -> Result<(), String> {
     let name = &locked.name;
     if !is_name(name) {
         return Err(format!("{name:?} is not the name of an extension"));
     }
     let mut releases = std::iter::once(&locked.agreed).chain(&locked.pending);
-    match releases.any(|release| release.size > COMPONENT as u64) {
-        true => Err(format!("`{name}` is larger than any component may be")),
-        false => Ok(()),
+    if releases.any(|release| release.size > COMPONENT as u64) {
+        Err(format!("`{name}` is larger than any component may be"))
+    } else {
+        Ok(())
     }
 }
 
@@ -336,7 +337,7 @@ powers = []
     }
 
     #[test]
-    fn where_there_is_no_lock_nothing_is_locked() {
+    fn a_missing_file_is_an_empty_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = Lock::beside(&folder.path().join("acp-chain.toml"));
         assert!(path.ends_with("acp-chain.lock"));
@@ -351,7 +352,7 @@ powers = []
     // There is no such function on macOS.
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_pipe_is_no_lock_and_is_not_waited_for() {
+    fn a_pipe_is_an_error_and_does_not_block() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("acp-chain.lock");
         let mode = rustix::fs::Mode::RUSR;
@@ -364,7 +365,7 @@ powers = []
     }
 
     #[test]
-    fn a_wrong_lock_is_told_with_its_line_and_the_next_step() {
+    fn an_error_names_the_line_and_the_next_step() {
         let wrong = |from: &str, to: &str| parse(&REDACT.replace(from, to)).unwrap_err();
         for (error, expected) in [
             (parse("").unwrap_err(), "the lock has no `version = 1`"),
@@ -374,7 +375,7 @@ powers = []
             ),
             (
                 wrong("version = 1\n", "version = 2\n"),
-                "knows version 1: use the newer acp-chain",
+                "supports only 1: use the newer acp-chain",
             ),
             (
                 wrong("size = 3", "size = 3\nweight = 4"),
@@ -400,7 +401,7 @@ powers = []
             (wrong("size = 3", "size ="), ":11: "),
             (
                 parse(&format!("{REDACT}\n{}", &REDACT[12..])).unwrap_err(),
-                "`redact` is there twice",
+                "`redact` is locked twice",
             ),
             (
                 parse(&" ".repeat(LOCK + 1)).unwrap_err(),

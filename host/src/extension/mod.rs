@@ -1,12 +1,12 @@
-//! Installed extensions: their sources, and their storage.
+//! Extensions: their sources, installation and storage.
 //!
 //! An extension is one component. Invariants:
 //! - A component is identified by its digest. Nothing is parsed, compiled or stored before the digest of the received
 //!   bytes matches the requested one.
-//! - [`Store`] has components, [`Lock`] says which of them the proxies of a manifest are. First the store has a
-//!   component, then a lock names it, then the manifest uses it: an interruption leaves the earlier state, or something
-//!   extra that nobody uses.
-//! - What runs is what is locked. Only explicit commands of the user download anything.
+//! - [`Store`] has the components, and the [`Lock`] of a manifest names those of its proxies. A component is added to
+//!   the store first, then to the lock, then to the manifest: an interruption leaves the earlier state, or an unused
+//!   component.
+//! - Only locked components run. Only explicit commands of the user download.
 
 pub mod carried;
 pub mod change;

@@ -9,8 +9,8 @@
 //! }
 //! ```
 //!
-//! The newest known list is stored with its signature, so it applies offline too. A list with a smaller number is a
-//! replayed old one, and is refused.
+//! The newest known list is stored with its signature, so it applies offline too. A list with a smaller number is an
+//! old one, possibly replayed, and is rejected.
 
 use std::fmt;
 use std::fs;
@@ -28,7 +28,7 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// The stored list: its text, followed by its signature, in one file, so that they change together.
 const KEPT: &str = "revocations";
 
-/// The separator of the two.
+/// The separator between the list and its signature.
 const BETWEEN: &str = "\n--- signature ---\n";
 
 /// The revoked extensions.
@@ -44,17 +44,17 @@ struct List {
     revoked: Vec<Revocation>,
 }
 
-/// Why one extension must not run.
+/// An entry of the list: an extension that must not run.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revocation {
     /// The digest of the component.
     pub digest: Digest,
-    /// Who revoked it.
+    /// Who revoked the extension, as text.
     pub by: String,
-    /// Why.
+    /// The reason, as text.
     pub why: String,
-    /// Since when.
+    /// The date of the revocation, as text.
     pub when: String,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Display for Revocation {
         let [by, when, why] = [&self.by, &self.when, &self.why].map(|said| quote(said, MAX_QUOTE));
         write!(
             f,
-            "it was revoked by {by} ({when}): {why}; `acp-chain remove` takes it out, `acp-chain update` gets \
+            "it was revoked by {by} ({when}): {why}; `acp-chain remove` removes it, `acp-chain update` gets \
              another version"
         )
     }
@@ -74,27 +74,27 @@ impl std::error::Error for Revocation {}
 /// A list that cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum RevokedError {
-    /// Its signer is not the expected one.
+    /// The signature is missing, invalid, or of another signer.
     #[error("the list of revocations: {0}")]
     Signature(#[from] SignatureError),
-    /// It is malformed.
+    /// The list is malformed.
     #[error("the list of revocations is malformed: {}", quote(.0, MAX_QUOTE))]
     Malformed(String),
-    /// A newer one is known.
+    /// The list is older than the stored one.
     #[error(
         "the list of revocations has number {new}, but number {kept} was seen before: this is an \
-         old list. Nothing was changed; ask whoever serves it"
+         old list. Nothing was changed; ask the operator of its server"
     )]
     Older {
         /// The number of the stored list.
         kept: u64,
-        /// The number of this one.
+        /// The number of the new list.
         new: u64,
     },
     /// The stored list cannot be used.
     #[error(
-        "{}: the stored list of revocations cannot be used: {why}. `acp-chain install` fetches it again, \
-         once that file is removed",
+        "{}: the stored list of revocations cannot be used: {why}. Remove that file, then \
+         `acp-chain install` fetches it again",
         Untrusted::new(path.display())
     )]
     Kept {
@@ -103,13 +103,13 @@ pub enum RevokedError {
         /// The error.
         why: String,
     },
-    /// It cannot be stored.
+    /// The list cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Revoked {
-    /// The stored list in a store's folder, if it has this key; without one, nothing is revoked.
+    /// Reads the list in a store's folder, which this key must have signed. A missing list is empty.
     pub fn read(folder: &Path, key: &Signer) -> Result<Self, RevokedError> {
         let path = folder.join(KEPT);
         let kept = |why: String| RevokedError::Kept {
@@ -126,7 +126,7 @@ impl Revoked {
             Err(error) => return Err(kept(error.to_string())),
         }
         let parts = text.rsplit_once(BETWEEN);
-        let (list, signature) = parts.ok_or_else(|| kept("it is not whole".to_owned()))?;
+        let (list, signature) = parts.ok_or_else(|| kept("its signature is missing".to_owned()))?;
         Self::parse(list, signature, key).map_err(|error| kept(error.to_string()))
     }
 
@@ -139,7 +139,7 @@ impl Revoked {
         }
     }
 
-    /// Stores a new list in place of this one. Returns it.
+    /// Verifies a new list, and stores it in place of this one. Returns the new list.
     pub fn replace(
         &self,
         text: &str,
@@ -153,7 +153,7 @@ impl Revoked {
             return Err(RevokedError::Older { kept, new: number });
         }
         if new != *self {
-            // No more than was verified.
+            // Only the lines that were verified: later ones are not part of the signature.
             let signature: Vec<_> = signature.lines().take(4).collect();
             let text = format!("{text}{BETWEEN}{}\n", signature.join("\n"));
             changing.keep(KEPT, text.as_bytes())?;

@@ -1,8 +1,8 @@
-//! Minisign signatures of extensions: of the component itself, wherever it is stored.
+//! Minisign signatures of extensions. The signed content is the component, wherever it is stored.
 //!
 //! A signature names its key in its trusted comment, as `key:` and the public key. That does not prove who signed, only
-//! that it was the same signer as before: so the first key of an extension is kept in the lock, and another one needs
-//! new trust. Users who know the author's key can demand it from the beginning.
+//! that the signer is the same as before. So the lock has the first key of an extension, and another key needs new
+//! consent. A user who knows the author's key can require it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -30,24 +30,24 @@ pub struct NoKey(String);
 /// An invalid signature.
 #[derive(Debug, thiserror::Error)]
 pub enum SignatureError {
-    /// It belongs to something else, or to another key.
+    /// The signature is of another file, or by another key.
     #[error(
         "the signature does not match this file: one of the two was changed; nothing was installed. Get \
          both from the author again"
     )]
     Wrong,
-    /// It has an unknown format.
+    /// The signature is malformed.
     #[error("the signature cannot be read: {0}; it must be made by `minisign -S`")]
     Malformed(String),
-    /// It does not name its key.
+    /// The signature does not name its key.
     #[error(
-        "the signature does not name its key; give its author's key with `--signer KEY`, if you know it"
+        "the signature does not name its key; if you know the author's key, give it with `--signer KEY`"
     )]
     NoSigner,
-    /// It is missing, but required.
+    /// A required signature is missing.
     #[error("it is not signed, and must be signed by {0}")]
     Missing(Signer),
-    /// It is from another signer.
+    /// The signature is by another signer.
     #[error("it is signed by {actual}, but must be signed by {wanted}")]
     Other {
         /// The required signer.
@@ -58,7 +58,7 @@ pub enum SignatureError {
 }
 
 impl Signer {
-    /// The comment with which a signature names this key.
+    /// The trusted comment by which a signature names this key.
     #[must_use]
     pub fn comment(&self) -> String {
         format!("{NAMED}{}", self.0)
@@ -71,8 +71,8 @@ impl Signer {
     }
 }
 
-/// Whose signature a component has; none if it has no signature. `wanted` is a key that is known
-/// already, and must match.
+/// Verifies the signatures of a component, and returns the signer; `None` if there is no signature. The signer must be
+/// `wanted`, if given.
 pub fn signer(
     component: &[u8],
     signatures: &[String],
@@ -104,8 +104,8 @@ pub fn signer(
     }
 }
 
-/// The same for another version of a component that `before` has signed: if `before` has signed this one too, it
-/// remains the signer.
+/// Verifies the signatures of a new version of a component, and returns the signer: `before`, the signer of the old
+/// version, if its signature is among them.
 pub fn signer_after(
     before: Option<&Signer>,
     component: &[u8],
@@ -128,7 +128,7 @@ fn named(signature: &Signature) -> Option<Signer> {
 impl FromStr for Signer {
     type Err = NoKey;
 
-    /// Also accepts the whole file.
+    /// Parses a public key, or the whole `minisign.pub`.
     fn from_str(text: &str) -> Result<Self, NoKey> {
         let key = text
             .lines()

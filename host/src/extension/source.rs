@@ -1,4 +1,4 @@
-//! Sources of extensions, as written by users and in locks.
+//! Sources of extensions, as written on command lines and in locks.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -31,18 +31,18 @@ pub enum Source {
 pub struct Reference {
     /// The host, and its port if it is not the default.
     pub registry: String,
-    /// Its path there.
+    /// The path of the repository.
     pub repository: String,
-    /// The name of a version, which may move to another one.
+    /// The tag, which may move to another version.
     pub tag: Option<String>,
-    /// The digest of its manifest, which never moves.
+    /// The digest of the OCI manifest.
     pub digest: Option<Digest>,
 }
 
 /// A text that is not a source.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// It has none of the forms.
+    /// The text has none of the forms.
     #[error(
         "`{}` is not a source: expected the name of a built-in extension, the path of a file \
          (`./NAME`, or ending in `.wasm`), `https://…#sha256=…`, or a reference as \
@@ -50,10 +50,10 @@ pub enum SourceError {
         quote(.0, MAX_QUOTE)
     )]
     NoSource(String),
-    /// A malformed URL.
+    /// The URL cannot be used.
     #[error("`{}` cannot be a source: {wrong}", quote(url, MAX_QUOTE))]
     Url {
-        /// As written.
+        /// The text.
         url: String,
         /// The error.
         wrong: &'static str,
@@ -61,13 +61,13 @@ pub enum SourceError {
     /// The text after a URL or a reference is not a digest.
     #[error(transparent)]
     NoDigest(#[from] NoDigest),
-    /// A malformed reference.
+    /// The reference is malformed.
     #[error(
         "`{}` is not a reference to a registry: {wrong}",
         quote(reference, MAX_QUOTE)
     )]
     Reference {
-        /// As written.
+        /// The text.
         reference: String,
         /// The error.
         wrong: &'static str,
@@ -75,7 +75,7 @@ pub enum SourceError {
 }
 
 impl Source {
-    /// The same, with a file's path relative to `folder` instead of the working directory.
+    /// Resolves a file's path relative to `folder`. Other sources stay as they are.
     #[must_use]
     pub fn from_folder(self, folder: &Path) -> Self {
         match self {
@@ -84,7 +84,7 @@ impl Source {
         }
     }
 
-    /// Whether its content can never change.
+    /// Whether the source names a digest, so that its content cannot change.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         match self {
@@ -104,7 +104,7 @@ impl FromStr for Source {
                 "https" => https(text),
                 _ => Err(SourceError::Url {
                     url: text.to_owned(),
-                    wrong: "only `https` is known here; a registry is named without a scheme",
+                    wrong: "only `https` is supported; a registry is named without a scheme",
                 }),
             };
         }
@@ -148,7 +148,9 @@ fn https(text: &str) -> Result<Source, SourceError> {
         return Err(wrong("it has two fragments"));
     }
     if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err(wrong("a URL that is kept in a file must hold no password"));
+        return Err(wrong(
+            "the URL is stored in a file, so it must not contain a password",
+        ));
     }
     Ok(Source::Https {
         url: url.to_owned(),
@@ -166,7 +168,7 @@ impl Reference {
             .unwrap_or_else(|| "latest".to_owned())
     }
 
-    /// Whether it is on this machine, safe from eavesdroppers.
+    /// Whether the registry is on this machine.
     #[must_use]
     pub fn is_local(&self) -> bool {
         let host = match self.registry.strip_prefix('[') {
@@ -177,7 +179,7 @@ impl Reference {
     }
 }
 
-/// By the grammar of the OCI distribution specification.
+/// Parses by the grammar of the OCI distribution specification.
 impl FromStr for Reference {
     type Err = SourceError;
 
@@ -193,13 +195,15 @@ impl FromStr for Reference {
         let (registry, rest) = rest
             .split_once('/')
             .filter(|(registry, _)| is_registry(registry))
-            .ok_or_else(|| wrong("it begins with the host of the registry, as `ghcr.io/`"))?;
+            .ok_or_else(|| {
+                wrong("it must begin with the host of the registry, as in `ghcr.io/`")
+            })?;
         let (repository, tag) = match rest.split_once(':') {
             Some((repository, tag)) => (repository, Some(tag)),
             None => (rest, None),
         };
         if !is_host(registry) {
-            return Err(wrong("the host has characters that no host has"));
+            return Err(wrong("the host has invalid characters"));
         }
         if repository.len() > 255 || !repository.split('/').all(is_component) {
             return Err(wrong(
@@ -244,7 +248,7 @@ impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::BuiltIn(name) => f.write_str(name),
-            // A name alone would be that of a built-in extension.
+            // Without `./`, it would be the name of a built-in extension.
             Self::File(path) if path.components().count() == 1 => write!(f, "./{}", path.display()),
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Https { url, digest } => write!(f, "{url}#sha256={}", digest.hex()),
@@ -273,7 +277,7 @@ mod tests {
     const HEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn every_form_is_read_and_written_as_it_was() {
+    fn every_form_is_printed_as_it_was_parsed() {
         for text in [
             "redact".to_owned(),
             "./redact".to_owned(),
@@ -315,14 +319,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_source_is_told_with_what_would_be_one() {
+    fn an_error_says_what_a_source_is() {
         for (text, expected) in [
             (
                 "",
                 "is not a source: expected the name of a built-in extension",
             ),
             ("what is this", "is not a source"),
-            ("http://example.com/a.wasm", "only `https` is known here"),
+            ("http://example.com/a.wasm", "only `https` is supported"),
             (
                 "https://example.com/a.wasm",
                 "needs its digest: add `#sha256=`",
@@ -333,7 +337,7 @@ mod tests {
             ),
             (
                 &format!("https://me:secret@example.com/a#sha256={HEX}"),
-                "must hold no password",
+                "must not contain a password",
             ),
             (&format!("https://#sha256={HEX}"), "it is not a URL"),
             ("ghcr.io/Org/name", "a repository has small letters"),
@@ -343,9 +347,9 @@ mod tests {
             ("ghcr.io/org/name:", "a tag has up to 128"),
             ("ghcr.io/org/name:a:b", "a tag has up to 128"),
             ("ghcr.io/org/name@sha256:0", "is not a digest"),
-            ("gh\u{1b}cr.io/org/name", "the host has characters"),
+            ("gh\u{1b}cr.io/org/name", "the host has invalid characters"),
             ("user@ghcr.io/name", "is not a"),
-            ("ghcr.io:port/name", "the host has characters"),
+            ("ghcr.io:port/name", "the host has invalid characters"),
         ] {
             let error = text.parse::<Source>().unwrap_err().to_string();
             assert!(error.contains(expected), "{text}: {error}");

@@ -1,16 +1,16 @@
-//! The installed components, each named by its digest.
+//! The store: a folder of installed components, each named by its digest.
 //!
 //! ```text
 //! extensions/
 //!   sha256/HEX.wasm   a component
-//!   users/HEX         the path of a lock file, and HEX the digest of that path
-//!   lock              locked by whoever adds or removes something
+//!   users/HEX         the path of a lock file; HEX is the digest of that path
+//!   lock              locked by a process that changes the store
 //! ```
 //!
-//! A component is complete or missing, and never changed. Its digest is checked before it is added, and again whenever
-//! it is compiled; at each start only its size is. More checks would keep nobody out, since whoever can change it can
-//! change the program as well; and a corrupted file is not in the cache of compiled code, so it is detected when it is
-//! recompiled.
+//! A component is complete or missing, and never changed. Its digest is checked before it is added, and whenever it is
+//! compiled; at each start only its size is checked. More checks would not help against attackers, since a program that
+//! can change the store can also change acp-chain. A corrupted file is detected when it is compiled: compiled code is
+//! cached by digest.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,13 +20,13 @@ use super::{Digest, Lock, LockError, disk};
 use crate::system::files;
 use crate::untrusted::Untrusted;
 
-/// Components in a folder.
+/// A folder of components.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
 }
 
-/// Why something cannot be found in a store, or added to it.
+/// Why a store cannot be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system reports an error.
@@ -37,7 +37,7 @@ pub enum StoreError {
         /// The error.
         error: io::Error,
     },
-    /// A component does not match its name.
+    /// A component does not match its digest.
     #[error(
         "{} is damaged: remove it, then `acp-chain install` fetches it again",
         Untrusted::new(path.display())
@@ -46,66 +46,67 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A component is whole, and its lock is wrong about its size.
+    /// A component matches its digest, but not the size in its lock.
     #[error(
-        "{} has {actual} bytes, as it should; its lock says otherwise",
+        "{} has {actual} bytes, but the lock has another size; correct the lock",
         Untrusted::new(path.display())
     )]
     OtherSize {
         /// The file.
         path: PathBuf,
-        /// Its size.
+        /// The size of the file in bytes.
         actual: u64,
     },
     /// A component is missing.
     #[error("{0} is not installed; `acp-chain install` fetches it")]
     Missing(Digest),
-    /// A lock file cannot be read, so it may use anything.
-    #[error("nothing was removed, since it is unknown what is in use: {0}")]
+    /// A lock file cannot be read, so its components are unknown.
+    #[error("nothing was removed, since the components in use are unknown: {0}")]
     Lock(#[from] LockError),
 }
 
 fn next_step(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; make room, then do it again. What was there still is",
+        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
         _ => "",
     }
 }
 
-/// The right to change a store, which one process has at a time.
+/// Access to a store for changes. Only one process has it at a time.
 #[derive(Debug)]
 pub struct Changing<'s> {
     store: &'s Store,
     _lock: File,
 }
 
-/// The result of a collection.
+/// The result of [`Changing::collect`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Collected {
     /// The number of removed components.
     pub components: usize,
-    /// Their size in bytes.
+    /// The size of the removed components in bytes.
     pub bytes: u64,
 }
 
 /// A component in the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Its file, whose content has not been checked.
+    /// The path of the file. Its content has not been checked.
     pub path: PathBuf,
-    /// Its digest.
+    /// The digest in the file's name.
     pub digest: Digest,
 }
 
 impl Stored {
-    /// The content, with its digest checked.
+    /// Reads the component, and checks its digest.
     pub fn read(&self) -> Result<Vec<u8>, StoreError> {
         let bytes = fs::read(&self.path).map_err(at(&self.path))?;
-        match Digest::of(&bytes) == self.digest {
-            true => Ok(bytes),
-            false => Err(StoreError::Damaged {
+        if Digest::of(&bytes) == self.digest {
+            Ok(bytes)
+        } else {
+            Err(StoreError::Damaged {
                 path: self.path.clone(),
-            }),
+            })
         }
     }
 }
@@ -124,13 +125,13 @@ impl Store {
         &self.folder
     }
 
-    /// The file of a component, if it is installed. Its content is not checked.
+    /// The path of a component; `None` if it is not installed. The content is not checked.
     #[must_use]
     pub fn find(&self, digest: &Digest) -> Option<PathBuf> {
         Some(self.path(digest)).filter(|path| path.is_file())
     }
 
-    /// A component of this size: the check at each start.
+    /// Finds a component, and checks its size: the check at each start.
     pub fn sized(&self, digest: &Digest, size: u64) -> Result<Stored, StoreError> {
         let stored = self.stored(digest)?;
         let about = fs::metadata(&stored.path).map_err(at(&stored.path))?;
@@ -138,18 +139,18 @@ impl Store {
         if actual == size {
             return Ok(stored);
         }
-        // Only one of the two is wrong.
+        // If the digest matches, the lock is wrong.
         stored.read()?;
         let path = stored.path;
         Err(StoreError::OtherSize { path, actual })
     }
 
-    /// The content of a component, with its digest checked.
+    /// Reads a component, and checks its digest.
     pub fn read(&self, digest: &Digest) -> Result<Vec<u8>, StoreError> {
         self.stored(digest)?.read()
     }
 
-    /// All components, by name. Their content is not checked.
+    /// All components, in no particular order. Their content is not checked.
     pub fn all(&self) -> Result<Vec<Stored>, StoreError> {
         let folder = self.components();
         let entries = match fs::read_dir(&folder) {
@@ -182,7 +183,7 @@ impl Store {
         Ok(Stored { path, digest })
     }
 
-    /// Locks the store for changes.
+    /// Locks the store for changes, and removes temporary files of killed processes. Waits for other processes.
     pub fn change(&self) -> Result<Changing<'_>, StoreError> {
         for folder in [self.components(), self.users()] {
             files::make_private(&folder).map_err(at(&folder))?;
@@ -212,7 +213,7 @@ impl Store {
         self.components().join(format!("{}.wasm", digest.hex()))
     }
 
-    /// The lock files that may use components.
+    /// The registered lock files: the path of each entry in `users`, and that of the lock file.
     fn lock_files(&self) -> Result<Vec<(PathBuf, PathBuf)>, StoreError> {
         let users = self.users();
         let entries = fs::read_dir(&users).map_err(at(&users))?;
@@ -236,7 +237,7 @@ impl Changing<'_> {
         Ok(digest)
     }
 
-    /// Writes a lock file. Its components need not all be there: whoever names a new one has added it first.
+    /// Registers and writes a lock file. New components must have been added before; old ones may be missing.
     pub fn write(&self, lock: &Lock) -> Result<(), StoreError> {
         self.used_by(lock.path())?;
         if let Some(folder) = lock.path().parent() {
@@ -246,7 +247,7 @@ impl Changing<'_> {
         disk::write_shared(path, lock.to_string().as_bytes()).map_err(at(path))
     }
 
-    /// Writes a manifest, which uses extensions of its lock.
+    /// Writes a manifest. Its lock must have been written before.
     pub fn write_manifest(&self, path: &Path, text: &str) -> Result<(), StoreError> {
         if let Some(folder) = path.parent() {
             files::make_private(folder).map_err(at(folder))?;
@@ -255,26 +256,27 @@ impl Changing<'_> {
         disk::write_shared(path, text.as_bytes()).map_err(at(path))
     }
 
-    /// Stores a file of this name beside the components.
+    /// Writes a file of this name into the store's folder.
     pub fn keep(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         let path = self.store.folder.join(name);
         disk::write(&path, bytes).map_err(at(&path))
     }
 
-    /// Registers a lock file, whose components the store is to keep.
+    /// Registers a lock file: [`collect`](Self::collect) keeps its components.
     pub fn used_by(&self, lock: &Path) -> Result<(), StoreError> {
         let Some(text) = lock.to_str() else {
             let error = io::Error::other("the path of a lock file must be UTF-8");
             return Err(at(lock)(error));
         };
         let entry = self.store.users().join(Digest::of(text.as_bytes()).hex());
-        match entry.exists() {
-            true => Ok(()),
-            false => disk::write(&entry, text.as_bytes()).map_err(at(&entry)),
+        if entry.exists() {
+            Ok(())
+        } else {
+            disk::write(&entry, text.as_bytes()).map_err(at(&entry))
         }
     }
 
-    /// Removes the components that no lock file names any more, nor one of these.
+    /// Removes the components that neither a registered lock file nor one of `locks` names.
     pub fn collect(&self, locks: &[PathBuf]) -> Result<Collected, StoreError> {
         let mut used = Vec::new();
         for path in locks {
@@ -282,9 +284,10 @@ impl Changing<'_> {
         }
         for (entry, path) in self.store.lock_files()? {
             let lock = Lock::read(&path)?;
-            match lock.is_empty() {
-                true => disk::remove(&entry).map_err(at(&entry))?,
-                false => used.extend(lock.digests()),
+            if lock.is_empty() {
+                disk::remove(&entry).map_err(at(&entry))?;
+            } else {
+                used.extend(lock.digests());
             }
         }
         let used: Vec<_> = used.iter().map(|digest| self.store.path(digest)).collect();
@@ -305,7 +308,7 @@ impl Changing<'_> {
     }
 }
 
-/// Where a file really is: settings are often stored elsewhere, behind links.
+/// Resolves symbolic links, which users often have in place of settings.
 fn behind_links(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

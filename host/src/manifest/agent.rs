@@ -1,4 +1,4 @@
-//! The agent behind a chain: a program, or a remote one.
+//! The agent behind a chain: a program, or a remote agent.
 
 use std::ffi::OsString;
 use std::io;
@@ -27,7 +27,7 @@ pub(super) struct AgentTable {
 }
 
 impl AgentTable {
-    /// The command that starts it. The table begins at `start`; paths are relative to the manifest's folder.
+    /// The command that starts the agent. The table begins at byte `start`. Paths are relative to `folder`.
     pub fn read(self, start: usize, folder: &Path) -> Result<CommandLine, Wrong> {
         let wrong = |what: &str| Err((start, what.to_owned()));
         let is_program = !self.args.is_empty() || !self.env.is_empty();
@@ -53,29 +53,30 @@ impl AgentTable {
     }
 }
 
-/// A remote agent, and how to reach it.
+/// A remote agent, and how to connect to it.
 #[derive(Debug)]
 pub struct Remote<'u> {
-    /// Its URL.
+    /// The URL of its endpoint.
     pub url: &'u str,
     /// A file of certificates trusted besides the system's.
     pub ca: Option<PathBuf>,
-    /// A file with the token that authenticates us.
+    /// A file with the bearer token for the agent.
     pub token_file: Option<PathBuf>,
 }
 
-/// The subcommand that reaches it.
+/// The subcommand that connects to a remote agent.
 const CONNECT: &str = "connect";
 
 impl Remote<'_> {
-    /// The command line that reaches it: another process of ours, since a running chain may connect to nothing.
+    /// The command line of another acp-chain process, which connects to the agent: a process with a chain may not open
+    /// connections.
     pub fn command(self) -> Result<CommandLine, String> {
-        // Errors in the URL are reported at once.
+        // An error in the URL should not wait until that process runs.
         self.url
             .parse::<Address>()
             .map_err(|error| error.to_string())?;
         let program = std::env::current_exe()
-            .map_err(|error| format!("the file of this program is not known: {error}"))?;
+            .map_err(|error| format!("the path of acp-chain's program file is unknown: {error}"))?;
         let mut args = vec![CONNECT.into(), self.url.into()];
         let files = [
             ("--connect-ca", self.ca),
@@ -97,7 +98,7 @@ impl Remote<'_> {
         })
     }
 
-    /// Whether a command line is that of a remote agent.
+    /// Whether a command line is one of [`Remote::command`].
     #[must_use]
     pub fn is_behind(command: &CommandLine) -> bool {
         let is_ours = std::env::current_exe().is_ok_and(|program| *program == *command.program);
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_is_elsewhere_is_reached_by_this_program() {
+    fn a_remote_agent_is_a_command_of_this_program() {
         let agent = read(
             "connect = 'wss://host/acp'\nconnect-ca = 'ca.pem'\nconnect-token-file = '/token'",
         )
@@ -138,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_is_a_program_or_elsewhere() {
+    fn an_agent_is_a_program_or_remote() {
         for (text, expected) in [
             ("", "or a URL to `connect` to"),
             ("command = 'a'\nconnect = 'wss://host'", "not both"),
@@ -147,11 +148,8 @@ mod tests {
                 "belong to `command`",
             ),
             ("command = 'a'\nconnect-ca = 'a'", "belong to `connect`"),
-            ("connect = 'host'", "it is no URL"),
-            (
-                "connect = 'https://me:secret@host'",
-                "a password in the URL",
-            ),
+            ("connect = 'host'", "it is not a URL"),
+            ("connect = 'https://me:secret@host'", "a user or a password"),
         ] {
             let told = read(text).unwrap_err();
             assert!(

@@ -7,7 +7,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::ManifestError;
 
-/// A manifest, or the user's file, being edited.
+/// A manifest, or a `config.toml`, while it is edited.
 #[derive(Clone, Debug)]
 pub struct Edit {
     path: PathBuf,
@@ -44,13 +44,13 @@ impl Edit {
         }
     }
 
-    /// The names of the extensions that it uses, in order.
+    /// The names of the extensions that the manifest uses, in order.
     pub fn uses(&self) -> impl Iterator<Item = &str> {
         self.entries()
             .filter_map(|entry| entry.get("use")?.as_str())
     }
 
-    /// Whether it has a proxy of this name: by its id, or by its extension.
+    /// Whether the manifest has a proxy with this name as its id or its extension.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         let of = |entry: &Table| {
@@ -60,7 +60,7 @@ impl Edit {
         self.entries().any(of)
     }
 
-    /// Adds an extension after all others.
+    /// Appends an extension after all proxies.
     pub fn add(&mut self, name: &str) {
         let mut entry = Table::new();
         entry.insert("use", value(name));
@@ -94,7 +94,7 @@ impl Edit {
         &self.path
     }
 
-    /// Its text.
+    /// The edited text.
     #[must_use]
     pub fn text(&self) -> String {
         self.document.to_string()
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_goes_with_its_tables_and_leaves_the_others() {
+    fn an_entry_is_removed_with_its_tables_and_others_stay() {
         let mut manifest = edit(MANIFEST);
         assert!(manifest.remove("rules"));
         assert_eq!(
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_changed_is_told_with_its_place() {
+    fn an_error_names_the_place() {
         let wrong = |text| {
             Edit::parse(text, Path::new("/m.toml"))
                 .unwrap_err()

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::untrusted::Untrusted;
 
-/// A manifest that cannot be used. The message names the file, the line and column (counted from 1), and the
-/// correction.
+/// A manifest that cannot be used. The message names the file, the line and the column, and how to correct the error.
 #[derive(Debug, thiserror::Error)]
 pub enum ManifestError {
     /// The file cannot be read.
@@ -16,11 +15,10 @@ pub enum ManifestError {
         /// The system's error.
         error: std::io::Error,
     },
-    /// The user's file, which the command line names, is missing.
+    /// The `config.toml` that the command line names is missing.
     #[error(
-        "{}: your config.toml is not there, so your own chain would be empty, and nothing runs: put it back, or \
-         change the `--settings` of this command line, which `acp-chain setup` wrote into your editor's settings; doing \
-         that again writes where it is now",
+        "{}: your config.toml is missing, and without it your own chain would be empty. Restore the file, or run \
+         `acp-chain setup` again: it writes the new path into your editor's settings (`--settings` on this command line)",
         Untrusted::new(path.display())
     )]
     Missing {
@@ -79,7 +77,7 @@ fn advice(message: &str) -> Option<String> {
     (!known.is_empty()).then(|| unknown_key(unknown, &known))
 }
 
-/// The correction of an unknown key.
+/// The error about an unknown key, with the most similar known one.
 pub(super) fn unknown_key(unknown: &str, known: &[&str]) -> String {
     let nearest = known.iter().max_by(|one, two| {
         strsim::jaro_winkler(one, unknown).total_cmp(&strsim::jaro_winkler(two, unknown))

@@ -1,6 +1,6 @@
-//! `use`: a proxy that is an installed extension, on its package's terms.
+//! `use`: a proxy that is an installed extension, with the limits and the failure policy of its package.
 //!
-//! It has only the powers that its user agreed to: an entry may remove some, but adds none.
+//! It has only the powers that the user agreed to. An entry may remove powers, but not add any.
 
 use acp_chain_package::{Asks, OnFailure, Package};
 use acp_chain_powers::Power;
@@ -16,10 +16,10 @@ use crate::extension::installed::Found;
 use crate::limits::{Limits, TABLE};
 use crate::schema::{Mismatch, Refused, Schema, WORK};
 
-/// The maximum weight of all schemas of a manifest together. Each proxy has one, and there are not many.
+/// The maximum weight of the schema of a package.
 const WEIGHT: usize = 100_000;
 
-/// The defaults, raised to the package's needs, up to the user's ceilings.
+/// The default limits, raised to those that the package asks for, up to the user's ceilings.
 pub(super) fn limits(package: &Package, ceilings: &Limits) -> Result<Limits, String> {
     let mut table = toml::Table::new();
     for (key, value) in &package.asks.limits {
@@ -48,7 +48,7 @@ pub fn check_asks(package: &Package) -> Result<(), String> {
     read.transpose().map(drop).map_err(wrong)
 }
 
-/// Its grant: what was agreed to, or the part of it that its entry lists.
+/// The grant of an extension: the powers and methods that the user agreed to, or those of them that the entry lists.
 pub(super) fn grant(
     id: &str,
     start: usize,
@@ -68,8 +68,7 @@ pub(super) fn grant(
     };
     let widens = |what: &str| {
         format!(
-            "{what} was not agreed to for `{name}`: leave it out, or name a component of your own by \
-             `path`"
+            "{what} was not agreed to for `{name}`: leave it out, or name your own component by `path`"
         )
     };
     let spanned = |text: &String| Spanned::new(start..start, text.clone());
@@ -110,7 +109,7 @@ pub(super) fn grant(
     read_grant(id, start, &powers, methods)
 }
 
-/// Removes everything from a lock's consent that the component does not ask for.
+/// Removes the powers and methods of a lock that the component does not ask for.
 pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
     let is_asked = |power: &String| asks.powers.iter().any(|asked| asked.power == *power);
     release.powers.retain(is_asked);
@@ -121,7 +120,7 @@ pub(super) fn keep_asked(release: &mut Release, asks: &Asks) {
     release.methods.retain(|_, actions| !actions.is_empty());
 }
 
-/// An error if an entry lists something that its component does not ask for.
+/// An error if an entry lists a power or a method that its component does not ask for.
 pub(super) fn check_asked(
     package: &Package,
     powers: &[Spanned<String>],
@@ -148,7 +147,7 @@ pub(super) fn check_asked(
     Ok(())
 }
 
-/// An error if the configuration does not match the package's schema, with its place as a JSON Pointer.
+/// An error if the configuration does not match the package's schema: its place as a JSON Pointer, and its message.
 pub(super) fn check_config(
     id: &str,
     package: &Package,
@@ -162,7 +161,7 @@ pub(super) fn check_config(
         let what = format!("`config`: `{id}` takes no configuration; leave out `{key}`");
         return Err((format!("/{key}"), what));
     };
-    if config.as_object().is_some_and(Map::is_empty) && accepts_nothing(schema) {
+    if config.as_object().is_some_and(Map::is_empty) && accepts_empty(schema) {
         return Ok(());
     }
     let schema = Value::Object(schema.clone());
@@ -175,14 +174,14 @@ pub(super) fn check_config(
         Ok(()) | Err(Refused::Work) => Ok(()),
         Err(Refused::Mismatch(mismatch)) => Err(explain(id, &schema, mismatch)),
         Err(Refused::Unreadable(why)) => Err(at_top(format!(
-            "`config`: what `{id}` gets cannot be checked: {why}"
+            "`config`: the configuration of `{id}` cannot be checked: {why}"
         ))),
     }
 }
 
-/// Whether a schema allows nothing that could conflict with an empty object. It was validated when the extension was
-/// installed, and parsing it again takes a millisecond of the start.
-fn accepts_nothing(schema: &Map<String, Value>) -> bool {
+/// Whether an empty object surely matches a schema. This saves parsing the schema, which takes a millisecond at each
+/// start and was validated at installation.
+fn accepts_empty(schema: &Map<String, Value>) -> bool {
     const ABOUT: &[&str] = &[
         "$schema",
         "$id",
@@ -201,23 +200,24 @@ fn accepts_nothing(schema: &Map<String, Value>) -> bool {
         && others.all(|key| ABOUT.contains(&&**key))
 }
 
-/// A mismatch, as advice.
+/// The place and the message of a mismatch.
 fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     let place = mismatch.place.clone().unwrap_or_default();
     let Some(unknown) = mismatch.unknown.first() else {
         return (place, format!("the config of `{id}` is wrong {mismatch}"));
     };
-    let around = mismatch
+    let parent = mismatch
         .said_at
         .rsplit_once('/')
-        .map_or("", |(around, _)| around);
-    let known = schema.pointer(&format!("{around}/properties"));
+        .map_or("", |(parent, _)| parent);
+    let known = schema.pointer(&format!("{parent}/properties"));
     let known = known.and_then(Value::as_object);
     let known: Vec<_> = known.iter().flat_map(|known| known.keys()).collect();
     let known: Vec<_> = known.iter().map(|key| key.as_str()).collect();
-    let what = match known.is_empty() {
-        true => format!("unknown key `{unknown}`: there are no keys here"),
-        false => unknown_key(unknown, &known),
+    let what = if known.is_empty() {
+        format!("unknown key `{unknown}`: no keys are allowed here")
+    } else {
+        unknown_key(unknown, &known)
     };
     let key = unknown.replace('~', "~0").replace('/', "~1");
     (
@@ -226,7 +226,7 @@ fn explain(id: &str, schema: &Value, mismatch: Mismatch) -> (String, String) {
     )
 }
 
-/// What an extension asks to happen when it breaks.
+/// The failure policy that an extension asks for.
 #[must_use]
 pub fn policy(on_failure: OnFailure) -> FailurePolicy {
     match on_failure {
@@ -251,7 +251,7 @@ mod tests {
     use crate::extension::{Carried, Installed};
     use crate::manifest::{Manifest, ProxyKind, User};
 
-    /// A program's built-in extension, `shout`, which asks for this.
+    /// A program with a built-in extension `shout` that has these `asks`.
     fn carrying(asks: &Value) -> (TempDir, Installed) {
         let package = Package {
             name: "shout".to_owned(),
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn two_lines_stand_an_extension_in_the_chain_on_its_own_terms() {
+    fn an_extension_needs_only_two_lines() {
         let manifest = read(&asks(), "[[proxy]]\nuse = \"shout\"\n").unwrap();
         let proxy = &manifest.proxies[0];
         assert_eq!(proxy.id, "shout");
@@ -318,7 +318,7 @@ mod tests {
         assert!(grant.has("prompts.read") && grant.has("prompts.change"));
         assert_eq!(grant.methods()[0].methods.to_string(), "_x");
         assert_eq!(component.limits.memory, 128 << 20);
-        // Never below the default.
+        // A package cannot lower a limit below its default.
         assert_eq!(component.limits.held, Limits::default().held);
     }
 
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_entry_gets_wrong_is_told_with_its_place() {
+    fn an_error_in_an_entry_has_its_place() {
         for (line, expected) in [
             (
                 "powers = [\"prompts.read\", \"files.read\"]",
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_accepts_nothing_need_not_be_read_for_that() {
+    fn a_schema_that_accepts_an_empty_object_need_not_be_parsed() {
         for (schema, expected) in [
             (json!({}), false),
             (asks()["config"].clone(), true),
@@ -426,7 +426,7 @@ mod tests {
             (json!({ "type": "object", "not": {} }), false),
             (json!({ "type": "object", "unheard-of": 1 }), false),
         ] {
-            let is = accepts_nothing(schema.as_object().unwrap());
+            let is = accepts_empty(schema.as_object().unwrap());
             assert_eq!(is, expected, "{schema}");
             let read = Schema::of_objects(&schema.to_string(), &mut { WEIGHT });
             let fits = read.is_ok_and(|schema| schema.check("{}", &mut { WORK }).is_ok());
@@ -435,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_package_gets_wrong_is_said_to_be_its_own() {
+    fn an_error_in_a_package_names_the_package() {
         for (asks, expected) in [
             (
                 json!({ "limits": { "memroy": "1 MiB" } }),
@@ -447,7 +447,7 @@ mod tests {
             ),
             (
                 json!({ "config": { "type": "object", "required": 7 } }),
-                "the package of `shout`: the schema of its `config` is no JSON Schema at /required",
+                "the package of `shout`: the schema of its `config` is not a JSON Schema at /required",
             ),
         ] {
             let error = read(&asks, "[[proxy]]\nuse = \"shout\"\n").unwrap_err();

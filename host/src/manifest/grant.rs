@@ -38,7 +38,7 @@ pub(super) fn read_grant(
         let methods = Pattern::new(name.get_ref()).map_err(|error| wrong(error.to_string()))?;
         let actions = read_actions(&actions)?;
         let one = NamedMethods { methods, actions };
-        // One at a time, to find the wrong one.
+        // One at a time, to find the place of an error.
         Grant::new(id, [], vec![one.clone()]).map_err(|error| wrong(error.to_string()))?;
         named.push(one);
     }
@@ -47,7 +47,7 @@ pub(super) fn read_grant(
             .iter()
             .map(|power| power.get_ref().as_str());
         match Grant::new(id, so_far, Vec::new()) {
-            // The power that it needs may come later.
+            // A power that this one needs may be listed later.
             Ok(_) | Err(GrantError::Lacks(..)) => {}
             Err(error) => return Err((power.span().start, format!("`powers`: {error}"))),
         }

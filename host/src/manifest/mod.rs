@@ -1,7 +1,7 @@
 //! `acp-chain.toml`: the proxies in the chain, their order and their settings.
 //!
-//! A parsed manifest is valid in itself: its ids are unique, its paths are absolute, and it has no unknown keys.
-//! Whether the files exist is checked later.
+//! A parsed manifest is consistent: its ids are unique, its paths are absolute, and it has no unknown keys. Whether the
+//! files exist is checked later.
 
 mod agent;
 mod edit;
@@ -49,17 +49,17 @@ use crate::untrusted::Untrusted;
 pub struct Manifest {
     /// The file.
     pub path: PathBuf,
-    /// The agent to start if the command line names none.
+    /// The agent to start if the command line has none.
     pub agent: Option<CommandLine>,
     /// The proxies, the client's neighbour first.
     pub proxies: Vec<ProxyEntry>,
-    /// Where guards stand.
+    /// The position of guards in the chain.
     pub order: Order,
     /// How the agent reaches MCP servers in the chain, where there is a choice.
     pub reach: Reach,
 }
 
-/// A proxy of a manifest, read by itself: its errors hide no others.
+/// A proxy of a manifest that was read independently of the others.
 #[derive(Debug)]
 pub struct Single {
     /// Its id, if it has one.
@@ -70,11 +70,11 @@ pub struct Single {
     pub read: Result<ProxyEntry, ManifestError>,
 }
 
-/// The order of guards: `order`.
+/// `order`: the position of guards in the chain.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// Next to the agent, behind all other proxies. Both keep their order.
+    /// Next to the agent, behind all other proxies. Guards, and other proxies, keep their order.
     #[default]
     #[serde(skip)]
     GuardsLast,
@@ -93,17 +93,17 @@ struct File {
     proxy: Vec<Spanned<ProxyTable>>,
 }
 
-/// The surroundings of an entry: its file, and the installed extensions.
-struct Around<'a> {
+/// What the tables of a manifest are read with: its file, the user's settings, and the installed extensions.
+struct Context<'a> {
     path: &'a Path,
     text: &'a str,
     user: &'a User,
     installed: &'a Installed,
-    /// Read when first needed.
+    /// The lock beside the file, read on first use.
     lock: OnceCell<Result<Lock, LockError>>,
     /// The components of a project, by the ids of their proxies; `None` outside a project.
     project: Option<&'a BTreeMap<String, Bytes>>,
-    /// Whether components in files are granted what they ask for, as if installed.
+    /// Whether components in files are treated as installed extensions, with all the powers that they ask for.
     is_test: bool,
 }
 
@@ -119,8 +119,9 @@ impl Manifest {
         Self::parse(&text, &path, user, installed)
     }
 
-    /// The chain of a test at `path`: a component in a file is granted what it asks for, as if installed, and takes its
-    /// name, if none is given. `component` replaces the first component in a file; without any proxy, it is the chain.
+    /// The chain of a test at `path`. Components in files are treated as installed extensions, with all the powers that
+    /// they ask for; their default id is the name in the package, or that of the file. `component` replaces the first
+    /// component in a file; without any proxy, it is the only one.
     pub fn of_test(
         text: &str,
         path: &Path,
@@ -129,8 +130,8 @@ impl Manifest {
         installed: &Installed,
     ) -> Result<Self, ManifestError> {
         let mut file = File::parse(text, path)?;
-        let mut around = Around::new(path, text, user, installed);
-        around.is_test = true;
+        let mut context = Context::new(path, text, user, installed);
+        context.is_test = true;
         if file.proxy.is_empty() && component.is_some() {
             file.proxy.push(Spanned::new(0..0, ProxyTable::default()));
         }
@@ -141,13 +142,13 @@ impl Manifest {
             first.path = Some(component.to_owned());
         }
         for table in file.proxy.iter_mut().map(Spanned::get_mut) {
-            table.name_by_file(around.folder());
+            table.name_by_file(context.folder());
         }
-        around.manifest(file)
+        context.manifest(file)
     }
 
-    /// The chain of one component in a file, which is granted what it asks for, as if installed. Messages name it by
-    /// `path`.
+    /// The chain of one component in a file, which is treated as an installed extension, with all the powers that it
+    /// asks for. Errors are about `path`.
     pub fn of_component(
         path: &Path,
         component: &Path,
@@ -160,17 +161,17 @@ impl Manifest {
     /// The user's own chain, in `config.toml`.
     pub fn of_user(user: &User, installed: &Installed) -> Result<Self, ManifestError> {
         let own = &user.own;
-        let around = Around::new(&own.path, &own.text, user, installed);
+        let context = Context::new(&own.path, &own.text, user, installed);
         Ok(Self {
             path: own.path.clone(),
             agent: None,
-            proxies: around.proxies(own.proxies.clone())?,
+            proxies: context.proxies(own.proxies.clone())?,
             order: own.order.unwrap_or_default(),
             reach: Reach::default(),
         })
     }
 
-    /// The proxies of a manifest file, each by itself.
+    /// Reads the proxies of a manifest file independently, to report all errors.
     ///
     /// # Errors
     /// If the file cannot be read, or is not a manifest.
@@ -183,34 +184,34 @@ impl Manifest {
         let text = text(path).map_err(unreadable)?;
         let path = std::path::absolute(path).map_err(unreadable)?;
         let file = File::parse(&text, &path)?;
-        Ok(Around::new(&path, &text, user, installed).each(file.proxy))
+        Ok(Context::new(&path, &text, user, installed).each(file.proxy))
     }
 
-    /// The same for the user's own chain.
+    /// Reads the proxies of the user's own chain independently, to report all errors.
     #[must_use]
     pub fn each_of_user(user: &User, installed: &Installed) -> Vec<Single> {
         let own = &user.own;
-        Around::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
+        Context::new(&own.path, &own.text, user, installed).each(own.proxies.clone())
     }
 
-    /// Adds extensions, in order, after the existing proxies. Returns those that are there already, which are not added
-    /// again. The lock is that of the user's own chain.
+    /// Appends extensions, in order. Returns those that the chain has already, which are not added. The lock is that of
+    /// the user's own chain.
     pub fn add(
         &mut self,
         names: &[String],
         user: &User,
         installed: &Installed,
     ) -> Result<Vec<String>, String> {
-        let around = Around::new(&user.own.path, "", user, installed);
+        let context = Context::new(&user.own.path, "", user, installed);
         let mut present = Vec::new();
         for name in names {
             let wrong = |(_, wrong): Wrong| format!("--with {name}: {wrong}");
-            let added = ProxyTable::of_extension(name).read(0, &around);
+            let added = ProxyTable::of_extension(name).read(0, &context);
             let added = added.map_err(wrong)?;
             match self.proxies.iter().find(|entry| entry.id == *name) {
                 Some(entry) if entry.is_same_extension(&added) => present.push(name.clone()),
                 Some(_) => {
-                    let what = "the chain has another proxy of that id; give that one another `id`, or leave out this";
+                    let what = "the chain has another proxy of that id; change its `id`, or leave this one out";
                     return Err(wrong((0, what.to_owned())));
                 }
                 None => self.proxies.push(added),
@@ -228,7 +229,7 @@ impl Manifest {
         })
     }
 
-    /// An error if a guard cannot guard, unless what it cannot guard may pass.
+    /// An error if a guard lacks powers, and its `on-failure` is not `bypass`.
     pub fn check_guards(&self) -> Result<(), String> {
         let mut unable = self.proxies.iter().filter_map(|entry| {
             let why = entry.check_guard().err()?;
@@ -237,7 +238,7 @@ impl Manifest {
         unable.next().map_or(Ok(()), Err)
     }
 
-    /// An error about a proxy, with the place that names it.
+    /// An error about a proxy, with the manifest, the id, and the component or program.
     #[must_use]
     pub fn about(&self, entry: &ProxyEntry, wrong: &dyn std::fmt::Display) -> String {
         let (manifest, id) = (Untrusted::new(self.path.display()), &entry.id);
@@ -257,7 +258,7 @@ impl Manifest {
         installed: &Installed,
     ) -> Result<Self, ManifestError> {
         let file = File::parse(text, path)?;
-        Around::new(path, text, user, installed).manifest(file)
+        Context::new(path, text, user, installed).manifest(file)
     }
 }
 
@@ -267,7 +268,7 @@ impl File {
     }
 }
 
-impl<'a> Around<'a> {
+impl<'a> Context<'a> {
     fn new(path: &'a Path, text: &'a str, user: &'a User, installed: &'a Installed) -> Self {
         Self {
             path,
@@ -280,7 +281,7 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// The folder of relative paths.
+    /// The folder that paths are relative to.
     fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
@@ -338,12 +339,15 @@ impl<'a> Around<'a> {
         each.collect()
     }
 
-    /// The extension of this name.
+    /// Resolves an extension by its name.
     fn extension(&self, name: &str) -> Result<Found, String> {
-        // Without a home, the user has neither a file nor a lock beside it.
-        let lock = self.lock.get_or_init(|| match self.path.is_absolute() {
-            true => Lock::read(&Lock::beside(self.path)),
-            false => Ok(Lock::default()),
+        // Without a home folder there is no file, and so no lock.
+        let lock = self.lock.get_or_init(|| {
+            if self.path.is_absolute() {
+                Lock::read(&Lock::beside(self.path))
+            } else {
+                Ok(Lock::default())
+            }
         });
         let lock = lock.as_ref().map_err(ToString::to_string)?;
         let found = self.installed.find(name, lock);
@@ -351,15 +355,15 @@ impl<'a> Around<'a> {
         if let Some(release) = &mut found.locked
             && self.project.is_some()
         {
-            // The project's author wrote its lock: it grants nothing on the user's behalf.
+            // The project's author wrote its lock, so it cannot grant powers that the component does not ask for.
             extension::keep_asked(release, &found.package.asks);
         }
         Ok(found)
     }
 
-    /// What the component in a file asks for, in a test. One that asks for nothing is not an extension, and gets what
-    /// is written.
-    fn asked(&self, path: &Path) -> Result<Option<Found>, String> {
+    /// In a test, the component in a file as an installed extension; `None` outside tests, or if it has no package. It
+    /// then has the powers of its entry.
+    fn as_extension(&self, path: &Path) -> Result<Option<Found>, String> {
         if !self.is_test {
             return Ok(None);
         }
@@ -384,12 +388,12 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Whether these are the components of a project.
+    /// Whether the manifest is that of a project.
     fn is_project(&self) -> bool {
         self.project.is_some()
     }
 
-    /// The place of a value in the configuration of the proxy whose table begins at `start`.
+    /// The byte at which a value begins in the configuration of the proxy whose table begins at `start`.
     fn place_of_config(&self, start: usize, pointer: &str) -> Option<usize> {
         let file = toml::de::DeTable::parse(self.text).ok()?.into_inner();
         let proxies = file.get("proxy")?.get_ref().as_array()?;
@@ -415,14 +419,14 @@ impl<'a> Around<'a> {
     }
 }
 
-/// The text of a manifest, or of the user's file.
+/// Reads a manifest, or a `config.toml`.
 fn text(path: &Path) -> io::Result<String> {
     let bytes = disk::read(path, MANIFEST)?;
     let text = String::from_utf8(bytes);
     text.map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
 }
 
-/// A command with a slash is a path, relative to the manifest's folder.
+/// A command line. A program with a path separator is a path relative to `folder`.
 fn command(
     program: &str,
     args: Vec<String>,
@@ -437,9 +441,10 @@ fn command(
     }
     let env = env.into_iter();
     Ok(CommandLine {
-        program: match program.contains(std::path::is_separator) {
-            true => folder.join(program).into_os_string(),
-            false => program.into(),
+        program: if program.contains(std::path::is_separator) {
+            folder.join(program).into_os_string()
+        } else {
+            program.into()
         },
         args: args.into_iter().map(OsString::from).collect(),
         env: env
@@ -565,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn other_mistakes_are_told_with_their_place() {
+    fn other_errors_have_their_place() {
         for (text, expected) in [
             (
                 "[[proxy]]\nid = 7\npath = \"p\"\n",
@@ -573,7 +578,7 @@ mod tests {
             ),
             (
                 "[[proxy]]\nid = \"a\"\n",
-                ":1:1: `a` needs a `use`, if it is an extension, a `path`, if it is a component of your own",
+                ":1:1: `a` needs a `use`, if it is an extension, a `path`, if it is your own component",
             ),
             (
                 "[[proxy]]\nid=\"a\"\ncommand=\"x\"\npath=\"p\"\n",
@@ -640,7 +645,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_make_no_sense_are_told_with_their_place() {
+    fn errors_in_limits_and_powers_have_their_place() {
         for (line, expected) in [
             (
                 "limits.memory = 64",
@@ -674,7 +679,7 @@ mod tests {
             ),
             (
                 "methods = { \"a*b\" = [\"read\"] }",
-                ":4:13: `methods`: a `*` may stand only at the end",
+                ":4:13: `methods`: a `*` is allowed only at the end",
             ),
             (
                 "methods = { \"_x\" = [\"raed\"] }",

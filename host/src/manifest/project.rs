@@ -1,8 +1,8 @@
-//! The manifest of a project: it comes with a repository, and no user chose it.
+//! The manifest of a project, which is part of a repository: it is not trusted.
 //!
-//! It names the components in the chain, and what each asks for. Everything that starts programs, or affects more than
-//! its own proxies, is up to the user: such keys are errors that say where the user may set them. All paths are within
-//! the project. A [`Draft`] has been checked for that, by its text alone.
+//! It names the components in the chain, and the powers that each asks for. Only the user may set keys that start
+//! programs, or that affect other proxies: in a project they are errors that say where to set them. All paths are
+//! within the project. A [`Draft`] has been checked for that, by its text alone.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
@@ -12,66 +12,63 @@ use toml::de::DeTable;
 
 use super::proxy::ProxyTable;
 use super::terms::Wrong;
-use super::{Around, File, Manifest, ManifestError, User};
+use super::{Context, File, Manifest, ManifestError, User};
 use crate::extension::{Installed, Lock};
 use crate::mcp::reach::Reach;
 
 /// The maximum number of proxies in a project.
 const MOST: usize = 64;
 
-/// Keys that only the user may set, and where.
+/// Keys that only the user may set, each with the place to set it.
 const USERS: &[(&str, &str)] = &[
-    ("agent", "the agent is named by whoever starts acp-chain"),
     (
-        "mcp",
-        "how agents reach MCP servers is said in your config.toml",
+        "agent",
+        "the agent is set by the command line that starts acp-chain",
     ),
-    (
-        "native",
-        "programs among proxies are allowed in your config.toml",
-    ),
+    ("mcp", "`mcp` is set in your config.toml"),
+    ("native", "native proxies are allowed in your config.toml"),
     ("ceilings", "ceilings are set in your config.toml"),
-    ("registries", "registries are named in your config.toml"),
-    ("trust", "whom you trust is said in your config.toml"),
-    ("keys", "keys are named in your config.toml"),
-    ("signers", "signers are named in your config.toml"),
+    ("registries", "registries are set in your config.toml"),
+    ("trust", "trusted signers are set in your config.toml"),
+    ("keys", "keys are set in your config.toml"),
+    ("signers", "signers are set in your config.toml"),
     (
         "require-signature",
-        "whether signatures are required is said in your config.toml",
+        "`require-signature` is set in your config.toml",
     ),
-    ("revocations", "revocations are named in your config.toml"),
+    ("revocations", "revocations are set in your config.toml"),
 ];
 
-/// Keys of native proxies only.
+/// Keys that only native proxies have.
 const PROGRAMS: &[&str] = &["command", "args", "env", "dialect"];
 
-/// A manifest of a project, known only by its text.
+/// The parsed manifest of a project. Its components have not been read.
 #[derive(Clone, Debug)]
 pub struct Draft {
     path: PathBuf,
     text: String,
     file: File,
-    /// Its proxies, the client's neighbour first.
+    /// The proxies, the client's neighbour first.
     pub proxies: Vec<Drafted>,
 }
 
-/// One of its proxies.
+/// A proxy of a [`Draft`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drafted {
     /// Its id.
     pub id: String,
-    /// Where its component comes from.
+    /// The source of the component.
     pub from: From,
-    /// The byte at which its table begins.
+    /// The byte in the text at which its table begins.
     start: usize,
 }
 
-/// Where the component of a proxy comes from.
+/// The source of a proxy's component.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum From {
     /// An extension of this name.
     Extension(String),
-    /// A file in the project, by its path from the root.
+    /// A file in the project. The path is relative to the root.
     Path(PathBuf),
 }
 
@@ -113,13 +110,13 @@ impl Draft {
         &self.path
     }
 
-    /// An error about one of its proxies, at its place.
+    /// An error about a proxy, at the place of its table.
     #[must_use]
     pub fn wrong(&self, proxy: &Drafted, what: String) -> ManifestError {
         ManifestError::at(&self.path, &self.text, proxy.start, what)
     }
 
-    /// The manifest, with this lock and these components, by the ids of their proxies.
+    /// The manifest, with this lock and these components. The components are by the ids of their proxies.
     pub fn manifest(
         self,
         lock: Lock,
@@ -127,12 +124,12 @@ impl Draft {
         user: &User,
         installed: &Installed,
     ) -> Result<Manifest, ManifestError> {
-        let around = Around {
+        let context = Context {
             project: Some(components),
             lock: Ok(lock).into(),
-            ..Around::new(&self.path, &self.text, user, installed)
+            ..Context::new(&self.path, &self.text, user, installed)
         };
-        let proxies = around.proxies(self.file.proxy)?;
+        let proxies = context.proxies(self.file.proxy)?;
         Ok(Manifest {
             path: self.path.clone(),
             agent: None,
@@ -159,8 +156,8 @@ fn check_keys(table: &DeTable) -> Result<(), Wrong> {
             let name = &**key.get_ref();
             if PROGRAMS.contains(&name) {
                 let what = format!(
-                    "a project starts no programs, so its proxies have no `{name}`; programs stand in your \
-                     config.toml, or in a manifest that you name by `--manifest`"
+                    "a project starts no programs, so its proxies have no `{name}`; name programs in your \
+                     config.toml, or in a manifest for `--manifest`"
                 );
                 wrong.push((key.span().start, what));
             }
@@ -189,16 +186,17 @@ fn drafted(table: &ProxyTable, start: usize) -> Result<Drafted, Wrong> {
     Ok(Drafted { id, from, start })
 }
 
-/// A path relative to the root of its project. An error if it leads out.
+/// Checks a path relative to the root of the project: an error if it leads out.
 fn within(path: &Path) -> Result<PathBuf, String> {
     let mut steps = path.components();
     let stays = steps.all(|step| matches!(step, Component::Normal(_) | Component::CurDir));
-    match stays && !path.as_os_str().is_empty() {
-        true => Ok(path.to_owned()),
-        false => Err(format!(
+    if stays && !path.as_os_str().is_empty() {
+        Ok(path.to_owned())
+    } else {
+        Err(format!(
             "`{}` leads out of the project; its paths are relative to its root, without `..`",
             path.display()
-        )),
+        ))
     }
 }
 
@@ -234,11 +232,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_users_is_told_with_its_place() {
+    fn a_key_of_the_user_is_an_error_with_its_place() {
         for (text, expected) in [
             (
                 "[agent]\ncommand = \"sh\"\n",
-                ":1:2: a project cannot set `agent`: the agent is named by whoever starts acp-chain",
+                ":1:2: a project cannot set `agent`: the agent is set by the command line that starts acp-chain",
             ),
             (
                 "agent.env.PATH = \"/tmp\"\n",
@@ -304,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn more_proxies_than_anybody_needs_are_an_error() {
+    fn too_many_proxies_are_an_error() {
         let entry = |number| format!("[[proxy]]\nid = \"p{number}\"\nuse = \"a\"\n");
         let text: String = (0..=MOST).map(entry).collect();
         let error = parse(&text).unwrap_err();
@@ -315,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn however_deep_a_text_nests_it_is_an_error_and_nothing_worse() {
+    fn deep_nesting_is_an_error_and_no_stack_overflow() {
         let deep = 300_000;
         for text in [
             format!("x = {}", "[".repeat(deep)),

@@ -8,30 +8,30 @@ use toml::Spanned;
 
 use super::grant::{DirectoryTable, MethodsTable, read_directories, read_grant};
 use super::terms::{LimitsTable, OnFailure, Wrong, read_limits};
-use super::{Around, Environment, command, extension};
+use super::{Context, Environment, command, extension};
 use crate::channel::{FailurePolicy, Grant, Registration};
 use crate::extension::Location;
 use crate::limits::Limits;
 use crate::native::{CommandLine, Dialect};
 use crate::sandbox::Directory;
 
-/// One `[[proxy]]`.
+/// A `[[proxy]]` of a manifest.
 #[derive(Clone, Debug)]
 pub struct ProxyEntry {
-    /// Its name in messages to people, logs and traces.
+    /// The name in messages to the user, logs and traces.
     pub id: String,
-    /// What happens when it breaks, unless the component decides.
+    /// The failure policy; `None` if the component's own applies.
     pub on_failure: Option<FailurePolicy>,
-    /// Its kind.
+    /// A component, or a native proxy.
     pub kind: ProxyKind,
 }
 
 /// The kind of a proxy.
 #[derive(Clone, Debug)]
 pub enum ProxyKind {
-    /// A component in a sandbox.
+    /// A sandboxed component.
     Component(ComponentEntry),
-    /// A program with all of the user's rights.
+    /// A program with all of the user's privileges.
     Native(NativeEntry),
 }
 
@@ -40,33 +40,33 @@ pub enum ProxyKind {
 pub struct NativeEntry {
     /// The program.
     pub command: CommandLine,
-    /// Its dialect for the messages of proxies; by default, its answer tells.
+    /// The dialect of its messages as a proxy; by default, it is determined from the proxy's answer to `initialize`.
     pub dialect: Option<Dialect>,
 }
 
 /// A proxy that is a component.
 #[derive(Clone, Debug)]
 pub struct ComponentEntry {
-    /// Where the component is.
+    /// The location of the component.
     pub location: Location,
-    /// The table `[proxy.config]` as JSON text.
+    /// The table `config` as JSON text.
     pub config: String,
-    /// The defaults, with the changes of `[proxy.limits]`.
+    /// The default limits, with the changes of the table `limits`.
     pub limits: Arc<Limits>,
-    /// Its `powers`, and its `methods`.
+    /// The `powers` and `methods` of the entry.
     pub grant: Arc<Grant>,
     /// The directories that it may open.
     pub directories: Arc<[Directory]>,
     /// Whether it may be put to sleep when many chains are served.
     pub sleeps: bool,
-    /// Whether its package says that it is a guard.
+    /// Whether the package declares it a guard.
     pub is_guard: bool,
-    /// The powers that it cannot guard without, and that its entry does not grant.
+    /// The powers that its package declares necessary for a guard (`guards-by`), and that its entry does not grant.
     pub lacks: Vec<String>,
 }
 
 impl ProxyEntry {
-    /// Whether both are the same extension, on whatever terms.
+    /// Whether both have the same component, whatever their settings are.
     #[must_use]
     pub fn is_same_extension(&self, other: &Self) -> bool {
         match (&self.kind, &other.kind) {
@@ -75,7 +75,7 @@ impl ProxyEntry {
         }
     }
 
-    /// Why it cannot guard, if it is a guard.
+    /// Why a guard cannot guard: it lacks powers. `None` for other proxies.
     #[must_use]
     pub fn cannot_guard(&self) -> Option<String> {
         let ProxyKind::Component(component) = &self.kind else {
@@ -84,31 +84,31 @@ impl ProxyEntry {
         let lacks = &component.lacks;
         (!lacks.is_empty()).then(|| {
             format!(
-                "it cannot guard without `{}`: add what is missing to the `powers` of its entry",
+                "it cannot guard without `{}`: add this to the `powers` of its entry",
                 lacks.join("`, `"),
             )
         })
     }
 
-    /// An error if it is a guard that cannot guard, unless what it cannot guard may pass.
+    /// An error if a guard lacks powers, and its `on-failure` is not `bypass`.
     pub fn check_guard(&self) -> Result<(), String> {
         match self.cannot_guard() {
             Some(why) if self.on_failure != Some(FailurePolicy::Bypass) => Err(format!(
-                "{why}; with `on-failure = \"bypass\"` what it cannot guard passes"
+                "{why}; with `on-failure = \"bypass\"` messages that it cannot guard pass"
             )),
             _ => Ok(()),
         }
     }
 
-    /// Whether its component declares itself a guard, if its package calls it one.
+    /// Checks that the component registers as a guard if its package declares it one.
     ///
     /// # Errors
-    /// If it does not: why that is wrong, for the user.
+    /// If it does not: a message for the user.
     pub fn check_declared(&self, registration: &Registration) -> Result<(), &'static str> {
         match &self.kind {
             ProxyKind::Component(component) if component.is_guard && !registration.guard => Err(
                 "its package says that it is a guard, and the component does not declare itself one, so that other \
-                 proxies could undo what it decides: this is for its author to mend",
+                 proxies could change its decisions: its author must correct this",
             ),
             _ => Ok(()),
         }
@@ -144,12 +144,12 @@ impl ProxyTable {
         }
     }
 
-    /// Whether it has no kind.
+    /// Whether the table names neither an extension nor a component nor a program.
     pub fn is_empty(&self) -> bool {
         self.r#use.is_none() && self.path.is_none() && self.command.is_none()
     }
 
-    /// If it has no id, it gets the name of its component, or that of the file.
+    /// Sets a missing id to the name in the component's package, or that of the file.
     pub fn name_by_file(&mut self, folder: &Path) {
         let Some(path) = self.path.as_ref().filter(|_| self.id.is_none()) else {
             return;
@@ -160,7 +160,7 @@ impl ProxyTable {
         self.id = name.map(|name| Spanned::new(0..0, name));
     }
 
-    /// Its id, and the id's place. By default, an extension's name.
+    /// The id, with its place; by default, the name of the extension.
     pub fn id(&self, start: usize) -> Result<Spanned<String>, Wrong> {
         let id = self.id.as_ref().or(self.r#use.as_ref());
         let id = id
@@ -170,27 +170,27 @@ impl ProxyTable {
         Ok(id)
     }
 
-    /// The proxy. The table begins at `start`.
-    pub fn read(self, start: usize, around: &Around) -> Result<ProxyEntry, Wrong> {
+    /// Reads the proxy. The table begins at byte `start`.
+    pub fn read(self, start: usize, context: &Context) -> Result<ProxyEntry, Wrong> {
         let id = self.id(start)?.into_inner();
         let on_failure = self.on_failure.map(FailurePolicy::from);
-        let (kind, said) = self.kind(&id, start, around)?;
+        let (kind, policy) = self.kind(&id, start, context)?;
         Ok(ProxyEntry {
             id,
-            on_failure: on_failure.or(said),
+            on_failure: on_failure.or(policy),
             kind,
         })
     }
 
-    /// Its kind, and its author's failure policy.
+    /// Reads the kind of the proxy, and the failure policy that its package asks for.
     fn kind(
         self,
         id: &str,
         start: usize,
-        around: &Around,
+        context: &Context,
     ) -> Result<(ProxyKind, Option<FailurePolicy>), Wrong> {
         let Some(program) = self.command else {
-            return self.read_component(id, start, around);
+            return self.read_component(id, start, context);
         };
         let component_only = [
             ("use", self.r#use.is_some()),
@@ -205,13 +205,13 @@ impl ProxyTable {
         if let Some((key, _)) = component_only.iter().find(|(_, given)| *given) {
             let what = format!(
                 "`{key}` is for components; `{id}` has a `command`, and so is a program, which \
-                 nothing limits but the rights of its user"
+                 has all of the user's privileges"
             );
             return Err((start, what));
         }
         let (args, env) = (self.args.unwrap_or_default(), self.env.unwrap_or_default());
         let native = NativeEntry {
-            command: command(&program, args, env, around.folder())?,
+            command: command(&program, args, env, context.folder())?,
             dialect: self.dialect,
         };
         Ok((ProxyKind::Native(native), None))
@@ -221,7 +221,7 @@ impl ProxyTable {
         self,
         id: &str,
         start: usize,
-        around: &Around,
+        context: &Context,
     ) -> Result<(ProxyKind, Option<FailurePolicy>), Wrong> {
         let wrong = |what: String| (start, what);
         let native_only = [
@@ -232,20 +232,20 @@ impl ProxyTable {
         let native_only = native_only.iter().find(|(_, given)| *given);
         let found = match (&self.r#use, &self.path) {
             (Some(name), Some(_)) => {
-                let what = format!("`{id}` has both `use` and `path`; one of them says what it is");
+                let what = format!("`{id}` has both `use` and `path`; leave out one of them");
                 return Err((name.span().start, what));
             }
             (None, None) => {
                 return Err(wrong(format!(
-                    "`{id}` needs a `use`, if it is an extension, a `path`, if it is a component of your own, \
+                    "`{id}` needs a `use`, if it is an extension, a `path`, if it is your own component, \
                      or a `command`, if it is a program"
                 )));
             }
             (Some(name), None) => {
-                let found = around.extension(name.get_ref());
+                let found = context.extension(name.get_ref());
                 Some(found.map_err(|error| (name.span().start, error))?)
             }
-            (None, Some(path)) => around.asked(path).map_err(wrong)?,
+            (None, Some(path)) => context.as_extension(path).map_err(wrong)?,
         };
         if let Some((key, _)) = native_only {
             return Err(wrong(format!(
@@ -254,15 +254,15 @@ impl ProxyTable {
         }
         let config = to_json(toml::Value::Table(self.config.unwrap_or_default()))
             .map_err(|what| wrong(format!("the config of `{id}` {what}")))?;
-        let ceilings = &around.user.ceilings;
+        let ceilings = &context.user.ceilings;
         let defaults = match &found {
             Some(found) => extension::limits(&found.package, ceilings).map_err(wrong)?,
             None => Limits::default(),
         };
         let limits = self.limits.unwrap_or_default();
         let limits = read_limits(limits, defaults, Some(ceilings))?;
-        let own = around.component(id, self.path.unwrap_or_default());
-        // A component of one's own need not be a package.
+        let own = context.component(id, self.path.unwrap_or_default());
+        // A component in a file need not have a package.
         let own_package = match &found {
             Some(_) => None,
             None => own.package().ok(),
@@ -272,7 +272,7 @@ impl ProxyTable {
             None => {
                 let powers = self.powers.unwrap_or_default();
                 let methods = self.methods.unwrap_or_default();
-                if around.is_project()
+                if context.is_project()
                     && let Some(package) = &own_package
                 {
                     extension::check_asked(package, &powers, &methods)?;
@@ -281,7 +281,7 @@ impl ProxyTable {
             }
         };
         let directories = self.directories.unwrap_or_default();
-        let directories = read_directories(directories, around.folder())?;
+        let directories = read_directories(directories, context.folder())?;
         let on_failure = found
             .as_ref()
             .and_then(|found| found.package.asks.on_failure);
@@ -297,7 +297,7 @@ impl ProxyTable {
             .collect();
         let location = match found {
             Some(found) => {
-                let place = |place: &str| around.place_of_config(start, place);
+                let place = |place: &str| context.place_of_config(start, place);
                 extension::check_config(id, &found.package, &config)
                     .map_err(|(at, what)| (place(&at).unwrap_or(start), what))?;
                 found.location
@@ -321,7 +321,7 @@ impl ProxyTable {
     }
 }
 
-/// The error in an id, if there is one.
+/// An error if the id is malformed or reserved.
 pub(super) fn check_id(id: &str) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if id.is_empty() || id.len() > 64 || !id.chars().all(plain) {
@@ -337,7 +337,7 @@ pub(super) fn check_id(id: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A config table as JSON. Dates become strings.
+/// Converts a config table to JSON. Dates become strings.
 fn to_json(value: toml::Value) -> Result<serde_json::Value, &'static str> {
     use serde_json::Value as Json;
     Ok(match value {

@@ -1,4 +1,4 @@
-//! `[serve]` of the user's file: the address of `acp-chain serve`, its access control, and the chains of users.
+//! `[serve]` in `config.toml`: the address of `acp-chain serve`, its access control, and the chains of users.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ use crate::limits::Quantity;
 pub struct Serve {
     /// The address to listen at.
     pub listen: Option<SocketAddr>,
-    /// The address of metrics.
+    /// The address of the metrics endpoint.
     pub metrics: Option<SocketAddr>,
     /// The file of the access log; `-` is standard error.
     pub access_log: Option<PathBuf>,
@@ -32,7 +32,7 @@ pub struct Serve {
     pub gate: GateSettings,
     /// The limits of users.
     pub limits: ServeLimits,
-    /// The chains of users: the first match counts.
+    /// The chains of users. The first that matches is used.
     pub routes: Vec<Route>,
 }
 
@@ -43,28 +43,29 @@ pub struct ServeLimits {
     pub connections_per_user: u32,
     /// The maximum number of a user's open sessions, over all connections.
     pub sessions_per_user: u32,
-    /// How many bytes per second are read from a user; `None` if unlimited.
+    /// The maximum number of bytes per second read from a user; `None` if unlimited.
     pub bytes_per_second_per_user: Option<NonZeroU64>,
-    /// The maximum number of connections.
+    /// The maximum number of connections of all users.
     pub connections: u32,
-    /// How long a connection waits for its client to return.
+    /// How long a connection stays open after its client disconnected.
     pub resume: Duration,
     /// How long running turns may continue when the server is asked to stop.
     pub drain: Duration,
-    /// How long a proxy is idle before it is put to sleep, if ever.
+    /// How long a proxy is idle before it is put to sleep; `None` for never.
     pub sleep: Option<Duration>,
-    /// The maximum number of proxy instances, past which nobody else is let in.
+    /// The maximum number of proxy instances. At the maximum, new connections are rejected.
     pub instances: u32,
-    /// The same for their memory, in bytes; by default, half of what there is.
+    /// The maximum memory of proxy instances, in bytes; by default, half of the machine's. At the maximum, new
+    /// connections are rejected.
     pub memory: Option<u64>,
 }
 
 /// `[[serve.route]]`: a chain, and its users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// These users, by their names.
+    /// The names of users.
     pub users: Vec<String>,
-    /// The members of these groups.
+    /// The names of groups: the chain is for their members.
     pub groups: Vec<String>,
     /// The manifest of the chain.
     pub manifest: PathBuf,
@@ -87,7 +88,7 @@ impl Default for ServeLimits {
 }
 
 impl Route {
-    /// Whether it applies to this user. Without users and groups it applies to all.
+    /// Whether the route is for this user. A route without `users` and `groups` is for all.
     #[must_use]
     pub fn fits(&self, user: &acp_chain_remote::User) -> bool {
         let is_for_all = self.users.is_empty() && self.groups.is_empty();
@@ -171,13 +172,13 @@ fn seconds<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Er
     Ok(Some(Duration::from_secs(seconds.into())))
 }
 
-/// A path relative to the folder of this file.
+/// Resolves a path relative to the folder of `path`.
 pub(super) fn beside(path: &Path, named: &Path) -> PathBuf {
     let folder = path.parent().unwrap_or(Path::new(""));
     folder.join(named)
 }
 
-/// Parses the table in the file at `path`.
+/// Reads the table of the file at `path`.
 pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
     let own = Serve::default();
     let listen = table.listen.map(|listen| read_address("listen", &listen));
@@ -200,9 +201,12 @@ pub(super) fn read(table: ServeTable, path: &Path) -> Result<Serve, Wrong> {
     Ok(Serve {
         listen: listen.transpose()?,
         metrics: metrics.transpose()?,
-        access_log: table.access_log.map(|log| match log.as_os_str() == "-" {
-            true => log,
-            false => beside(path, &log),
+        access_log: table.access_log.map(|log| {
+            if log.as_os_str() == "-" {
+                log
+            } else {
+                beside(path, &log)
+            }
         }),
         path: match table.path {
             Some(path) => read_name("path", path)?,
@@ -255,16 +259,16 @@ fn read_size(key: &str, size: &Spanned<String>) -> Result<u64, Wrong> {
     read.map_err(|what| (size.span().start, format!("`{key}`: {what}")))
 }
 
-/// A rate per second.
+/// Reads a rate per second.
 fn read_pace(pace: &Spanned<String>) -> Result<NonZeroU64, Wrong> {
     let key = "bytes-per-second-per-user";
     NonZeroU64::new(read_size(key, pace)?).ok_or_else(|| {
-        let what = format!("`{key}`: nobody could send anything; leave it out for no limit");
+        let what = format!("`{key}`: 0 would block all users; leave it out for no limit");
         (pace.span().start, what)
     })
 }
 
-/// A name chosen by the operator.
+/// Reads a name chosen by the operator.
 fn read_name<T: FromStr<Err = NameError>>(key: &str, name: Spanned<String>) -> Result<T, Wrong> {
     let read = name.get_ref().parse();
     read.map_err(|error: NameError| {
@@ -290,10 +294,10 @@ fn read_issuers(tables: &[JwtTable], path: &Path) -> Result<Vec<Issuer>, Wrong> 
         let (at, name) = (table.issuer.span().start, table.issuer.get_ref());
         Issuer::check_name(name).map_err(|what| (at, format!("`issuer`: {what}")))?;
         if !names.insert(name) {
-            return Err((at, format!("`issuer`: {name:?} is there twice")));
+            return Err((at, format!("`issuer`: {name:?} is configured twice")));
         }
         if table.audience.get_ref().is_empty() {
-            let what = "`audience`: it is what tokens for this server have as `aud`, and not empty";
+            let what = "`audience`: it must not be empty; write the `aud` of tokens for this server";
             return Err((table.audience.span().start, what.to_owned()));
         }
         let algorithms = match &table.algorithms {
@@ -317,25 +321,24 @@ fn read_issuers(tables: &[JwtTable], path: &Path) -> Result<Vec<Issuer>, Wrong> 
     issuers.collect()
 }
 
-/// An address, or a file relative to the folder of this file.
+/// Reads a URL, or a path relative to the folder of `path`.
 fn read_source(jwks: &Spanned<String>, path: &Path) -> Result<JwksSource, Wrong> {
     let text = jwks.get_ref();
     if !text.contains("://") {
         return Ok(JwksSource::File(beside(path, Path::new(text))));
     }
     let url = reqwest::Url::parse(text).ok();
-    match url.is_some_and(|url| crate::extension::fetch::is_safe(&url)) {
-        true => Ok(JwksSource::Url(text.clone())),
-        false => {
-            let what = format!(
-                "`jwks`: {text:?} is not an `https:` address; without encryption only this machine is asked"
-            );
-            Err((jwks.span().start, what))
-        }
+    if url.is_some_and(|url| crate::extension::fetch::is_safe(&url)) {
+        Ok(JwksSource::Url(text.clone()))
+    } else {
+        let what = format!(
+            "`jwks`: {text:?} is not an `https:` address; only addresses of this machine may be unencrypted"
+        );
+        Err((jwks.span().start, what))
     }
 }
 
-/// No route may follow one for all: nobody would get it.
+/// Reads the routes. A route after one for all users is an error, since it would never match.
 fn read_routes(tables: Vec<Spanned<RouteTable>>, path: &Path) -> Result<Vec<Route>, Wrong> {
     let mut routes = Vec::<Route>::new();
     for table in tables {
@@ -343,7 +346,7 @@ fn read_routes(tables: Vec<Spanned<RouteTable>>, path: &Path) -> Result<Vec<Rout
             && last.users.is_empty()
             && last.groups.is_empty()
         {
-            let what = "`route`: the one in front of this has neither `users` nor `groups`, and so is for all; move it to the end";
+            let what = "`route`: the previous route has neither `users` nor `groups`, and so is for all users; move it to the end";
             return Err((table.span().start, what.to_owned()));
         }
         let table = table.into_inner();
@@ -378,13 +381,13 @@ mod tests {
             (None, Endpoint::default(), None)
         );
         assert_eq!(serve.limits, ServeLimits::default());
-        assert!(!serve.gate.asks_who() && serve.routes.is_empty());
+        assert!(!serve.gate.requires_auth() && serve.routes.is_empty());
         let without = User::parse("", Path::new("/c/config.toml")).unwrap().serve;
         assert_eq!(without.path.to_string(), "/acp");
     }
 
     #[test]
-    fn a_whole_table_is_read_and_its_files_lie_beside_it() {
+    fn a_whole_table_is_read_and_its_paths_are_relative_to_the_file() {
         let serve = parse(
             r#"
             listen = "[::]:443"
@@ -493,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn what_who_operates_it_looks_at_is_read() {
+    fn metrics_and_access_log_are_read() {
         let serve = parse("metrics = \"127.0.0.1:9600\"\naccess-log = \"log\"").unwrap();
         assert_eq!(serve.metrics.unwrap().port(), 9600);
         assert_eq!(serve.access_log, Some("/c/log".into()));
@@ -502,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told_with_their_place_and_what_to_write() {
+    fn errors_have_their_place_and_a_correction() {
         let jwt = |line: &str| {
             let mut table = vec![
                 "[[serve.jwt]]",
@@ -543,11 +546,11 @@ mod tests {
             ),
             (
                 "hosts = [\"https://a\"]".to_owned(),
-                ":2:10: `hosts`: \"https://a\" is no name of a server",
+                ":2:10: `hosts`: \"https://a\" is not a host name",
             ),
             (
                 "origins = [\"*\"]".to_owned(),
-                "`origins`: \"*\" is no origin",
+                "`origins`: \"*\" is not an origin",
             ),
             ("tls = { cert = \"c\" }".to_owned(), "missing field `key`"),
             (
@@ -573,7 +576,7 @@ mod tests {
             ),
             (
                 "[[serve.route]]\nmanifest = \"a\"\n[[serve.route]]\nmanifest = \"b\"".to_owned(),
-                ":4:1: `route`: the one in front",
+                ":4:1: `route`: the previous route",
             ),
             (
                 jwt("algorithms = [\"HS256\"]"),
@@ -589,11 +592,11 @@ mod tests {
                 jwt("issuer = \"a#b\""),
                 "`issuer`: the name of an issuer has no `#`",
             ),
-            (jwt("issuer = \"certificate\""), "by certificates"),
+            (jwt("issuer = \"certificate\""), "users with certificates"),
             (jwt("audience = \"\""), "`audience`"),
             (
                 [jwt("name-claim = \"a\""), jwt("name-claim = \"b\"")].join("\n"),
-                "is there twice",
+                "is configured twice",
             ),
         ] {
             let error = parse(&text).unwrap_err();

@@ -1,4 +1,4 @@
-//! The terms of a proxy: `[proxy.limits]` and `on-failure`.
+//! `limits` and `on-failure` of a proxy.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,14 @@ use super::error::unknown_key;
 use crate::channel::FailurePolicy;
 use crate::limits::{Limit, Limits, Quantity, TABLE};
 
-/// An error, and the byte at which it begins.
+/// The byte at which an error begins, and its message.
 pub(super) type Wrong = (usize, String);
 
-/// A table of limits, by their keys.
+/// A table of limits, by key.
 pub(super) type LimitsTable = BTreeMap<Spanned<String>, Spanned<Value>>;
 
-/// Applies a table of limits; none may exceed its ceiling, if there are ceilings. Others are lowered to their ceilings.
+/// Applies a table to `limits`. With ceilings, a value in the table over its ceiling is an error, and a default over it
+/// is lowered.
 pub(super) fn read_limits(
     table: LimitsTable,
     mut limits: Limits,

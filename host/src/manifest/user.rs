@@ -1,6 +1,6 @@
 //! `config.toml`: settings for all chains of a user.
 //!
-//! A manifest may come with somebody else's project. Settings that it must not decide are here.
+//! A manifest may be part of an untrusted project. `config.toml` has the settings that a manifest must not make.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -18,14 +18,14 @@ use crate::limits::Limits;
 use crate::mcp::reach::Reach;
 
 /// The user's settings.
-#[expect(clippy::struct_excessive_bools, reason = "each is said by itself")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a separate setting")]
 #[derive(Clone, Debug)]
 pub struct User {
     /// The ceilings of the limits that manifests may set.
     pub ceilings: Limits,
-    /// Whether manifests may start programs as proxies, which have all of the user's rights.
+    /// Whether manifests may have native proxies, which have all of the user's privileges.
     pub native: bool,
-    /// How agents reach MCP servers in a chain, whatever its manifest says.
+    /// How agents reach MCP servers in a chain. Overrides manifests.
     pub reach: Reach,
     /// Whether only extensions with a signature may be installed.
     pub require_signature: bool,
@@ -33,7 +33,7 @@ pub struct User {
     pub revocations: Option<Revocations>,
     /// The signers whose signature makes a project trusted.
     pub signers: Vec<TrustedSigner>,
-    /// What becomes of sessions in projects whose present content the user has not agreed to.
+    /// The policy for sessions in projects whose current content the user has not agreed to.
     pub untrusted: UntrustedPolicy,
     /// The registry of agents, if it is not the public one: a URL, or a path relative to the file's folder.
     pub agents: Option<String>,
@@ -58,14 +58,14 @@ pub struct TrustedSigner {
     pub powers: Vec<String>,
 }
 
-/// `[trust]` `untrusted`.
+/// `[trust]` `untrusted`: the policy for sessions in untrusted projects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UntrustedPolicy {
-    /// They begin, with the proxies that the user agreed to before, if any, and the user is told.
+    /// The session starts, with the proxies that the user agreed to before, if any, and the user is notified.
     #[default]
     Pass,
-    /// They do not begin.
+    /// The session is rejected.
     Refuse,
 }
 
@@ -97,16 +97,16 @@ struct SignerTable {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Revocations {
-    /// A file, or an `https:` URL.
+    /// The path of a file, or an `https:` URL.
     pub source: String,
     /// The key that must have signed it.
     pub key: Signer,
 }
 
-/// A chain as written: its extensions are resolved later.
+/// The user's own chain, as parsed. Its extensions are resolved later.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
-    /// The file; not an absolute path if there is no place for one.
+    /// The path of the file; relative if there is no folder for the user's settings.
     pub path: PathBuf,
     pub text: String,
     pub proxies: Vec<Spanned<ProxyTable>>,
@@ -165,13 +165,13 @@ impl Default for User {
 }
 
 impl User {
-    /// Whether the user has a chain of their own.
+    /// Whether the user's own chain has proxies.
     #[must_use]
     pub fn has_chain(&self) -> bool {
         !self.own.proxies.is_empty()
     }
 
-    /// Reads the user's file, which the command line names.
+    /// Reads the `config.toml` that the command line names. It must exist.
     pub fn read_named(path: &Path) -> Result<Self, ManifestError> {
         let text = super::text(path).map_err(|error| match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => ManifestError::Missing {
@@ -182,7 +182,7 @@ impl User {
         Self::parse(&text, path)
     }
 
-    /// Reads the user's file; if it is missing, all settings are defaults.
+    /// Reads the `config.toml` at `path`. If it is missing, all settings have their defaults.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         match super::text(path) {
             Ok(text) => Self::parse(&text, path),
@@ -270,19 +270,19 @@ mod tests {
     }
 
     #[test]
-    fn only_the_user_lets_programs_be_proxies() {
+    fn only_the_user_allows_native_proxies() {
         let native = |text| User::parse(text, Path::new("/c.toml")).unwrap().native;
         assert!(native("native = true\n") && !native("native = false\n") && !native(""));
     }
 
     #[test]
-    fn chains_may_be_watched_unless_the_user_says_otherwise() {
+    fn chains_may_be_watched_by_default() {
         let live = |text| User::parse(text, Path::new("/c.toml")).unwrap().live;
         assert!(live("") && live("live = true\n") && !live("live = false\n"));
     }
 
     #[test]
-    fn signers_of_projects_have_powers_that_there_are() {
+    fn the_powers_of_signers_must_exist() {
         let key = "RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl";
         let read = |powers: &str| {
             let text = format!("[trust]\nsigners = [{{ key = \"{key}\", powers = [{powers}] }}]\n");
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_ceiling_is_told_with_its_place() {
+    fn an_error_in_a_ceiling_has_its_place() {
         let wrong = User::parse("[ceilings]\nmemroy = \"2 GiB\"\n", Path::new("/c.toml"));
         let told = wrong.unwrap_err().to_string();
         assert!(

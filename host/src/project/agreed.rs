@@ -1,4 +1,4 @@
-//! The proxies of a project and their permissions, as stored with the user's consent, and the differences between two
+//! The proxies of a project and their permissions, as stored with the user's consent; and the differences between two
 //! such lists.
 
 use std::collections::BTreeMap;
@@ -12,52 +12,52 @@ use crate::extension::{Digest, Location, Signer};
 use crate::limits::{Limits, TABLE};
 use crate::manifest::{ComponentEntry, Manifest, ProxyEntry, ProxyKind};
 
-/// One proxy.
+/// A proxy of a project, with its permissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Agreed {
-    /// Its id.
+    /// The id of the proxy.
     pub id: String,
-    /// Where its component comes from, in words.
+    /// The source of the component, as text: a path below the root, or the source of an extension.
     pub source: String,
-    /// Its version, according to the lock.
+    /// The version in the lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Its signer, according to the lock.
+    /// The signer in the lock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signer: Option<Signer>,
-    /// The digest of its component; `None` for a built-in one.
+    /// The digest of the component; `None` for a built-in one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
-    /// Its powers, by their keys.
+    /// The keys of its powers.
     pub powers: Vec<String>,
-    /// Its permissions for methods that no power covers.
+    /// The permitted actions by method, for methods that no power covers.
     pub methods: BTreeMap<String, Vec<String>>,
-    /// The directories that it may open: the path of each relative to the root, and whether it may write there.
+    /// The directories that it may open, by name: the path relative to the root, and whether it may write there.
     pub directories: BTreeMap<String, (String, bool)>,
-    /// Its limits that differ from the defaults.
+    /// The limits that differ from the defaults, by key.
     pub limits: BTreeMap<String, String>,
-    /// Its failure policy, if it does not set that itself.
+    /// The failure policy of its entry; `None` if the component's own applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<String>,
-    /// Its configuration.
+    /// The configuration as JSON.
     pub config: Value,
 }
 
 /// The differences between two chains.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Difference {
-    /// The changes by the proxies' ids: each a property with its old and new values.
+    /// The changed proxies by id, each with its changed properties.
     pub changed: Vec<(String, Vec<Changed>)>,
-    /// New proxies.
+    /// The ids of new proxies.
     pub new: Vec<String>,
-    /// Removed proxies.
+    /// The ids of removed proxies.
     pub gone: Vec<String>,
-    /// The old and the new order, if the same proxies are in another one.
+    /// The ids in the old and in the new order; `None` if the order is the same, or proxies were added or removed.
     pub order: Option<[Vec<String>; 2]>,
 }
 
-/// A property, its old value, and its new one.
+/// The name of a property, its old value, and its new value.
 pub type Changed = (String, String, String);
 
 impl Agreed {
@@ -121,8 +121,8 @@ impl Agreed {
         one
     }
 
-    /// Whether everything that these proxies may do was agreed to. The same files have another meaning if another
-    /// version of this program reads them, or if its user has other ceilings.
+    /// Whether `agreed` covers all powers, methods and directories of the proxies `now`. These may differ for the same
+    /// files if the version of acp-chain or the user's ceilings changed.
     #[must_use]
     pub fn lets(agreed: &[Self], now: &[Self]) -> bool {
         now.iter().all(|now| {
@@ -131,7 +131,7 @@ impl Agreed {
         })
     }
 
-    /// Whether it may do all that another one may.
+    /// Whether this proxy has all powers, methods and directories of another.
     fn covers(&self, other: &Self) -> bool {
         let has = |name: &String, action: &String| {
             let actions = self.methods.get(name);
@@ -144,13 +144,16 @@ impl Agreed {
             && directories.all(|(name, given)| self.directories.get(name) == Some(given))
     }
 
-    /// Everything about it that could change: a name and a value each.
+    /// All properties that may change: a name and a value each.
     fn facts(&self) -> BTreeMap<String, String> {
         let none = || "nothing".to_owned();
         let or_none = |text: Option<String>| text.unwrap_or_else(none);
-        let list = |texts: &[String]| match texts.is_empty() {
-            true => none(),
-            false => texts.join(", "),
+        let list = |texts: &[String]| {
+            if texts.is_empty() {
+                none()
+            } else {
+                texts.join(", ")
+            }
         };
         let mut facts = BTreeMap::from([
             ("source".to_owned(), self.source.clone()),
@@ -187,7 +190,7 @@ impl Agreed {
     }
 }
 
-/// Adds each value within this one, by its path.
+/// Adds each scalar within a value, by its path.
 fn leaves(path: String, value: &Value, facts: &mut BTreeMap<String, String>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
@@ -204,17 +207,18 @@ fn leaves(path: String, value: &Value, facts: &mut BTreeMap<String, String>) {
     }
 }
 
-/// The path of a member. No two have the same.
+/// The path of a member. Different members have different paths.
 fn member(path: &str, key: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    match !key.is_empty() && key.chars().all(is_plain) {
-        true => format!("{path}.{key}"),
-        false => format!("{path}.{key:?}"),
+    if !key.is_empty() && key.chars().all(is_plain) {
+        format!("{path}.{key}")
+    } else {
+        format!("{path}.{key:?}")
     }
 }
 
 impl Difference {
-    /// The changes from one chain to another.
+    /// Compares two chains.
     #[must_use]
     pub fn between(before: &[Agreed], now: &[Agreed]) -> Self {
         let ids = |all: &[Agreed]| all.iter().map(|one| one.id.clone()).collect::<Vec<_>>();
@@ -264,7 +268,7 @@ fn changed(was: &BTreeMap<String, String>, is: &BTreeMap<String, String>) -> Vec
     each.filter(|(_, was, is)| was != is).collect()
 }
 
-/// Its spelling in manifests.
+/// The value of `on-failure` in manifests.
 fn policy(policy: FailurePolicy) -> String {
     let text = match policy {
         FailurePolicy::Restart => "restart",
@@ -292,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changed_is_told() {
+    fn only_changes_are_reported() {
         let before = [one("a"), one("b"), one("c")];
         let mut b = one("b");
         b.powers.push("prompts.change".to_owned());
@@ -328,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_deep_in_the_configuration_is_told_by_its_path() {
+    fn a_change_deep_in_the_configuration_is_reported_by_its_path() {
         let configured = |config: Value| [Agreed { config, ..one("a") }];
         let changes = |before, now| {
             let difference = Difference::between(&configured(before), &configured(now));
@@ -360,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_less_than_was_agreed_to_needs_no_yes() {
+    fn less_than_was_agreed_to_needs_no_consent() {
         let mut less = one("a");
         less.powers.clear();
         less.limits.insert("memory".to_owned(), "1 GiB".to_owned());

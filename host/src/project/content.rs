@@ -14,19 +14,19 @@ use crate::extension::{Carried, Digest, Installed, Lock, LockError, Release};
 use crate::limits::{self, COMPONENT, LOCK, SIGNATURE};
 use crate::manifest::{Draft, Drafted, From, Manifest, ManifestError, User};
 
-/// The prefix of a key. It changes if keys are made in another way.
+/// The first line of a [`Content::statement`]. It must change with the format.
 const FORMAT: &str = "acp-chain project 1";
 
 /// The lock beside the manifest.
 const LOCK_FILE: &str = "acp-chain.lock";
 
-/// The maximum number of folders that have its components.
+/// The maximum number of [`folders`].
 const FOLDERS: usize = 1024;
 
-/// The signature beside the manifest: of the [`Content::statement`].
+/// The signature of the [`Content::statement`], beside the manifest.
 const SIGNATURE_FILE: &str = "acp-chain.toml.minisig";
 
-/// The present content of a project.
+/// The content of a project at one time.
 #[derive(Debug)]
 pub struct Content {
     root: PathBuf,
@@ -37,7 +37,7 @@ pub struct Content {
     key: Digest,
     statement: String,
     signature: Option<String>,
-    /// Those of its manifest and its lock.
+    /// The texts of the manifest and of the lock.
     texts: (String, Option<String>),
 }
 
@@ -48,16 +48,16 @@ pub struct Stored {
     pub digest: Digest,
     /// Its size in bytes.
     pub size: u64,
-    /// Its content, if that was to be kept. Empty otherwise.
+    /// The content with [`Keep::Components`]; empty otherwise.
     bytes: Bytes,
 }
 
-/// Whether the components of a project are only inspected, or used.
+/// Whether the components of a project are kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// Only their digests are kept.
+    /// Only their digests are kept, to inspect the project.
     Digests,
-    /// They are held in memory, so that what runs is what was digested.
+    /// They are kept, so that exactly the digested bytes run.
     Components,
 }
 
@@ -81,7 +81,7 @@ impl Content {
         Self::read_copy(root, root, carried, keep)
     }
 
-    /// Reads the copy of a project's files in a folder.
+    /// Reads the content of the project with this root from a copy of its files.
     pub fn read_copy(
         copy: &Path,
         root: &Path,
@@ -90,7 +90,7 @@ impl Content {
     ) -> Result<Self, ProjectError> {
         let folder = Root::open(copy)?;
         let path = root.join(MANIFEST);
-        // It existed when the project was found.
+        // The manifest may have been removed since the project was found.
         let text = folder.text(MANIFEST, limits::MANIFEST)?.unwrap_or_default();
         let lock_text = folder.text(LOCK_FILE, LOCK)?;
         let draft = Draft::parse(&text, &path)?;
@@ -103,7 +103,7 @@ impl Content {
         for proxy in &draft.proxies {
             if let From::Path(path) = &proxy.from {
                 let one = Stored::read(&folder, path, left, keep)?;
-                // Together they may be no larger than one alone.
+                // The limit for one component applies to all of them together.
                 left -= one.size;
                 stored.insert(proxy.id.clone(), one);
             }
@@ -140,25 +140,27 @@ impl Content {
         })
     }
 
-    /// Its root, without symbolic links.
+    /// The root, without symbolic links.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Identifies all of it: its root, manifest, lock and components, and what the built-in extensions in it ask for.
+    /// The digest of the root, the manifest, the lock, the components, and what built-in extensions in the chain ask
+    /// for.
     #[must_use]
     pub fn key(&self) -> Digest {
         self.key
     }
 
-    /// Its content, independent of its root: a text to be signed.
+    /// The text to be signed: the digests of the manifest, the lock and the components. It does not depend on the root.
     #[must_use]
     pub fn statement(&self) -> &str {
         &self.statement
     }
 
-    /// Its files as they were read, by their paths below the root. Of components, those that were kept.
+    /// The files as they were read, by their paths below the root. Components have their bytes only with
+    /// [`Keep::Components`].
     pub fn files(&self) -> impl Iterator<Item = (&Path, &[u8])> {
         let (manifest, lock) = &self.texts;
         let texts = [(MANIFEST, Some(manifest)), (LOCK_FILE, lock.as_ref())];
@@ -175,13 +177,13 @@ impl Content {
         texts.chain(components)
     }
 
-    /// The unverified signature beside its manifest.
+    /// The unverified signature beside the manifest.
     #[must_use]
     pub fn signature(&self) -> Option<&String> {
         self.signature.as_ref()
     }
 
-    /// The lock's entry for a proxy's extension, if it is locked.
+    /// The agreed release in the lock for the extension of a proxy, if it is locked.
     #[must_use]
     pub fn locked(&self, id: &str) -> Option<&Release> {
         let proxy = self.draft.proxies.iter().find(|proxy| proxy.id == id)?;
@@ -191,7 +193,7 @@ impl Content {
         }
     }
 
-    /// The lock.
+    /// The lock beside the manifest.
     #[must_use]
     pub fn lock(&self) -> &Lock {
         &self.lock
@@ -203,7 +205,7 @@ impl Content {
         self.stored.get(id)
     }
 
-    /// The chain that it asks for, with the kept components.
+    /// The manifest of the project, with the components that were kept.
     pub fn manifest(&self, user: &User, installed: &Installed) -> Result<Manifest, ProjectError> {
         let components = self.stored.iter();
         let components = components.map(|(id, stored)| (id.clone(), stored.bytes.clone()));
@@ -231,8 +233,8 @@ impl Stored {
     }
 }
 
-/// The folders beneath a root in which its components are, or would be, and those above them: a change in one may
-/// be a change of the content.
+/// The folders beneath a root that contain its components, or would contain missing ones, and the folders above them: a
+/// change in one may change the content.
 #[must_use]
 pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
     let text = Root::open(root).and_then(|folder| folder.text(MANIFEST, limits::MANIFEST));
@@ -244,7 +246,7 @@ pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
             continue;
         };
         let path = root.join(path);
-        // It may be a link.
+        // The path may be a symbolic link.
         let real = path.canonicalize().ok();
         for path in [Some(path), real].into_iter().flatten() {
             let above = path.ancestors().skip(1);
@@ -256,8 +258,8 @@ pub fn folders(root: &Path) -> BTreeSet<PathBuf> {
     all.into_iter().take(FOLDERS).collect()
 }
 
-/// Identifies what a built-in extension asks for. A lock lists the powers of others; a new version of the program may
-/// ask for more.
+/// The digest of what a built-in extension without a lock asks for, which depends on the version of acp-chain. `None`
+/// for other proxies: the lock has their powers.
 fn asks(proxy: &Drafted, lock: &Lock, carried: &Carried) -> Option<Digest> {
     let From::Extension(name) = &proxy.from else {
         return None;
@@ -290,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_lie_in_these_folders_and_in_none_outside() {
+    fn the_folders_of_components_are_beneath_the_root() {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();
         let root = top.join("root");

@@ -1,7 +1,7 @@
-//! The files of a project, opened beneath its root.
+//! Opens the files of a project beneath its root.
 //!
-//! The repository's author chose the files. A link may lead to any of the user's files, a pipe would block, and a
-//! device has no end.
+//! The files are not trusted: a symbolic link may lead to any of the user's files, a pipe would block, and a device has
+//! no end.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -29,15 +29,15 @@ pub struct FileError {
     why: String,
 }
 
-/// A file that is being read, up to a size.
-pub struct Capped {
+/// An open file with a maximum size.
+pub struct BoundedFile {
     path: PathBuf,
     file: io::Take<cap_std::fs::File>,
     most: u64,
 }
 
 impl Root {
-    /// Opens it.
+    /// Opens the root at a path.
     pub fn open(path: &Path) -> Result<Self, FileError> {
         let folder = Dir::open_ambient_dir(path, ambient_authority());
         Ok(Self {
@@ -46,7 +46,7 @@ impl Root {
         })
     }
 
-    /// A text file directly in the root, of at most this many bytes; `None` if it is missing.
+    /// Reads a text file directly in the root, of at most this many bytes; `None` if it is missing.
     pub fn text(&self, name: &str, most: usize) -> Result<Option<String>, FileError> {
         let name = Path::new(name);
         match self.open_file(name, FollowSymlinks::No, most as u64)? {
@@ -60,10 +60,11 @@ impl Root {
         }
     }
 
-    /// A file beneath the root. Links that stay beneath it are followed.
-    pub fn file(&self, path: &Path, most: u64) -> Result<Capped, FileError> {
+    /// Opens a file beneath the root, of at most this many bytes. Symbolic links that stay beneath the root are
+    /// followed.
+    pub fn file(&self, path: &Path, most: u64) -> Result<BoundedFile, FileError> {
         let file = self.open_file(path, FollowSymlinks::Yes, most)?;
-        file.ok_or_else(|| self.wrong(path, "it is not there".to_owned()))
+        file.ok_or_else(|| self.wrong(path, "it does not exist".to_owned()))
     }
 
     fn open_file(
@@ -71,8 +72,8 @@ impl Root {
         path: &Path,
         follow: FollowSymlinks,
         most: u64,
-    ) -> Result<Option<Capped>, FileError> {
-        // Even opening a device may have effects.
+    ) -> Result<Option<BoundedFile>, FileError> {
+        // Checked first: opening a device may have effects.
         let about = match follow {
             FollowSymlinks::Yes => self.folder.metadata(path),
             FollowSymlinks::No => self.folder.symlink_metadata(path),
@@ -91,24 +92,25 @@ impl Root {
         options.read(true).follow(follow).nonblock(true);
         let file = self.folder.open_with(path, &options);
         let file = file.map_err(|error| self.unusable(path, &error))?;
-        // It may be another one by now.
+        // Checked again: another process may have replaced the file.
         let about = file.metadata();
         let about = about.map_err(|error| self.unusable(path, &error))?;
         if !about.is_file() {
             return Err(not_a_file(about.file_type()));
         }
         let path = self.path.join(path);
-        let capped = Capped::new(path, file, most);
-        match about.len() > most {
-            true => Err(capped.too_large()),
-            false => Ok(Some(capped)),
+        let file = BoundedFile::new(path, file, most);
+        if about.len() > most {
+            Err(file.too_large())
+        } else {
+            Ok(Some(file))
         }
     }
 
     fn unusable(&self, path: &Path, error: &io::Error) -> FileError {
         let why = match error.kind() {
             io::ErrorKind::PermissionDenied if leads_out(error) => {
-                "a link on the way leads out of the project".to_owned()
+                "a symbolic link in its path leads out of the project".to_owned()
             }
             _ => format!("it cannot be read: {error}"),
         };
@@ -129,20 +131,20 @@ impl FileError {
     }
 }
 
-impl Capped {
+impl BoundedFile {
     fn new(path: PathBuf, file: File, most: u64) -> Self {
         let file = file.take(most + 1);
         Self { path, file, most }
     }
 
-    /// Its whole content.
+    /// Reads the whole file.
     pub fn read(mut self) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         self.each(|chunk| bytes.extend_from_slice(chunk))?;
         Ok(bytes)
     }
 
-    /// Its whole content, in pieces.
+    /// Reads the whole file in chunks.
     pub fn each(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), FileError> {
         let mut buffer = vec![0; 1 << 16];
         loop {
@@ -153,7 +155,7 @@ impl Capped {
             if read == 0 {
                 return Ok(());
             }
-            // It may have grown since its size was read.
+            // The file may have grown since its size was read.
             if self.file.limit() == 0 {
                 return Err(self.too_large());
             }
@@ -167,7 +169,7 @@ impl Capped {
     }
 }
 
-/// The error of the path sandbox for paths that lead out, which the system has no error for.
+/// Whether it is cap-std's own error for a path that leads out. The system has no such error.
 fn leads_out(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }
@@ -207,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_a_small_file_and_nothing_else() {
+    fn a_text_must_be_a_small_regular_file() {
         let (folder, root) = root();
         let it = root.path.join("it");
         assert_eq!(text(&root), "None");
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_followed_as_far_as_it_stays_beneath_the_root() {
+    fn a_link_is_followed_if_it_stays_beneath_the_root() {
         let (folder, root) = root();
         fs::write(root.path.join("in/side/file"), "ours").unwrap();
         symlink("in/side", root.path.join("link")).unwrap();
@@ -255,10 +257,16 @@ mod tests {
         ] {
             symlink(target, root.path.join(name)).unwrap();
             let error = root.file(Path::new(name), 10).err().unwrap();
-            assert_eq!(error.why, "a link on the way leads out of the project");
+            assert_eq!(
+                error.why,
+                "a symbolic link in its path leads out of the project"
+            );
         }
         symlink(folder.path(), root.path.join("up")).unwrap();
         let error = root.file(Path::new("up/outside"), 10).err().unwrap();
-        assert_eq!(error.why, "a link on the way leads out of the project");
+        assert_eq!(
+            error.why,
+            "a symbolic link in its path leads out of the project"
+        );
     }
 }

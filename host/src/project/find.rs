@@ -1,8 +1,8 @@
 //! Finding the project of a working directory.
 //!
 //! The root of a project is the nearest folder upwards with a manifest. A repository is never part of a project around
-//! it, and neither the user's home nor a folder above it is a project: otherwise anybody who can put a file there could
-//! insert proxies in front of every agent.
+//! it. Neither the user's home nor a folder above it is a project: otherwise a program that can write a file there
+//! could insert proxies in front of every agent.
 
 use std::fmt;
 use std::io;
@@ -14,26 +14,26 @@ use crate::untrusted::Untrusted;
 /// The name of a project's manifest.
 pub const MANIFEST: &str = "acp-chain.toml";
 
-/// The user's folders that are no projects.
+/// The user's folders that are not projects.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     home: Option<PathBuf>,
     settings: Option<PathBuf>,
 }
 
-/// The result of a search.
+/// The result of [`find`].
 #[derive(Debug)]
 pub enum Found {
     /// The root of a project, without symbolic links.
     Project(PathBuf),
-    /// No project, and where the search ended.
+    /// No project: the search ended here.
     None(End),
 }
 
 /// Where the search ended.
 #[derive(Debug)]
 pub enum End {
-    /// It did not start: this is not a readable folder.
+    /// At a folder that cannot be read, or is not one.
     Nowhere(PathBuf, io::Error),
     /// At the root of a repository.
     Repository(PathBuf),
@@ -41,12 +41,12 @@ pub enum End {
     Home(PathBuf),
     /// At the folder of the user's settings.
     Settings(PathBuf),
-    /// At the top.
+    /// At the root of the file system.
     Top,
 }
 
 impl Bounds {
-    /// With these folders, if they exist.
+    /// Folders that do not exist are ignored.
     #[must_use]
     pub fn new(home: Option<&Path>, settings: Option<&Path>) -> Self {
         let real = |path: Option<&Path>| path.and_then(|path| path.canonicalize().ok());
@@ -56,7 +56,7 @@ impl Bounds {
         }
     }
 
-    /// Whether the search ends before this folder.
+    /// The reason, if the search ends before this folder.
     fn end(&self, folder: &Path) -> Option<End> {
         if folder.parent().is_none() {
             return Some(End::Top);
@@ -69,7 +69,7 @@ impl Bounds {
     }
 }
 
-/// The projects around one, the nearest first: it takes none of their guards away.
+/// The projects around one, the nearest first. Their guards apply to it, too.
 #[must_use]
 pub fn around(root: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut roots = vec![root.to_owned()];
@@ -83,7 +83,7 @@ pub fn around(root: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) ->
     roots.split_off(1)
 }
 
-/// Searches for a project from a working directory upwards. A folder is known if its user has trusted it: it stays a
+/// Searches for a project from a working directory upwards. A folder that the user has trusted (`is_known`) stays a
 /// project when its manifest is removed.
 #[must_use]
 pub fn find(cwd: &Path, bounds: &Bounds, is_known: &dyn Fn(&Path) -> bool) -> Found {
@@ -120,7 +120,7 @@ impl fmt::Display for End {
         let show = |path: &Path| Untrusted::new(path.display()).to_string();
         match self {
             Self::Nowhere(path, error) => {
-                write!(f, "{} cannot be looked at: {error}", show(path))
+                write!(f, "{} cannot be read: {error}", show(path))
             }
             Self::Repository(path) => write!(
                 f,
@@ -129,13 +129,13 @@ impl fmt::Display for End {
             ),
             Self::Home(path) => write!(
                 f,
-                "there is no {MANIFEST} on the way up to {}, and neither your home nor what is above it is a project",
+                "there is no {MANIFEST} in any folder up to {}, and neither your home nor a folder above it is a project",
                 show(path)
             ),
             Self::Settings(path) => {
                 write!(f, "{} has your settings, and is not a project", show(path))
             }
-            Self::Top => write!(f, "there is no {MANIFEST} on the way up"),
+            Self::Top => write!(f, "there is no {MANIFEST} in this folder or above it"),
         }
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_no_part_of_a_project_around_it() {
+    fn a_repository_is_not_part_of_a_project_around_it() {
         let (_folder, top) = world();
         let work = top.join("home/work");
         fs::write(work.join(MANIFEST), "").unwrap();
@@ -189,7 +189,7 @@ mod tests {
             matches!(&found, Found::None(End::Repository(at)) if *at == work.join("src")),
             "{found:?}"
         );
-        // Its root is included.
+        // The root of the repository is searched.
         fs::write(work.join("src").join(MANIFEST), "").unwrap();
         let found = find(&work.join("src/deep"), &bounds(&top), &|_| false);
         assert!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_the_home_nor_what_is_above_nor_settings_are_projects() {
+    fn home_folders_above_it_and_settings_are_not_projects() {
         let (_folder, top) = world();
         fs::create_dir(top.join("home/settings")).unwrap();
         for folder in ["", "home", "home/settings"] {
@@ -215,7 +215,7 @@ mod tests {
         };
         let home = top.join("home");
         let expected = format!(
-            "there is no {MANIFEST} on the way up to {}, ",
+            "there is no {MANIFEST} in any folder up to {}, ",
             home.display()
         );
         assert!(end.to_string().starts_with(&expected), "{end}");
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_working_directory_that_is_none_has_no_project() {
+    fn a_missing_working_directory_has_no_project() {
         let (_folder, top) = world();
         fs::write(top.join("home/file"), "").unwrap();
         for cwd in [
@@ -247,7 +247,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn whatever_has_the_name_of_a_manifest_makes_a_project() {
+    fn any_file_with_the_name_of_a_manifest_makes_a_project() {
         let (_folder, top) = world();
         let work = top.join("home/work");
         std::os::unix::fs::symlink("/nowhere", work.join(MANIFEST)).unwrap();

@@ -1,12 +1,11 @@
-//! Projects: what a repository brings, and whether its user trusts it.
+//! Projects: manifests in repositories, and whether the user trusts them.
 //!
-//! Opening a repository is not consent to anything in it. Invariants:
-//! - Until the user has agreed to the present content, or a signer whom the user accepts has signed it, nothing of a
-//!   project is read but its manifest, its lock and the bytes of its components, to compute their digests. Nothing of
-//!   it is parsed further, compiled, fetched or started.
+//! Opening a repository is not consent to its content. Invariants:
+//! - Until the user has agreed to the current content, or a trusted signer has signed it, only the manifest and the
+//!   lock are parsed, and only the digests of the components are computed. Nothing is compiled, fetched or started.
 //! - The files of a project are opened beneath its root, never through a link that leads out of it, and without
 //!   blocking: anything but a regular file is an error, and so is one that is too large.
-//! - A [`key`](Content::key) identifies all of the content. The user's consent is bound to it.
+//! - The user's consent is bound to a [`key`](Content::key), a digest of the whole content.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -15,8 +14,8 @@
 //! | `content` | the content of a project, and its key |
 //! | `agreed` | its proxies and their permissions as stored, and differences between such lists |
 //! | `trust` | the records of the user's decisions |
-//! | `worktree` | the worktrees of a repository, in all of which a yes counts |
-//! | `signed` | signers whose word counts in the user's place |
+//! | `worktree` | the worktrees of a repository: consent applies to all of them |
+//! | `signed` | trusted signers, whose signature replaces the user's consent |
 
 mod agreed;
 mod content;

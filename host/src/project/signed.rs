@@ -1,5 +1,5 @@
-//! Projects vouched for by signers whom the user trusts: a signature of their content, beside their manifest, instead
-//! of the user's consent to each change.
+//! Projects that a trusted signer has signed: a signature of the content, beside the manifest, replaces the user's
+//! consent to each change.
 
 use super::agreed::Agreed;
 use super::content::Content;
@@ -7,8 +7,8 @@ use crate::extension::Signer;
 use crate::extension::signature::signer;
 use crate::manifest::TrustedSigner;
 
-/// The signer whose signature makes a project with these proxies trusted: one who may grant all of its powers. Methods
-/// by name and directories cannot be granted in the user's place.
+/// The signer whose signature makes a project with these proxies trusted: the first that may grant all of their powers.
+/// A signature cannot grant `methods` and `directories`.
 #[must_use]
 pub fn vouched<'s>(
     content: &Content,
@@ -16,11 +16,11 @@ pub fn vouched<'s>(
     signers: &'s [TrustedSigner],
 ) -> Option<&'s Signer> {
     let signers = signers.iter().filter(|one| has_signed(content, one));
-    let mut enough = signers.filter(|one| agreed.iter().all(|proxy| lets(one, proxy)));
+    let mut enough = signers.filter(|one| agreed.iter().all(|proxy| may_grant(one, proxy)));
     enough.next().map(|one| &one.key)
 }
 
-/// Whether a trusted signer has signed this content, for any powers.
+/// Whether one of these signers has signed the content, whatever powers that grants.
 #[must_use]
 pub fn is_signed(content: &Content, signers: &[TrustedSigner]) -> bool {
     signers.iter().any(|one| has_signed(content, one))
@@ -34,7 +34,7 @@ fn has_signed(content: &Content, one: &TrustedSigner) -> bool {
     })
 }
 
-fn lets(one: &TrustedSigner, proxy: &Agreed) -> bool {
+fn may_grant(one: &TrustedSigner, proxy: &Agreed) -> bool {
     let mut powers = proxy.powers.iter();
     powers.all(|power| one.powers.contains(power))
         && proxy.methods.is_empty()

@@ -1,7 +1,7 @@
 //! Records of the user's decisions about projects: a file for each root.
 //!
-//! A record is replaced atomically. It is in a folder of the user that nobody else may write to; nothing from a project
-//! gets there unasked.
+//! A record is replaced atomically. Only the user may write to the folder of records, and projects' files are copied
+//! into it only with the user's consent.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -23,7 +23,7 @@ use crate::untrusted::Untrusted;
 /// The version of the format.
 const VERSION: u32 = 1;
 
-/// The folder of copies.
+/// The folder of copies of trusted projects.
 const KEPT: &str = "kept";
 
 /// The file extension of records.
@@ -46,7 +46,7 @@ pub struct Record {
     pub since: String,
     /// The decision.
     pub verdict: TrustDecision,
-    /// The repository, in all of whose worktrees it counts, and the root's path in it.
+    /// The repository and the root's path in it: the decision applies to all worktrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repository: Option<(OsString, OsString)>,
     /// The digest of the content, independent of its root.
@@ -58,25 +58,25 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustDecision {
-    /// Its proxies may run, as long as its content stays the same.
+    /// The proxies of the project may run, as long as its content stays the same.
     Trusted {
-        /// The key of its content.
+        /// The key of the content.
         key: Digest,
-        /// What the user agreed to.
+        /// The proxies and permissions that the user agreed to.
         agreed: Vec<Agreed>,
     },
-    /// It may never run, whatever its content.
+    /// The proxies of the project may not run, whatever its content is.
     Denied,
 }
 
-/// The standing of a project with its user.
+/// The user's decision about the current content of a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// The user agreed to exactly this content.
     Trusted(Record),
     /// The user agreed to other content.
     Changed(Record),
-    /// The user denied it.
+    /// The user denied the project.
     Denied(Record),
     /// The user has not decided.
     Unknown,
@@ -93,9 +93,9 @@ pub enum TrustError {
         /// The error.
         error: io::Error,
     },
-    /// It has an unknown version, or is damaged.
+    /// The record has an unknown version, or is damaged.
     #[error(
-        "{}: this acp-chain cannot read this record; use the newer one that wrote it, or remove the \
+        "{}: this acp-chain cannot read this record; use the newer acp-chain that wrote it, or remove the \
          file and run `acp-chain trust` again",
         Untrusted::new(path.display())
     )]
@@ -107,7 +107,7 @@ pub enum TrustError {
 
 fn next_step(error: &io::Error) -> &'static str {
     match error.kind() {
-        io::ErrorKind::StorageFull => "; make room, then do it again. What was there still is",
+        io::ErrorKind::StorageFull => "; free some space, then retry. Nothing was lost",
         _ => "",
     }
 }
@@ -121,7 +121,7 @@ impl Record {
             root: root.as_os_str().to_owned(),
             since: format_rfc3339_seconds(SystemTime::now()).to_string(),
             verdict,
-            repository: Worktree::of(root).map(in_parts),
+            repository: Worktree::of(root).map(parts),
             statement: None,
         }
     }
@@ -144,14 +144,14 @@ impl Record {
         }
     }
 
-    /// Whether everything that these proxies may do was agreed to.
+    /// Whether the user agreed to all powers, methods and directories of these proxies.
     #[must_use]
     pub fn lets(&self, now: &[Agreed]) -> bool {
         self.agreed()
             .is_some_and(|agreed| Agreed::lets(agreed, now))
     }
 
-    /// What the user agreed to.
+    /// The proxies and permissions that the user agreed to; `None` if the project is denied.
     #[must_use]
     pub fn agreed(&self) -> Option<&[Agreed]> {
         match &self.verdict {
@@ -175,8 +175,8 @@ impl Records {
         &self.folder
     }
 
-    /// The standing of a project with this root and content, if that can be read. What was said about it in another
-    /// worktree of its repository counts as long as nothing was said about it here.
+    /// The user's decision about a project; `content` is `None` if the project cannot be read. Without a decision about
+    /// this root, decisions to trust another worktree of its repository apply.
     pub fn standing(&self, root: &Path, content: Option<&Content>) -> Result<Standing, TrustError> {
         let key = content.map(Content::key);
         Ok(match self.read(root)? {
@@ -201,7 +201,7 @@ impl Records {
 
     /// The decisions to trust the same folder in other worktrees of its repository, the newest last.
     fn elsewhere(&self, root: &Path) -> Result<Vec<Record>, TrustError> {
-        let Some(repository) = Worktree::of(root).map(in_parts) else {
+        let Some(repository) = Worktree::of(root).map(parts) else {
             return Ok(Vec::new());
         };
         let mut all = self.all()?;
@@ -212,8 +212,8 @@ impl Records {
         Ok(all)
     }
 
-    /// Whether the user has trusted the project with this root, here or in another worktree of its repository: it stays
-    /// a project when its manifest is removed.
+    /// Whether the user has trusted the project with this root, or another worktree of its repository. Such a folder
+    /// stays a project when its manifest is removed.
     #[must_use]
     pub fn know(&self, root: &Path) -> bool {
         match self.read(root) {
@@ -223,7 +223,7 @@ impl Records {
         }
     }
 
-    /// What the user agreed to of a project that has changed since, from the copy that was kept of it.
+    /// The earlier content of a changed project, as the user agreed to it, from the kept copy.
     #[must_use]
     pub fn kept(&self, root: &Path, carried: &Carried, keep: Keep) -> Option<(Record, Content)> {
         let record = match self.read(root).ok()? {
@@ -232,13 +232,13 @@ impl Records {
         };
         let key = record.key()?;
         let copy = self.copy(key);
-        // It still has to be what was agreed to, and to ask for the same.
+        // The copy, and what built-in extensions ask for, may have changed.
         let of = Path::new(&record.root);
         let original = Content::read_copy(&copy, of, carried, keep).ok()?;
         if original.key() != key {
             return None;
         }
-        // In another worktree, paths count from there.
+        // In another worktree, paths are relative to its root.
         let content = if of == root {
             original
         } else {
@@ -259,7 +259,7 @@ impl Records {
         self.put(&Record::trusting(content, agreed))
     }
 
-    /// Where a copy of the content with this key is kept.
+    /// The folder of the copy of the content with this key.
     fn copy(&self, key: Digest) -> PathBuf {
         self.folder.join(KEPT).join(key.hex())
     }
@@ -296,7 +296,7 @@ impl Records {
     /// The user's decision about the project with this root.
     pub fn read(&self, root: &Path) -> Result<Option<Record>, TrustError> {
         let record = load(&self.path(root))?;
-        // Only the name of the file led here.
+        // The path is a digest of the root: the record must have the root itself.
         Ok(record.filter(|record| record.root == root.as_os_str()))
     }
 
@@ -356,16 +356,16 @@ impl Records {
     }
 }
 
-/// Identifies content, independent of its root.
+/// The digest of content, independent of its root.
 fn statement(content: &Content) -> Digest {
     Digest::of(content.statement().as_bytes())
 }
 
-fn in_parts(worktree: Worktree) -> (OsString, OsString) {
+fn parts(worktree: Worktree) -> (OsString, OsString) {
     (worktree.repository.into(), worktree.within.into())
 }
 
-/// Writes the files of a project into a folder, all of them or none.
+/// Writes the files of a project to `copy` in `folder`, all of them or none.
 fn write_copy(content: &Content, folder: &Path, copy: &Path) -> io::Result<()> {
     let unfinished = tempfile::Builder::new()
         .prefix(".unfinished-")
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_to_is_kept_until_the_user_decides_anew() {
+    fn the_agreed_content_is_kept_until_the_next_decision() {
         let folder = tempfile::tempdir().unwrap();
         let (records, top) = (records(&folder), top(&folder));
         let old = project(&top, "work", "old");
@@ -503,7 +503,7 @@ mod tests {
         assert_eq!(content.stored("it").unwrap().digest, Digest::of(COMPONENT));
         fs::remove_file(root.join(MANIFEST)).unwrap();
         assert_eq!(kept().unwrap().1.key(), old.key());
-        // A copy that somebody changed is none.
+        // A changed copy is not used.
         let copy = records.copy(old.key()).join("tools/it.wasm");
         fs::write(&copy, "evil").unwrap();
         assert!(kept().is_none());
@@ -515,7 +515,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_counts_in_all_worktrees_of_a_repository() {
+    fn consent_applies_to_all_worktrees_of_a_repository() {
         let folder = tempfile::tempdir().unwrap();
         let (records, top) = (records(&folder), top(&folder));
         let own = top.join("main/.git/worktrees/other");
@@ -541,7 +541,7 @@ mod tests {
             .unwrap();
         assert_eq!(kept.key(), same.key());
         assert!(records.know(same.root()) && !records.know(evil.root()));
-        // What is said here comes first.
+        // A decision about this root has precedence.
         records
             .write(&Record::now(same.root(), TrustDecision::Denied))
             .unwrap();
@@ -549,7 +549,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_under_the_name_of_another_root_counts_for_nothing() {
+    fn a_record_in_the_file_of_another_root_is_ignored() {
         let folder = world();
         let records = records(&folder);
         let other = Path::new("/home/me/evil");
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_cannot_be_read_is_no_yes() {
+    fn an_unreadable_record_is_not_consent() {
         let folder = world();
         let records = records(&folder);
         for text in ["", "{", "{\"version\":2}", "null"] {
@@ -578,7 +578,7 @@ mod tests {
                 let left = records(folder).read(Path::new(ROOT)).unwrap().unwrap();
                 let id = &left.agreed().unwrap()[0].id;
                 assert!(["old", "new"].contains(&&**id), "{fault}: {id}");
-                // The next writer finds nothing in the way.
+                // The next writer succeeds.
                 records(folder).write(&trusted("next")).unwrap();
                 let names = fs::read_dir(records(folder).folder()).unwrap().count();
                 assert_eq!(names, 2, "{fault}: the record and the lock");
@@ -599,7 +599,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_speak_at_once_one_is_the_last() {
+    fn of_two_concurrent_decisions_one_is_the_last() {
         let folder = world();
         thread::scope(|scope| {
             for name in ["one", "two"] {

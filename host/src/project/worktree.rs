@@ -1,13 +1,13 @@
-//! Worktrees, as Git itself knows them (gitrepository-layout).
+//! Git worktrees (gitrepository-layout).
 //!
-//! A `.git` file says which repository its folder is a worktree of. Anybody can write one, so it counts only if that
-//! repository names the folder in turn.
+//! A `.git` file names the repository that its folder is a worktree of. Such a file proves nothing by itself: the
+//! repository must name the folder, too.
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The longest of Git's files with a path, in bytes.
+/// The maximum length of a Git file with a path, in bytes.
 const LONGEST: u64 = 32 * 1024;
 
 /// A folder in a repository that may have several worktrees.
@@ -20,7 +20,7 @@ pub struct Worktree {
 }
 
 impl Worktree {
-    /// That of a folder without symbolic links, if it is in one.
+    /// The worktree that contains a folder, whose path has no symbolic links; `None` outside worktrees.
     #[must_use]
     pub fn of(folder: &Path) -> Option<Self> {
         let top = folder.ancestors().find(|top| is_marked(top))?;
@@ -32,7 +32,7 @@ impl Worktree {
     }
 }
 
-/// Whether a folder is the top of a worktree, or says so.
+/// Whether a folder has a `.git`, as the top of a worktree does. This is not verified.
 pub fn is_marked(folder: &Path) -> bool {
     folder.join(".git").symlink_metadata().is_ok()
 }
@@ -52,11 +52,11 @@ fn repository(top: &Path) -> Option<PathBuf> {
     }
     let shared = own.join(line(&own.join("commondir"))?);
     let shared = shared.canonicalize().ok()?;
-    // Git keeps what is a worktree's own there.
+    // Git keeps the files of each worktree in `worktrees`.
     (own.parent()? == shared.join("worktrees")).then_some(shared)
 }
 
-/// The only line of a file.
+/// The content of a file with one line.
 fn line(path: &Path) -> Option<String> {
     // A pipe would block.
     if !fs::metadata(path).ok()?.is_file() {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_that_its_repository_does_not_know_is_not_believed() {
+    fn a_mark_that_its_repository_does_not_name_is_ignored() {
         let (_folder, top) = world();
         let evil = top.join("evil");
         let own = top.join("main/.git/worktrees/other");
@@ -108,7 +108,7 @@ mod tests {
             fs::write(evil.join(".git"), format!("gitdir: {}", claimed.display())).unwrap();
             assert_eq!(Worktree::of(&evil), None, "{}", claimed.display());
         }
-        // Its own story, with the trusted repository as the shared folder.
+        // A forged worktree, with the trusted repository as the shared folder.
         let fake = evil.join("fake/worktrees/evil");
         fs::create_dir_all(&fake).unwrap();
         fs::write(evil.join(".git"), format!("gitdir: {}", fake.display())).unwrap();

@@ -18,22 +18,22 @@ pub enum Act {
     Session(String, JsonPattern),
     /// `after TIME`: time passes.
     After(Duration),
-    /// `PROXY fails`: it breaks at its next call.
+    /// `PROXY fails`: the proxy breaks in its next call.
     Fails(String),
-    /// `PROXY restarts`: it is restarted, with its saved state.
+    /// `PROXY restarts`: the proxy is restarted; its saved state, if given, must match.
     Restarts(String, Option<JsonPattern>),
-    /// `PROXY logs: …`: it should have logged something.
+    /// `PROXY logs: …`: the proxy should have logged a matching line.
     Logs(String, JsonPattern),
 }
 
 /// A message that an end sends or receives.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Said {
-    /// Its kind.
+    /// The kind of the message.
     pub kind: Kind,
-    /// The transcript's name for the request that it is, or belongs to.
+    /// The transcript's name of the request, or of the request that an answer or a cancellation belongs to.
     pub name: Option<String>,
-    /// The `params`, the `result` or the `error`; without it, anything.
+    /// The `params`, the `result` or the `error`. `None` matches any body.
     pub body: Option<JsonPattern>,
 }
 
@@ -44,23 +44,23 @@ pub enum Kind {
     Request(String),
     /// A notification of this method.
     Notification(String),
-    /// An answer.
+    /// An answer with a result.
     Result,
-    /// An answer that is an error.
+    /// An answer with an error.
     Error,
     /// A `$/cancel_request`.
     Cancel,
 }
 
-/// An agent's call of an MCP server.
+/// A call by the agent to an MCP server in the chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The transcript's name for the request.
+    /// The transcript's name of the request.
     pub name: String,
     /// The name of the server.
     pub server: String,
-    /// The method of MCP.
+    /// The MCP method.
     pub method: String,
-    /// Its parameters.
+    /// The parameters of the MCP method.
     pub params: JsonPattern,
 }

@@ -6,28 +6,28 @@ use similar::DiffOp;
 use similar::algorithms::{Capture, myers};
 
 use super::act::{Kind, Said};
-use super::ends::Came;
+use super::ends::Received;
 use super::pattern::Captures;
 
-/// How long to search for the best match; of thousands of messages, a worse one may be found.
+/// The maximum duration of the search. For thousands of messages, the match found by then may not be the best.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A matched pair, by the positions in both lists, in the order of both.
+/// One pair of the match: the positions of the expected and of the received message in their lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pair {
-    /// It matches the expectation.
+    /// The message is as expected.
     Same(usize, usize),
-    /// It is the expected message, with other content.
+    /// The message has the expected kind and method, and another body.
     Changed(usize, usize),
-    /// It was expected, but not received.
+    /// The message was expected, but not received.
     Missing(usize),
-    /// It was received, but not expected.
+    /// The message was received, but not expected.
     Extra(usize),
 }
 
 /// Finds the most messages that match exactly, and among the rest the most whose kind and method match.
 #[must_use]
-pub fn align(expected: &[&Said], came: &[Came], captures: &Captures) -> Vec<Pair> {
+pub fn align(expected: &[&Said], came: &[Received], captures: &Captures) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for op in compare(expected, came, Some(captures)) {
         let ((start, len), (new_start, new_len)) = match op {
@@ -78,9 +78,12 @@ pub fn align(expected: &[&Said], came: &[Came], captures: &Captures) -> Vec<Pair
 }
 
 /// The longest common subsequence: messages that match exactly, or, without captures, by kind and method.
-fn compare(expected: &[&Said], came: &[Came], captures: Option<&Captures>) -> Vec<DiffOp> {
+fn compare(expected: &[&Said], came: &[Received], captures: Option<&Captures>) -> Vec<DiffOp> {
     let old: Vec<_> = expected.iter().map(|said| Expected(said)).collect();
-    let new: Vec<_> = came.iter().map(|came| Arrived { came, captures }).collect();
+    let new: Vec<_> = came
+        .iter()
+        .map(|came| Candidate { came, captures })
+        .collect();
     let mut found = similar::algorithms::Replace::new(Capture::new());
     // This fails only if a hook fails.
     let (old_all, new_all) = (0..old.len(), 0..new.len());
@@ -91,12 +94,12 @@ fn compare(expected: &[&Said], came: &[Came], captures: Option<&Captures>) -> Ve
 
 struct Expected<'a>(&'a Said);
 
-struct Arrived<'a> {
-    came: &'a Came,
+struct Candidate<'a> {
+    came: &'a Received,
     captures: Option<&'a Captures>,
 }
 
-impl PartialEq<Expected<'_>> for Arrived<'_> {
+impl PartialEq<Expected<'_>> for Candidate<'_> {
     fn eq(&self, Expected(said): &Expected) -> bool {
         is_of_kind(said, self.came)
             && self.captures.is_none_or(|captures| {
@@ -106,9 +109,8 @@ impl PartialEq<Expected<'_>> for Arrived<'_> {
     }
 }
 
-/// Whether a message has the expected kind and method, and belongs to the same request. The transcript decides on the
-/// names of requests.
-fn is_of_kind(said: &Said, came: &Came) -> bool {
+/// Whether a message has the expected kind and method, and, unless it is a request, belongs to the expected request.
+fn is_of_kind(said: &Said, came: &Received) -> bool {
     let is_named = matches!(said.kind, Kind::Request(_)) || said.name == came.said.name;
     said.kind == came.said.kind && is_named
 }
@@ -129,9 +131,9 @@ mod tests {
         said.collect()
     }
 
-    fn came(lines: &str) -> Vec<Came> {
+    fn came(lines: &str) -> Vec<Received> {
         let said = expected(lines).into_iter();
-        let came = said.map(|mut said| Came {
+        let came = said.map(|mut said| Received {
             body: Json::read(&said.body.take().unwrap().to_string()).unwrap(),
             said,
             id: None,
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_something_else_is_the_same_message_if_its_method_is() {
+    fn a_message_of_the_same_method_with_another_body_is_changed() {
         let pairs = aligned(
             "agent gets: a {\"x\": 1}\nagent gets: b\n",
             "agent gets: c {}\nagent gets: a {\"x\": 2}\n",

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::act::{Act, Kind, Said};
 use super::align::{Pair, align};
-use super::ends::Came;
+use super::ends::Received;
 use super::json::Json;
 use super::log::LogLine;
 use super::outcome::Outcome;
@@ -15,7 +15,7 @@ use super::say::in_session;
 use crate::channel::Peer;
 
 impl Player<'_> {
-    /// Compares everything received with the steps that expect it, which follow the step just done. The outcomes are in
+    /// Compares all received messages with `steps`, the expectations after the step just played. The outcomes are in
     /// the order of the steps.
     pub(super) fn compare(&mut self, steps: Range<usize>) -> Vec<Outcome> {
         let mut by_step: BTreeMap<Option<usize>, Vec<Outcome>> = BTreeMap::new();
@@ -31,9 +31,10 @@ impl Player<'_> {
         }
         for at in steps {
             if let Some(Act::Logs(proxy, text)) = self.script.steps.get(at).map(|step| &step.act) {
-                let outcome = match self.has_logged(proxy, text) {
-                    true => Outcome::AsWritten(at),
-                    false => Outcome::Missing(at),
+                let outcome = if self.has_logged(proxy, text) {
+                    Outcome::AsWritten(at)
+                } else {
+                    Outcome::Missing(at)
                 };
                 by_step.entry(Some(at)).or_default().push(outcome);
             }
@@ -41,7 +42,7 @@ impl Player<'_> {
         by_step.into_values().flatten().collect()
     }
 
-    /// The same for one end.
+    /// Compares the messages received at one end.
     fn compare_end(&mut self, peer: Peer, steps: Range<usize>) -> Vec<Outcome> {
         let script = self.script;
         let expected = steps.filter_map(|at| match &script.steps.get(at)?.act {
@@ -59,16 +60,16 @@ impl Player<'_> {
         let outcomes = pairs.into_iter().map(|pair| match pair {
             Pair::Same(old, new) | Pair::Changed(old, new) => {
                 let ((at, said), came) = (expected[old], &came[new]);
-                self.meet(peer, at, said, came)
+                self.expected(peer, at, said, came)
             }
             Pair::Missing(old) => Outcome::Missing(expected[old].0),
-            Pair::Extra(new) => self.surprise(peer, &came[new]),
+            Pair::Extra(new) => self.unexpected(peer, &came[new]),
         });
         outcomes.collect()
     }
 
-    /// An expected message was received, perhaps with other content.
-    fn meet(&mut self, peer: Peer, at: usize, said: &Said, came: &Came) -> Outcome {
+    /// The outcome of an expected message, whose body may differ.
+    fn expected(&mut self, peer: Peer, at: usize, said: &Said, came: &Received) -> Outcome {
         if let (Some(name), Some(id)) = (&said.name, &came.id) {
             self.end(peer).got.insert(name.clone(), id.clone());
         }
@@ -87,16 +88,17 @@ impl Player<'_> {
         Outcome::Changed(at, Act::Gets(peer, said))
     }
 
-    /// The text that would replace a pattern that does not match. Its captures count nevertheless.
+    /// The pattern that replaces one that does not match. Its matching parts are captured.
     pub(super) fn adapt(&mut self, pattern: &JsonPattern, value: &Json) -> JsonPattern {
-        match self.loosens {
-            true => pattern.loosen(value, &mut self.captures),
-            false => pattern.fit(value, &mut self.captures),
+        if self.loosens {
+            pattern.loosen(value, &mut self.captures)
+        } else {
+            pattern.fit(value, &mut self.captures)
         }
     }
 
-    /// An unexpected message was received.
-    fn surprise(&mut self, peer: Peer, came: &Came) -> Outcome {
+    /// The outcome of an unexpected message.
+    fn unexpected(&mut self, peer: Peer, came: &Received) -> Outcome {
         let mut said = came.said.clone();
         if let (Kind::Request(method), Some(id)) = (&said.kind, &came.id) {
             let name = self.name_for(peer, method);
@@ -112,13 +114,14 @@ impl Player<'_> {
                 members.shift_remove("sessionId");
             }
         }
-        // Missing parameters are `null` to the chain; but a result of `null` is a result.
+        // The chain passes missing params on as `null`, which is not shown; a result of `null` is.
         let is_there = body != Json::Null || said.kind == Kind::Result;
         said.body = is_there.then(|| JsonPattern::of(body));
         Outcome::Extra(self.done, Act::Gets(peer, said))
     }
 
-    /// A name for a request received at an end: the other end's, if it sent the same.
+    /// A name for a request received at an end: that of a request with the same method that the other end sent, or a
+    /// numbered one.
     fn name_for(&mut self, peer: Peer, method: &str) -> String {
         let asked = self.asked.iter().filter(|((end, name), asked)| {
             *end != peer && *asked == method && !self.taken.contains(&(peer, name.clone()))
@@ -134,8 +137,8 @@ impl Player<'_> {
         name
     }
 
-    /// An MCP server's answer, unwrapped from the message of ACP that carries it.
-    fn unwrap(&self, peer: Peer, mut came: Came) -> Came {
+    /// Unwraps an MCP server's answer from the ACP message that carries it.
+    fn unwrap(&self, peer: Peer, mut came: Received) -> Received {
         let is_call = |name: &String| peer == Peer::Agent && self.calls.contains(name);
         if came.said.kind != Kind::Result || !came.said.name.as_ref().is_some_and(is_call) {
             return came;

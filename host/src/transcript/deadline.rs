@@ -1,5 +1,5 @@
-//! The deadline of an endless transcript: proxies may keep each other busy forever, and then simulated time stands
-//! still. This is the only real clock here, and transcripts that come to rest never see it.
+//! The deadline of a transcript whose chain never becomes idle: proxies may send messages to each other endlessly, and
+//! then simulated time stands still. Only this deadline uses the real clock.
 
 use std::sync::mpsc;
 use std::thread;
@@ -23,7 +23,7 @@ impl Deadline {
         let (runs, dropped) = mpsc::channel::<()>();
         thread::spawn(move || {
             if dropped.recv_timeout(longest) == Err(mpsc::RecvTimeoutError::Timeout) {
-                // The receiver may just have gone.
+                // The receiver may have been dropped just now.
                 let _ = end.send(());
             }
         });
@@ -36,7 +36,7 @@ impl Deadline {
     /// Completes when the time is over. Cancel safe.
     pub async fn passed(&mut self) {
         if (&mut self.passed).await.is_err() {
-            // There is no time limit any more.
+            // The clock's thread ended: there is no time limit.
             std::future::pending::<()>().await;
         }
     }

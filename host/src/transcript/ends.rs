@@ -1,5 +1,4 @@
-//! The two ends of a chain that a transcript plays: their messages, and received messages that no step has expected
-//! yet.
+//! The two ends of a chain that a transcript plays.
 
 use std::collections::HashMap;
 
@@ -10,26 +9,24 @@ use crate::rpc::{self, Id, Message};
 
 /// A message received at an end.
 #[derive(Clone, Debug)]
-pub struct Came {
-    /// Its kind. The name of a request is not known yet.
+pub struct Received {
+    /// Kind and name, without the body. A request has no name yet.
     pub said: Said,
-    /// Its body.
     pub body: Json,
     /// The id of a request.
     pub id: Option<Id>,
 }
 
-/// One end.
+/// The client's or the agent's end.
 pub struct End {
     wire: Wire,
     /// The requests that it received, by name.
     pub got: HashMap<String, Id>,
     /// Received messages that no step has expected yet.
-    pub inbox: Vec<Came>,
+    pub inbox: Vec<Received>,
 }
 
 impl End {
-    /// An end that has sent and received nothing yet.
     pub fn new(wire: Wire) -> Self {
         Self {
             wire,
@@ -38,7 +35,8 @@ impl End {
         }
     }
 
-    /// Sends a message. Returns whether the chain accepts it.
+    /// Sends a message: `head` has its id or its method, `slot` is the member of the body. Returns whether the chain
+    /// accepts it.
     pub async fn say(&mut self, head: &str, slot: &str, body: &Json) -> bool {
         let line = format!("{{\"jsonrpc\":\"2.0\",{head},\"{slot}\":{body}}}\n");
         self.wire.say(&line).await
@@ -56,25 +54,25 @@ impl End {
             .await
     }
 
-    /// Takes received messages. Returns whether there may be more; past a limit, none are taken.
-    pub fn hear(&mut self) -> bool {
+    /// Moves received messages to the inbox, up to a limit. Returns whether there may be more.
+    pub fn receive(&mut self) -> bool {
         let before = self.inbox.len();
-        while let Some(message) = self.wire.hear() {
-            let came = self.understand(&message);
+        while let Some(message) = self.wire.receive() {
+            let came = self.parse(&message);
             self.inbox.push(came);
         }
         !self.wire.is_full() && self.inbox.len() - before >= READ
     }
 
-    /// All received messages that no step has expected yet.
-    pub fn take(&mut self) -> Vec<Came> {
-        self.wire.let_go();
+    /// Empties the inbox.
+    pub fn take(&mut self) -> Vec<Received> {
+        self.wire.release();
         std::mem::take(&mut self.inbox)
     }
 
-    fn understand(&self, message: &Message) -> Came {
+    fn parse(&self, message: &Message) -> Received {
         let id = message.id();
-        // If it cannot be parsed, as with a number past all bounds, it is compared as text.
+        // A body that cannot be parsed, as with a number out of range, is compared as text.
         let body = Json::read(message.body());
         let mut body = body.unwrap_or_else(|_| Json::Text(message.body().to_owned()));
         let method = message.method().to_string();
@@ -83,7 +81,7 @@ impl End {
             rpc::Kind::Request => (Kind::Request(method), None),
             rpc::Kind::Result => (Kind::Result, own_name()),
             rpc::Kind::Error => (Kind::Error, own_name()),
-            rpc::Kind::Notification => match self.withdrawn(&method, &body) {
+            rpc::Kind::Notification => match self.cancelled(&method, &body) {
                 Some(name) => {
                     body = Json::Null;
                     (Kind::Cancel, Some(name))
@@ -97,11 +95,11 @@ impl End {
             name,
             body: None,
         };
-        Came { said, body, id }
+        Received { said, body, id }
     }
 
-    /// The name of the request that a notification cancels, if it does.
-    fn withdrawn(&self, method: &str, body: &Json) -> Option<String> {
+    /// The name of the request that a notification cancels; `None` for other notifications.
+    fn cancelled(&self, method: &str, body: &Json) -> Option<String> {
         let id = body
             .get("requestId")
             .filter(|_| method == acp_chain_acp::CANCEL_REQUEST)?;

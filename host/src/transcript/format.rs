@@ -1,4 +1,4 @@
-//! The text of a transcript, parsed into steps that keep their place and their exact text.
+//! Parses the text of a transcript into steps, each with its place in the text.
 //!
 //! A step is a line, with following lines that continue its JSON: they begin with white space, or with a closing
 //! bracket. A line that begins with `#` is a comment. Text above a line `---` is the head, which is not parsed here.
@@ -18,7 +18,7 @@ pub const LONGEST: usize = 16 << 20;
 /// The maximum time in a single step.
 const LONGEST_TIME: Duration = Duration::from_hours(24 * 365);
 
-/// Ends the head.
+/// The line after the head.
 const SEPARATOR: &str = "---";
 
 /// A transcript, ready to be played.
@@ -26,7 +26,7 @@ const SEPARATOR: &str = "---";
 pub struct Script {
     text: String,
     head: Range<usize>,
-    /// Where the steps begin.
+    /// The offset of the first line after the head.
     pub(super) start: usize,
     /// The steps, in order.
     pub steps: Vec<Step>,
@@ -35,11 +35,11 @@ pub struct Script {
 /// One step of a transcript.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its line, counted from 1.
+    /// The first line, counted from 1.
     pub line: usize,
-    /// Its place in the text, including its last line feed.
+    /// The bytes of the step in the text, with its last line feed.
     pub place: Range<usize>,
-    /// Its action.
+    /// The action or the expectation.
     pub act: Act,
 }
 
@@ -86,7 +86,7 @@ impl Script {
         })
     }
 
-    /// A transcript that nobody wrote, without a head.
+    /// A transcript without a text: only the steps.
     #[must_use]
     pub fn of(acts: Vec<Act>) -> Self {
         let steps = (1..).zip(acts).map(|(line, act)| Step {
@@ -108,14 +108,13 @@ impl Script {
         &self.text[self.head.clone()]
     }
 
-    /// All of it.
+    /// The whole text, with the head and comments.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// The lines of a text; the lines of one step are taken together.
 struct Lines<'a> {
     text: &'a str,
     at: usize,
@@ -131,7 +130,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Skips the head, if there is one.
+    /// Skips the head, and returns its place; empty if there is none.
     fn head(&mut self) -> Range<usize> {
         let mut head = Lines::of(self.text);
         while let Some(line) = head.peek() {
@@ -164,7 +163,7 @@ impl<'a> Lines<'a> {
                 continue;
             }
             let number = self.number;
-            while let Some(line) = self.peek().filter(|line| goes_on(line)) {
+            while let Some(line) = self.peek().filter(|line| is_continuation(line)) {
                 self.pass(line);
             }
             return Some((number, start..self.at));
@@ -173,7 +172,7 @@ impl<'a> Lines<'a> {
 }
 
 /// Whether a line continues the JSON of the previous one.
-fn goes_on(line: &str) -> bool {
+fn is_continuation(line: &str) -> bool {
     let is_blank = line.trim().is_empty();
     !is_blank && line.starts_with([' ', '\t', '}', ']'])
 }
@@ -197,7 +196,7 @@ fn read_step(text: &str) -> Result<Act, WrongBelow> {
                 (other, _) => {
                     let other = quote(other, MAX_QUOTE);
                     return Err(here(format!(
-                        "`{other}`: a proxy `restarts`, or `restarts with` what it saved, as JSON"
+                        "`{other}`: a proxy `restarts`, or `restarts with` its saved state, as JSON"
                     )));
                 }
             };
@@ -247,14 +246,15 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
     let (second, after_second) = word(after_first);
     let here = |what: String| (0, what);
     let has_name = !second.is_empty() && !second.starts_with(['{', '[']);
-    let (name, head, json) = match has_name {
-        true => (Some(check_name(first).map_err(here)?), second, after_second),
-        false => (None, first, after_first),
+    let (name, head, json) = if has_name {
+        (Some(check_name(first).map_err(here)?), second, after_second)
+    } else {
+        (None, first, after_first)
     };
     let kind = match (&name, head) {
         (_, "") => {
             return Err(here(
-                "who says what is missing; write `p1 session/prompt {…}`, or `p1 result {…}`"
+                "the message is missing; write `p1 session/prompt {…}`, or `p1 result {…}`"
                     .to_owned(),
             ));
         }
@@ -263,7 +263,7 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
         (Some(_), "cancel") => Kind::Cancel,
         (None, "result" | "cancel") => {
             return Err(here(format!(
-                "of which request is this the `{head}`? Write its name in front: `p1 {head}`"
+                "`{head}` needs the name of its request: write `p1 {head}`"
             )));
         }
         (Some(_), method) => Kind::Request(method.to_owned()),
@@ -272,7 +272,7 @@ fn says(text: &str, rest: &str, end: Peer, act: fn(Peer, Said) -> Act) -> Result
     let body = match json.trim() {
         "" => None,
         _ if kind == Kind::Cancel => {
-            return Err(here("`cancel` takes nothing after it".to_owned()));
+            return Err(here("`cancel` must end the line".to_owned()));
         }
         _ => Some(read_json(text, json)?),
     };
@@ -300,7 +300,7 @@ fn calls(text: &str, rest: &str) -> Result<Act, WrongBelow> {
         (false, None) => (target, method, body),
         _ => {
             return Err(here(
-                "the agent calls a tool, `c1 SERVER/TOOL {…}`, or anything of MCP, `c1 SERVER METHOD {…}`",
+                "the agent calls a tool, `c1 SERVER/TOOL {…}`, or any MCP method, `c1 SERVER METHOD {…}`",
             ));
         }
     };
@@ -313,12 +313,13 @@ fn calls(text: &str, rest: &str) -> Result<Act, WrongBelow> {
 }
 
 fn check_name(name: &str) -> Result<String, String> {
-    match super::is_name(name) {
-        true => Ok(name.to_owned()),
-        false => Err(format!(
+    if super::is_name(name) {
+        Ok(name.to_owned())
+    } else {
+        Err(format!(
             "`{}` is not a name; a name has 1 to 64 letters, digits, `-` or `_`, and begins with a letter",
             quote(name, MAX_QUOTE)
-        )),
+        ))
     }
 }
 
@@ -328,7 +329,7 @@ fn word(text: &str) -> (&str, &str) {
     text.split_once(char::is_whitespace).unwrap_or((text, ""))
 }
 
-/// Parses JSON that is a part of a step. Errors count lines from the first.
+/// Parses JSON at the end of a step. An error has the number of lines below the step's first.
 fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
     JsonPattern::read(json).map_err(|error| {
         let before = step.len() - json.len();
@@ -345,7 +346,7 @@ fn read_json(step: &str, json: &str) -> Result<JsonPattern, WrongBelow> {
 }
 
 impl Act {
-    /// Whether this is an expectation, not an action.
+    /// Whether the step is an expectation, not an action.
     #[must_use]
     pub fn is_expected(&self) -> bool {
         matches!(self, Self::Gets(..) | Self::Logs(..))

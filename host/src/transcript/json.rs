@@ -1,4 +1,4 @@
-//! JSON as people write it: members keep their order, and it is printed on one line if it fits.
+//! JSON values that keep the order of members, and are printed on one line if they fit.
 
 use std::fmt::{self, Display};
 
@@ -10,7 +10,7 @@ use serde_json::Number;
 /// The maximum width of a printed line.
 const WIDTH: usize = 120;
 
-/// Stand for patterns in texts: noncharacters (Unicode 23.7), so that no text needs them. In text from outside, U+FFFD
+/// Marks for patterns within strings: noncharacters (Unicode 23.7), which no text needs. In received text, U+FFFD
 /// replaces them.
 pub(super) const MARKS: [char; 2] = ['\u{10ffff}', '\u{10fffe}'];
 
@@ -40,14 +40,14 @@ impl Json {
         serde_json::from_str(text)
     }
 
-    /// Parses JSON text in which strings have marks.
+    /// Parses JSON text, keeping [`MARKS`] in strings.
     pub(super) fn read_marked(text: &str) -> Result<Self, serde_json::Error> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let json = Read { has_marks: true }.deserialize(&mut reader)?;
         reader.end().map(|()| json)
     }
 
-    /// The member of this name, if this is an object that has it.
+    /// The member of this name; `None` if it is missing, or if this is not an object.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
@@ -56,7 +56,7 @@ impl Json {
         }
     }
 
-    /// The text, if this is one.
+    /// The string; `None` if this is another value.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -65,14 +65,15 @@ impl Json {
         }
     }
 
-    /// This, with every string written by `quote`.
+    /// The value on one line, with every string written by `quote`.
     pub(super) fn show(&self, quote: fn(&str) -> String) -> String {
         let mut out = String::new();
         self.write(&mut out, quote);
         out
     }
 
-    /// The same over several lines, if a single one after `used` characters would be too long.
+    /// The value with every string written by `quote`: on one line if that fits after `used` characters, else on
+    /// several.
     pub(super) fn lay_out(&self, used: usize, quote: fn(&str) -> String) -> String {
         let mut out = String::new();
         self.write_wrapped(&mut out, used, 0, quote);
@@ -200,7 +201,7 @@ impl<'de> Visitor<'de> for Read {
         let number = Number::from_f64(number);
         number
             .map(Json::Number)
-            .ok_or_else(|| E::custom("a number that is none"))
+            .ok_or_else(|| E::custom("not a finite number"))
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Json, E> {
@@ -234,7 +235,7 @@ pub fn plain(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-/// On one line, as sent.
+/// Writes the value on one line, as it is sent.
 impl Display for Json {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         f.write_str(&self.show(plain))

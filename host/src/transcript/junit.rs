@@ -1,14 +1,14 @@
-//! A report as CI systems read it (`JUnit`).
+//! Reports for CI systems, in `JUnit` format.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-/// The outcome of one transcript, or of one check, by name: `None`, or its failure.
+/// The name of a transcript or a check, and its failure; `None` if it passed.
 pub type Case = (String, Option<String>);
 
-/// Writes the report of a command, about cases of a kind.
+/// The `JUnit` report of a command, with one suite named `kind`.
 ///
 /// # Errors
-/// If it cannot be represented in XML.
+/// If the report cannot be represented in XML.
 pub fn report(command: &str, kind: &str, cases: &[Case]) -> Result<String, String> {
     let mut suite = TestSuite::new(kind);
     for (name, wrong) in cases {

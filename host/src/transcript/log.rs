@@ -1,4 +1,4 @@
-//! The log of proxies while a transcript is played.
+//! Collects the log while a transcript is played.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,33 +9,32 @@ use tracing::{Event, Subscriber};
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::registry;
 
-/// The number of lines kept.
+/// The maximum number of lines kept. Later ones are dropped.
 const LINES: usize = 10_000;
 
 /// A line of the log.
 #[derive(Clone, Debug)]
 pub struct LogLine {
-    /// The proxy; `None` for the host's own lines.
+    /// The id of the proxy; `None` for the host's own lines.
     pub proxy: Option<String>,
-    /// Its text.
     pub text: String,
     /// Whether it is a warning or an error.
     pub is_warning: bool,
 }
 
-/// The log of one thread.
+/// The log of one thread. Clones share it.
 #[derive(Clone, Default)]
 pub struct Log(Arc<Mutex<Vec<LogLine>>>);
 
 impl Log {
-    /// Starts to keep the log of this thread, for as long as the guard lives.
+    /// Collects the log of this thread until the guard is dropped.
     pub fn start() -> (Self, DefaultGuard) {
         let log = Self::default();
         let subscriber = registry().with(log.clone());
         (log, tracing::subscriber::set_default(subscriber))
     }
 
-    /// The lines from there on.
+    /// The lines from position `at` on.
     pub fn since(&self, at: usize) -> Vec<LogLine> {
         let lines = self.lock();
         lines.get(at..).unwrap_or_default().to_vec()

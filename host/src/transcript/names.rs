@@ -6,12 +6,12 @@ use super::act::{Act, Kind, Said};
 use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
-/// The names defined above a line.
+/// The names that are defined above the current line.
 #[derive(Debug, Default)]
 pub struct Names {
     /// Requests that an end has sent, with their lines.
     asked: BTreeMap<(&'static str, String), usize>,
-    /// Requests that an end has received.
+    /// Requests that an end has received, with their lines.
     got: BTreeMap<(&'static str, String), usize>,
     captured: BTreeSet<String>,
 }
@@ -26,7 +26,7 @@ impl Names {
             Act::Says(end, said) => {
                 said.body
                     .as_ref()
-                    .map_or(Ok(()), |body| self.can_be_said(body))?;
+                    .map_or(Ok(()), |body| self.check_sendable(body))?;
                 self.message(line, *end, said, true)
             }
             Act::Gets(end, said) => {
@@ -34,12 +34,12 @@ impl Names {
                 self.message(line, *end, said, false)
             }
             Act::Calls(call) => {
-                self.can_be_said(&call.params)?;
-                give(&mut self.asked, line, Peer::Agent, &call.name)
+                self.check_sendable(&call.params)?;
+                define(&mut self.asked, line, Peer::Agent, &call.name)
             }
             Act::Session(name, params) => {
-                self.can_be_said(params)?;
-                give(&mut self.asked, line, Peer::Client, &super::setup_of(name))
+                self.check_sendable(params)?;
+                define(&mut self.asked, line, Peer::Client, &super::setup_of(name))
             }
             Act::Restarts(_, saved) => {
                 self.capture(saved.as_ref());
@@ -60,26 +60,28 @@ impl Names {
         said: &Said,
         is_said: bool,
     ) -> Result<(), String> {
-        let (own, others) = match is_said {
-            true => (&mut self.asked, &self.got),
-            false => (&mut self.got, &self.asked),
+        let (own, others) = if is_said {
+            (&mut self.asked, &self.got)
+        } else {
+            (&mut self.got, &self.asked)
         };
         let Some(name) = &said.name else {
             return Ok(());
         };
         let key = (end.as_str(), name.clone());
-        let (end_name, verb) = (end.as_str(), if is_said { "got" } else { "made" });
+        let (end_name, verb) = (end.as_str(), if is_said { "receives" } else { "sends" });
         match &said.kind {
-            Kind::Request(_) => give(own, line, end, name),
+            Kind::Request(_) => define(own, line, end, name),
             Kind::Result | Kind::Error if !others.contains_key(&key) => Err(format!(
-                "the {end_name} {verb} no request `{name}` above; write `{}` where it does, or correct the name",
-                match is_said {
-                    true => format!("{end_name} gets: {name} METHOD"),
-                    false => format!("{end_name}: {name} METHOD"),
+                "the {end_name} {verb} no request `{name}` above; write `{}` there, or correct the name",
+                if is_said {
+                    format!("{end_name} gets: {name} METHOD")
+                } else {
+                    format!("{end_name}: {name} METHOD")
                 }
             )),
             Kind::Cancel if !own.contains_key(&key) => Err(format!(
-                "there is no request `{name}` above that could be withdrawn here; correct the name"
+                "there is no request `{name}` above that could be cancelled here; correct the name"
             )),
             _ => Ok(()),
         }
@@ -90,12 +92,12 @@ impl Names {
             .extend(body.into_iter().flat_map(JsonPattern::names));
     }
 
-    /// An error if a message to be sent contains a wildcard.
-    fn can_be_said(&self, body: &JsonPattern) -> Result<(), String> {
+    /// An error if a message to be sent contains a wildcard, or a name without a value.
+    fn check_sendable(&self, body: &JsonPattern) -> Result<(), String> {
         if body.is_open() {
             return Err(
-                "`[..]` stands for anything, which can be expected, but not sent; for the characters themselves \
-                 write `\\u005b..]`"
+                "`[..]` matches anything, and so cannot be sent; for the characters themselves write \
+                 `\\u005b..]`"
                     .to_owned(),
             );
         }
@@ -105,7 +107,7 @@ impl Names {
             .find(|name| !self.captured.contains(*name))
         {
             Some(name) => Err(format!(
-                "nothing above is called `<{name}>`; write it in a line that expects it, or `\\u003c{name}>` for the \
+                "`<{name}>` is not captured above; write it in an expectation, or `\\u003c{name}>` for the \
                  characters themselves"
             )),
             None => Ok(()),
@@ -113,7 +115,7 @@ impl Names {
     }
 }
 
-fn give(
+fn define(
     names: &mut BTreeMap<(&'static str, String), usize>,
     line: usize,
     end: Peer,
@@ -121,7 +123,7 @@ fn give(
 ) -> Result<(), String> {
     match names.insert((end.as_str(), name.to_owned()), line) {
         Some(before) => Err(format!(
-            "the request of line {before} has the name `{name}` already; give this one another"
+            "the name `{name}` is already used by the request in line {before}; choose another"
         )),
         None => Ok(()),
     }

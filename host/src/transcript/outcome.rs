@@ -12,7 +12,7 @@ use crate::untrusted::quote;
 /// The maximum length of a shown line.
 const SHOWN: usize = 400;
 
-/// How long to search for the smallest diff; after that, it may be larger than necessary.
+/// The maximum duration of the search for the smallest diff. The diff found by then may be larger than necessary.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The number of lines of context around a difference.
@@ -21,7 +21,7 @@ const CONTEXT: usize = 4;
 /// The maximum number of lines of a difference.
 const LINES: usize = 200;
 
-/// The maximum number of lines of the log.
+/// The maximum number of shown lines of the log.
 const LOGGED: usize = 20;
 
 /// The outcome of a transcript.
@@ -33,26 +33,26 @@ pub struct Played {
 /// The outcome of an action, and of the expectations that follow it.
 #[derive(Debug)]
 pub(super) struct Block {
-    /// The action; `None` before the first.
+    /// The position of the action's step; `None` before the first.
     pub done: Option<usize>,
     /// The outcomes, in the order of the steps.
     pub outcomes: Vec<Outcome>,
-    /// The log meanwhile.
+    /// The log during the action.
     pub log: Vec<LogLine>,
 }
 
 /// The outcome of a step.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// It is as written.
+    /// The step is as written.
     AsWritten(usize),
-    /// This was received in its place.
+    /// This message was received instead of the step's.
     Changed(usize, Act),
-    /// It was not received.
+    /// The step's message was not received.
     Missing(usize),
-    /// This was received after that step, but not expected.
+    /// This message was received after the step, but not expected.
     Extra(Option<usize>, Act),
-    /// It cannot be done, for this reason, and no later step was.
+    /// The step could not be played, for this reason. Later steps were not played.
     Stopped(usize, String),
 }
 
@@ -61,7 +61,7 @@ impl Outcome {
         !matches!(self, Self::AsWritten(_))
     }
 
-    /// The step that it belongs to, or follows.
+    /// The position of the step that the outcome belongs to or follows.
     pub fn step(&self) -> Option<usize> {
         match self {
             Self::AsWritten(step)
@@ -83,19 +83,19 @@ pub struct Difference {
 }
 
 impl Played {
-    /// Whether everything was received as written.
+    /// Whether all messages were received as written.
     #[must_use]
     pub fn is_as_written(&self) -> bool {
         !self.blocks.iter().any(Block::differs)
     }
 
-    /// Whether a part could not be played.
+    /// Whether the play stopped before the end.
     #[must_use]
     pub fn has_stopped(&self) -> bool {
         self.stopped().is_some()
     }
 
-    /// The differences.
+    /// The differences between the text and the received messages, in order.
     #[must_use]
     pub fn differences(&self, script: &Script) -> Vec<Difference> {
         let blocks = self.blocks.iter();
@@ -104,7 +104,7 @@ impl Played {
             .collect()
     }
 
-    /// What proxies logged at the last action, each with its text.
+    /// The lines that proxies logged during the last action: the proxy's id and the text.
     #[must_use]
     pub fn said_last(&self) -> Vec<(&str, &str)> {
         let lines = self.blocks.last().into_iter().flat_map(|block| &block.log);
@@ -112,7 +112,7 @@ impl Played {
         said.collect()
     }
 
-    /// Why a part could not be played.
+    /// Why the play stopped before the end.
     #[must_use]
     pub fn stopped(&self) -> Option<&str> {
         let mut outcomes = self.blocks.iter().flat_map(|block| &block.outcomes);
@@ -122,7 +122,7 @@ impl Played {
         })
     }
 
-    /// The end of the log at the first difference.
+    /// The log of the block with the first difference: its last lines from proxies, and warnings.
     #[must_use]
     pub fn log(&self) -> Vec<String> {
         let mut blocks = self.blocks.iter();
@@ -144,7 +144,7 @@ impl Played {
         shown[shown.len().saturating_sub(LOGGED)..].to_vec()
     }
 
-    /// The transcript with received messages in place of the differing ones. Everything else stays, byte for byte.
+    /// The text with the received messages in place of the differing ones. The rest of the text is unchanged.
     #[must_use]
     pub fn updated(&self, script: &Script) -> String {
         let text = script.text();
@@ -170,7 +170,7 @@ impl Played {
     }
 }
 
-/// Adds a step on lines of its own.
+/// Appends a step on new lines.
 fn push(text: &mut String, act: &Act) {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -222,15 +222,15 @@ impl Block {
         Some(Difference { line, lines })
     }
 
-    /// The steps as written, and as received.
+    /// The steps of the block as written, and as received.
     fn sides(&self, script: &Script) -> (String, String) {
         let (mut written, mut came) = (String::new(), String::new());
         let act = |step: &usize| script.steps.get(*step).map(|step| &step.act);
-        let is_told = self
+        let has_outcome = self
             .outcomes
             .iter()
             .any(|outcome| !matches!(outcome, Outcome::Extra(..)) && outcome.step() == self.done);
-        let done = self.done.filter(|_| !is_told).map(Outcome::AsWritten);
+        let done = self.done.filter(|_| !has_outcome).map(Outcome::AsWritten);
         for outcome in done.iter().chain(&self.outcomes) {
             match outcome {
                 Outcome::AsWritten(step) | Outcome::Stopped(step, _) => {

@@ -1,12 +1,12 @@
-//! JSON patterns in a transcript: what is written must be present, and the rest is ignored.
+//! JSON patterns in a transcript: the written members must be present, others are ignored.
 //!
-//! - An object may have more members than written. `null` also matches a missing member.
-//! - An array has exactly the written elements; `"[..]"` as an element matches any number of them.
+//! - An object may have more members than the pattern. `null` also matches a missing member.
+//! - An array must have exactly the written elements; `"[..]"` as an element matches any number of them.
 //! - `"[..]"` as a value matches any value, and within a string any part of it.
-//! - `"<name>"` matches any value the first time, and then only the same one.
+//! - `"<name>"` matches any value the first time, and later only an equal one.
 //!
 //! To write these characters themselves, escape the first of them as in JSON: `\u005b..]`, `\u003cname>`. Parsed
-//! patterns use marks of their own for both, so that no text from outside is taken for a pattern.
+//! patterns use [`MARKS`] for both, so that no received text is taken for a pattern.
 
 use std::collections::BTreeMap;
 
@@ -16,13 +16,13 @@ use crate::limits::LINE;
 /// The parsed form of `[..]`.
 const ANYTHING: char = MARKS[0];
 
-/// Stands in front of a name, once parsed.
+/// The parsed form of a name begins with this mark.
 const CAPTURE: char = MARKS[1];
 
 /// The written form of `[..]`.
 const WRITTEN: &str = "[..]";
 
-/// The values of a transcript's names.
+/// The captured values, by name.
 pub type Captures = BTreeMap<String, Json>;
 
 /// The expected form of a value.
@@ -38,13 +38,13 @@ impl JsonPattern {
         Json::read_marked(&mark(text)).map(Self)
     }
 
-    /// The pattern that only this value matches.
+    /// A pattern without wildcards and names.
     #[must_use]
     pub fn of(value: Json) -> Self {
         Self(value)
     }
 
-    /// The parameters of `tools/call` with these arguments.
+    /// The parameters of `tools/call` for the tool `name`, with these arguments.
     #[must_use]
     pub fn of_tool(self, name: &str) -> Self {
         let name = Json::Text(name.to_owned());
@@ -52,7 +52,7 @@ impl JsonPattern {
         Self(Json::Object(members.into()))
     }
 
-    /// The name and the arguments, if these are such parameters.
+    /// The name and the arguments of the tool, if these are parameters of `tools/call`.
     #[must_use]
     pub fn tool(&self) -> Option<(&str, Self)> {
         let Json::Object(members) = &self.0 else {
@@ -69,7 +69,7 @@ impl JsonPattern {
         any_text(&self.0, &|text| text.contains(ANYTHING))
     }
 
-    /// The names in it.
+    /// The names in the pattern.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let mut names = Vec::new();
@@ -84,20 +84,20 @@ impl JsonPattern {
         fill(&self.0, known, &mut { LINE })
     }
 
-    /// Whether a value matches; if so, the captures.
+    /// The captures including those of `value`; `None` if the value does not match.
     #[must_use]
     pub fn matches(&self, value: &Json, known: &Captures) -> Option<Captures> {
         let mut captured = known.clone();
         matches(&self.0, value, &mut captured).then_some(captured)
     }
 
-    /// This pattern, changed just enough to match the value.
+    /// This pattern, with each part that does not match replaced by that of the value.
     #[must_use]
     pub fn fit(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &Json::clone))
     }
 
-    /// This pattern, with `[..]` in place of each value that differs.
+    /// This pattern, with `[..]` in place of each part that does not match.
     #[must_use]
     pub fn loosen(&self, value: &Json, known: &mut Captures) -> Self {
         Self(adapt(&self.0, value, known, &|_| {
@@ -105,7 +105,7 @@ impl JsonPattern {
         }))
     }
 
-    /// Its text, after `used` characters on the line.
+    /// The text of the pattern, laid out to follow `used` characters on the line.
     #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         self.0.lay_out(used, quote)
@@ -127,7 +127,7 @@ fn mark(text: &str) -> String {
         let end = end_of_text(quoted);
         let (inside, after) = quoted.split_at(end);
         marked.push_str(before);
-        // The name of a member is not a value.
+        // The name of a member is not a pattern.
         let is_name = after.trim_start_matches('"').trim_start().starts_with(':');
         match name_in(inside) {
             _ if is_name => marked.push_str(inside),
@@ -137,7 +137,7 @@ fn mark(text: &str) -> String {
             }
             None => marked.push_str(&inside.replace(WRITTEN, ANYTHING.encode_utf8(&mut [0; 4]))),
         }
-        // Its closing quotation mark, if it has one.
+        // The closing quotation mark, if the string has one.
         let end = after.len().min(1);
         marked.push_str(&after[..end]);
         rest = &after[end..];
@@ -146,7 +146,7 @@ fn mark(text: &str) -> String {
     marked
 }
 
-/// The end of a string whose beginning was passed.
+/// The offset of the closing quotation mark in the rest of a string.
 fn end_of_text(quoted: &str) -> usize {
     let mut escaped = false;
     for (at, byte) in quoted.bytes().enumerate() {
@@ -198,7 +198,7 @@ fn collect(value: &Json, names: &mut Vec<String>) {
     }
 }
 
-/// Fills in a value, if there is room for it.
+/// Replaces names by their values; `None` if the result has no room.
 fn fill(value: &Json, known: &Captures, room: &mut usize) -> Option<Json> {
     Some(match value {
         Json::Text(text) => {
@@ -277,8 +277,8 @@ fn text_matches(pattern: &str, text: &str) -> bool {
     text.ends_with(last)
 }
 
-/// The same for an array. The elements between two `"[..]"` are searched for from the left, and the first match is
-/// taken, so this takes at most the product of both lengths.
+/// Matches an array. The elements between two `"[..]"` are searched for from the left, and the first match is taken, so
+/// the number of steps is at most the product of both lengths.
 fn list_matches(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
     let mut parts = patterns.split(is_anything);
     let first = parts.next().unwrap_or_default();
@@ -317,7 +317,8 @@ fn all_match(patterns: &[Json], items: &[Json], known: &mut Captures) -> bool {
     pairs.all(|(pattern, item)| matches(pattern, item, known))
 }
 
-/// Changes a pattern where a value does not match it; `make` makes the replacement of the value.
+/// Replaces the parts of a pattern that a value does not match; `make` makes the replacement from the part of the
+/// value.
 fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json) -> Json) -> Json {
     let mut captured = known.clone();
     if matches(pattern, value, &mut captured) {
@@ -329,7 +330,7 @@ fn adapt(pattern: &Json, value: &Json, known: &mut Captures, make: &dyn Fn(&Json
             let adapted = patterns.iter().filter_map(|(name, pattern)| {
                 let adapted = match members.get(name) {
                     Some(value) => adapt(pattern, value, known, make),
-                    // It should be missing, and is.
+                    // The member is missing, as expected.
                     None if *pattern == Json::Null => Json::Null,
                     None => return None,
                 };
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_the_same_everywhere() {
+    fn a_name_has_the_same_value_everywhere() {
         assert!(holds(
             r#"["<x>", "<x>", "<y>"]"#,
             r#"[{"a": 1}, {"a": 1}, 2]"#
@@ -433,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_from_outside_is_no_pattern() {
+    fn received_text_is_never_a_pattern() {
         for text in [
             "\"\u{10ffff}\"",
             r#""\udbff\udffex>\"}\nclient: x""#,
@@ -448,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_captured_cannot_be_said_nor_what_is_too_long() {
+    fn neither_a_name_without_a_value_nor_a_long_text_can_be_sent() {
         let pattern = JsonPattern::read(r#"{"a": "<x>"}"#).unwrap();
         assert_eq!(pattern.fill(&Captures::new()), None);
         let long = Json::Text("a".repeat(LINE / 3));
@@ -459,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_captures_all_the_same_and_null_stays() {
+    fn a_pattern_that_does_not_match_captures_nevertheless_and_null_stays() {
         let pattern = JsonPattern::read(r#"{"id": "<x>", "v": 1, "error": null}"#).unwrap();
         let mut known = Captures::new();
         let value = Json::read(r#"{"id": "r", "v": 2}"#).unwrap();
@@ -472,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_escaped_is_meant_itself() {
+    fn an_escaped_pattern_is_plain_text() {
         assert!(holds(r#""\u003cx>""#, r#""<x>""#));
         assert!(!holds(r#""\u003cx>""#, r#""y""#));
         assert!(holds(r#""a\u005b..]""#, r#""a[..]""#));

@@ -1,8 +1,7 @@
 //! Plays a transcript against a chain in this process.
 //!
-//! Time is simulated: the runtime's clock stands still, and advances only when nobody has anything to do but wait for
-//! it. So a wait of a millisecond ends exactly when everything is idle. Steps are done one by one, each when everything
-//! is idle, so the outcome is always the same.
+//! Time is simulated: the runtime's clock advances only when all tasks wait. So a sleep of a millisecond ends exactly
+//! when everything is idle. Each step is played when everything is idle, so the outcome is always the same.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use tokio::time::{sleep, timeout};
 
 use super::act::{Act, Kind};
 use super::deadline::{Deadline, LONGEST};
-use super::ends::{Came, End};
+use super::ends::{End, Received};
 use super::format::Script;
 use super::json::Json;
 use super::log::Log;
@@ -29,7 +28,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 const REST: Duration = Duration::from_millis(1);
 
 /// The error if the chain does not become idle.
-const NO_REST: &str = "the chain does not come to rest: proxies keep each other busy";
+const NO_REST: &str = "the chain does not become idle: its proxies keep sending messages";
 
 /// The session of transcripts that do not set one up.
 const SESSION: &str = "s";
@@ -37,7 +36,7 @@ const SESSION: &str = "s";
 /// The client's default `initialize` parameters.
 const CLIENT: &str = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}"#;
 
-/// The agent's default answer to them.
+/// The agent's default answer to `initialize`.
 const AGENT: &str = r#"{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"promptCapabilities":{"image":true,"audio":true,"embeddedContext":true},"mcpCapabilities":{"http":true,"acp":true}},"authMethods":[]}"#;
 
 /// The default parameters of a session.
@@ -45,7 +44,7 @@ const SETUP: &str = r#"{"cwd":"/project","mcpServers":[]}"#;
 
 /// A proxy of the chain that is played.
 pub struct Tested {
-    /// Starts it; its name is the transcript's.
+    /// The source of the proxy. Its name is the one in the transcript.
     pub guest: Guest,
     /// The failure policy; by default, the component's own.
     pub on_failure: Option<FailurePolicy>,
@@ -56,7 +55,7 @@ pub struct Tested {
 pub struct Setup {
     /// The chain, the client's neighbour first.
     pub proxies: Vec<Tested>,
-    /// Whether guards may stand where they are written, even in front of other proxies.
+    /// Whether guards stay where they are written, even in front of other proxies.
     pub is_as_written: bool,
     /// The maximum duration in real time, which matters only if the chain does not become idle; five minutes by
     /// default.
@@ -68,20 +67,20 @@ pub struct Setup {
 /// Why a transcript cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum PlayError {
-    /// It names an unknown proxy.
+    /// A step names an unknown proxy.
     #[error("{line}: the chain has no proxy `{proxy}`; it has {known}")]
     NoProxy {
         /// The line, counted from 1.
         line: usize,
         /// The name.
         proxy: String,
-        /// The known ones, in words.
+        /// The names of the proxies in the chain, as a list in text.
         known: String,
     },
     /// A proxy does not start.
     #[error("1: the proxy `{proxy}` does not start: {failure}")]
     DoesNotStart {
-        /// Its name.
+        /// The name of the proxy.
         proxy: String,
         /// The cause.
         failure: String,
@@ -94,7 +93,7 @@ pub enum PlayError {
 /// Plays a transcript against a chain.
 ///
 /// # Errors
-/// If it names an unknown proxy, or the chain does not start.
+/// If the transcript names an unknown proxy, or the chain does not start.
 pub fn play(script: &Script, setup: Setup) -> Result<Played, PlayError> {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().start_paused(true).build();
@@ -116,20 +115,20 @@ pub(super) struct Player<'a> {
     pub(super) captures: Captures,
     /// The MCP servers announced to the agent: their ids by name.
     pub(super) servers: BTreeMap<String, String>,
-    /// The agent's calls of MCP servers.
+    /// The names of the agent's calls of MCP servers.
     pub(super) calls: HashSet<String>,
-    /// The session of messages that name none.
+    /// The session of messages without a `sessionId`.
     pub(super) session: Option<String>,
-    /// The requests sent by the transcript, with their ends.
+    /// The methods of the requests that the ends sent, by end and name.
     pub(super) asked: HashMap<(Peer, String), String>,
     /// The names of requests in use at an end.
     pub(super) taken: HashSet<(Peer, String)>,
     pub(super) log: Log,
-    /// How far the log of each proxy was compared.
+    /// The position in the log after the last expected line of each proxy.
     pub(super) expected_log: HashMap<String, usize>,
-    /// The last action.
+    /// The step of the last action.
     pub(super) done: Option<usize>,
-    /// Its outcome, if it is not as written.
+    /// The outcomes of the last action that are not as written.
     pub(super) pending: Vec<Outcome>,
     pub(super) loosens: bool,
     longest: Duration,
@@ -139,7 +138,7 @@ pub(super) struct Player<'a> {
 pub(super) struct Stop(pub String);
 
 impl<'a> Player<'a> {
-    /// Starts the chain.
+    /// Starts the chain of a transcript.
     async fn start(script: &'a Script, setup: Setup, log: Log) -> Result<Self, PlayError> {
         let mut watches = BTreeMap::new();
         let names = setup
@@ -189,7 +188,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// Plays all of it, or as far as possible.
+    /// Plays the transcript, up to the first step that cannot be played.
     async fn play(mut self) -> Played {
         let steps = &self.script.steps;
         let mut blocks = Vec::new();
@@ -231,7 +230,7 @@ impl<'a> Player<'a> {
         }
     }
 
-    /// Plays the messages before the first step, except those in the transcript.
+    /// Plays `initialize` and the setup of a session, unless the transcript has them.
     async fn set_up(&mut self) -> Result<(), Stop> {
         let mut acts = self.script.steps.iter().map(|step| &step.act);
         let first =
@@ -265,7 +264,7 @@ impl<'a> Player<'a> {
     pub(super) async fn rest(&mut self) {
         loop {
             sleep(REST).await;
-            let more = [self.client.hear(), self.agent.hear()];
+            let more = [self.client.receive(), self.agent.receive()];
             self.learn_servers();
             let is_busy = self.watches.values().any(Watch::is_busy);
             if more == [false, false] && !is_busy {
@@ -286,7 +285,7 @@ impl<'a> Player<'a> {
         self.watches.get(proxy).ok_or_else(missing)
     }
 
-    /// Sets a session up. Messages that name none belong to the first.
+    /// Sets up a session. Messages without a `sessionId` belong to the first session.
     pub(super) async fn begin_session(&mut self, name: &str, params: &Json) -> Result<(), Stop> {
         let mut setup = Json::read(SETUP).unwrap_or(Json::Null);
         if let (Json::Object(setup), Json::Object(params)) = (&mut setup, params) {
@@ -299,7 +298,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Plays a request of the client that the agent answers. Other received messages are left to later steps.
+    /// Plays a request of the client and the agent's answer. Other received messages stay in the inboxes.
     async fn play_request(
         &mut self,
         name: &str,
@@ -309,22 +308,22 @@ impl<'a> Player<'a> {
     ) -> Result<(), Stop> {
         within(self.client.ask(name, method, &params)).await?;
         self.rest().await;
-        let asks = |came: &Came| came.said.kind == Kind::Request(method.to_owned());
+        let asks = |came: &Received| came.said.kind == Kind::Request(method.to_owned());
         if let Some(id) = take(&mut self.agent.inbox, asks).and_then(|came| came.id) {
             within(self.agent.answer(&id, "result", &result)).await?;
             self.rest().await;
         }
-        let answers = |came: &Came| came.said.name.as_deref() == Some(name);
+        let answers = |came: &Received| came.said.name.as_deref() == Some(name);
         match take(&mut self.client.inbox, answers) {
-            Some(Came { said, .. }) if said.kind == Kind::Result => Ok(()),
-            Some(Came { body, .. }) => {
+            Some(Received { said, .. }) if said.kind == Kind::Result => Ok(()),
+            Some(Received { body, .. }) => {
                 let body = quote(&body.to_string(), MAX_QUOTE);
                 Err(Stop(format!(
                     "`{method}` was answered with an error: {body}"
                 )))
             }
             None => Err(Stop(format!(
-                "`{method}` was not answered: a proxy keeps it, or waits for an answer; write it out, line by line, \
+                "`{method}` was not answered: a proxy holds it, or waits for an answer; write the setup step by step, \
                  beginning with `client: i initialize {{…}}`"
             ))),
         }
@@ -358,23 +357,24 @@ fn check_names(script: &Script, watches: &BTreeMap<String, Watch>) -> Result<(),
         return Ok(());
     };
     let known: Vec<_> = watches.keys().map(|name| format!("`{name}`")).collect();
-    let known = match known.is_empty() {
-        true => "none".to_owned(),
-        false => known.join(", "),
+    let known = if known.is_empty() {
+        "none".to_owned()
+    } else {
+        known.join(", ")
     };
     Err(PlayError::NoProxy { line, proxy, known })
 }
 
-/// Whether the chain accepts the message in time.
-pub(super) async fn within(saying: impl Future<Output = bool>) -> Result<(), Stop> {
-    match timeout(REST, saying).await {
+/// An error unless the chain accepts the message in time.
+pub(super) async fn within(sending: impl Future<Output = bool>) -> Result<(), Stop> {
+    match timeout(REST, sending).await {
         Ok(true) => Ok(()),
-        Ok(false) | Err(_) => Err(Stop("the chain reads nothing more".to_owned())),
+        Ok(false) | Err(_) => Err(Stop("the chain accepts no more messages".to_owned())),
     }
 }
 
 /// Takes the first match out of a list.
-fn take(list: &mut Vec<Came>, is_it: impl FnMut(&Came) -> bool) -> Option<Came> {
+fn take(list: &mut Vec<Received>, is_it: impl FnMut(&Received) -> bool) -> Option<Received> {
     let at = list.iter().position(is_it)?;
     Some(list.remove(at))
 }

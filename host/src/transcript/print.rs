@@ -1,11 +1,11 @@
-//! Steps as they are written.
+//! Writes steps as text.
 
 use std::fmt::{self, Display};
 
 use super::act::{Act, Call, Kind, Said};
 
 impl Said {
-    /// Its text, after `used` characters on the line.
+    /// The text of the message, laid out to follow `used` characters on the line.
     #[must_use]
     pub fn lay_out(&self, used: usize) -> String {
         let mut line = self
@@ -27,17 +27,18 @@ impl Said {
     }
 }
 
-/// A method as a word of a line. Anything that is not a word cannot be written, and is never received.
+/// A method as one word. A method that is not a word cannot be written in a transcript: `?` replaces its characters.
 fn word(method: &str) -> String {
     let shown = |c: char| if c.is_ascii_graphic() { c } else { '?' };
     let word: String = method.chars().map(shown).collect();
-    match word.is_empty() || word.starts_with(['{', '[', '#']) {
-        true => format!("?{word}"),
-        false => word,
+    if word.is_empty() || word.starts_with(['{', '[', '#']) {
+        format!("?{word}")
+    } else {
+        word
     }
 }
 
-/// Its text, without a final line feed.
+/// Writes a step without a final line feed.
 impl Display for Act {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {

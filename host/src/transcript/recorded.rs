@@ -1,7 +1,6 @@
-//! A transcript from a [trace](crate::trace) of a run: what both ends sent and received, in order.
+//! Makes a transcript from a [trace](crate::trace): the messages that both ends sent and received, in order.
 //!
-//! The ends of that run chose the content of its trace, which may be anything: lines that are not messages of an end
-//! are skipped.
+//! A trace has untrusted content, since the ends chose it. Lines that are not messages of an end are skipped.
 
 use std::collections::HashSet;
 use std::io::BufRead;
@@ -15,24 +14,24 @@ use super::json::Json;
 use super::pattern::JsonPattern;
 use crate::channel::Peer;
 
-/// How the host's ids of MCP servers begin.
+/// The prefix of the ids of MCP servers in the chain.
 const OWN_SERVER: &str = "acp-chain-";
 
 /// Why a trace cannot be made into a transcript.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordedError {
-    /// It cannot be read.
+    /// The trace cannot be read.
     #[error(transparent)]
     NoTrace(#[from] TraceError),
-    /// It is too long.
+    /// The transcript is too long. Has the line of the trace, counted from 1.
     #[error("{0}: up to here the transcript is larger than {size} MiB; cut the trace", size = LONGEST >> 20)]
     TooLong(usize),
-    /// It has more than one connection.
+    /// The trace has more than one connection. Has the line at which the second begins, counted from 1.
     #[error(
         "{0}: a second connection begins here; a transcript has only one: cut the trace to one"
     )]
     SecondConnection(usize),
-    /// An end sends or receives something that no transcript can contain.
+    /// An end sends or receives a message that a transcript cannot contain.
     #[error("{line}: a transcript cannot contain this message: {error}; cut the trace before it")]
     CannotBeHeld {
         /// The line, counted from 1.
@@ -40,15 +39,15 @@ pub enum RecordedError {
         /// The error.
         error: serde_json::Error,
     },
-    /// No end sends anything in it.
+    /// The trace has no message of an end.
     #[error("the trace has no message of a client or an agent")]
     Empty,
 }
 
-/// Makes a transcript.
+/// Makes the text of a transcript.
 ///
 /// # Errors
-/// If this is not a trace of one connection, or has a message that a transcript cannot contain.
+/// If `reader` does not read a trace of one connection, or has a message that a transcript cannot contain.
 pub fn transcript(reader: &mut Reader<impl BufRead>) -> Result<String, RecordedError> {
     let mut text = String::new();
     let mut seen = Seen::new();
@@ -73,13 +72,14 @@ pub fn transcript(reader: &mut Reader<impl BufRead>) -> Result<String, RecordedE
             return Err(RecordedError::TooLong(number));
         }
     }
-    match text.is_empty() {
-        true => Err(RecordedError::Empty),
-        false => Ok(text),
+    if text.is_empty() {
+        Err(RecordedError::Empty)
+    } else {
+        Ok(text)
     }
 }
 
-/// Whether a client begins its connection.
+/// Whether the line is an `initialize` request of the client, which begins a connection.
 fn is_beginning(line: &Line) -> bool {
     let is = |text: &Option<String>, expected: &str| text.as_deref() == Some(expected);
     is(&line.from, "client")
@@ -87,11 +87,11 @@ fn is_beginning(line: &Line) -> bool {
         && is(&line.method, "initialize")
 }
 
-/// Messages that an end sent or received, by number.
+/// The messages of each end, by their numbers in the trace.
 pub type Seen = HashSet<(Peer, u64)>;
 
-/// The ends that send or receive a message, with whether they send it. A message is sent once, even if the trace has it
-/// twice because the host replaced it.
+/// The ends of the message in a line, each with whether it sends the message. Leaves out an end that already has the
+/// message in `seen`: the trace has a message twice if the host replaced it.
 pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     let peer = |name: &Option<String>| match name.as_deref() {
         Some("client") => Some(Peer::Client),
@@ -109,7 +109,7 @@ pub fn ends(line: &Line, seen: &mut Seen) -> Vec<(Peer, bool)> {
     new.collect()
 }
 
-/// The steps of a line at the ends.
+/// The steps of the ends for a line of the trace.
 fn acts(line: &Line, seen: &mut Seen) -> serde_json::Result<Vec<Act>> {
     let Some((kind, name, body)) = said(line) else {
         return Ok(Vec::new());
@@ -125,9 +125,10 @@ fn acts(line: &Line, seen: &mut Seen) -> serde_json::Result<Vec<Act>> {
             name: name.clone(),
             body: body.map(JsonPattern::of),
         };
-        Ok::<_, serde_json::Error>(match says {
-            true => Act::Says(end, said),
-            false => Act::Gets(end, said),
+        Ok::<_, serde_json::Error>(if says {
+            Act::Says(end, said)
+        } else {
+            Act::Gets(end, said)
         })
     });
     acts.collect()
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_ends_said_and_got_is_in_the_order_of_the_trace() {
+    fn the_messages_of_the_ends_are_in_the_order_of_the_trace() {
         let trace = r#"
 {"from":"client","to":"acp-chain","kind":"request","message":1,"request":1,"method":"session/new","params":{"mcpServers":[1]}}
 {"from":"client","to":"one","kind":"request","message":1,"request":1,"method":"session/new","params":{"mcpServers":[2]}}
@@ -237,7 +238,7 @@ client gets: r2 error {"code": -32800}
             let error = transcript(&trace).unwrap_err().to_string();
             let expected = "2: a transcript cannot contain this message: ";
             assert!(error.starts_with(expected), "{error}");
-            // Between proxies anything may be said.
+            // Messages between proxies are not in the transcript.
             let between = odd(params).replace("agent", "one");
             let between = between.replace("client", "two");
             transcript(&(odd("{}") + &between)).unwrap();

@@ -1,4 +1,4 @@
-//! Carries out a step, and the messages of an end in it.
+//! Plays the actions of a transcript.
 
 use tokio::time::{sleep, timeout};
 
@@ -15,13 +15,13 @@ use crate::untrusted::{MAX_QUOTE, quote};
 const META: &str = r#"{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}"#;
 
 impl Player<'_> {
-    /// Carries out a step, and waits until everything is idle.
+    /// Plays an action, and waits until everything is idle.
     pub(super) async fn act(&mut self, at: usize, act: &Act) -> Result<(), Stop> {
         match act {
             Act::Says(end, said) => self.says(*end, said).await?,
             Act::Calls(call) => self.calls(call).await?,
             Act::Session(name, params) => {
-                let params = params.fill(&self.captures).ok_or_else(unsayable)?;
+                let params = params.fill(&self.captures).ok_or_else(cannot_be_sent)?;
                 self.begin_session(name, &params).await?;
             }
             Act::After(time) => sleep(*time).await,
@@ -35,7 +35,7 @@ impl Player<'_> {
 
     async fn says(&mut self, peer: Peer, said: &Said) -> Result<(), Stop> {
         let body = said.body.as_ref();
-        let body = body.map(|body| body.fill(&self.captures).ok_or_else(unsayable));
+        let body = body.map(|body| body.fill(&self.captures).ok_or_else(cannot_be_sent));
         let body = body.transpose()?;
         let name = said.name.clone().unwrap_or_default();
         let session = self.session.clone();
@@ -59,7 +59,7 @@ impl Player<'_> {
                 let Some(id) = self.end(peer).got.get(&name).cloned() else {
                     let peer = peer.as_str();
                     return Err(Stop(format!(
-                        "the {peer} never got the request `{name}`, and cannot answer it"
+                        "the {peer} did not receive the request `{name}`, and cannot answer it"
                     )));
                 };
                 let (slot, body) = match said.kind {
@@ -79,17 +79,18 @@ impl Player<'_> {
                 .keys()
                 .map(|name| quote(name, MAX_QUOTE))
                 .collect();
-            let known = match known.is_empty() {
-                true => "of none".to_owned(),
-                false => format!("of `{}`", known.join("`, `")),
+            let known = if known.is_empty() {
+                "none".to_owned()
+            } else {
+                format!("`{}`", known.join("`, `"))
             };
             return Err(Stop(format!(
-                "the agent was told of no MCP server `{}`, but {known}; a proxy that has one needs the power `tools`",
+                "the agent has no MCP server `{}`, it has {known}; a proxy with a server needs the power `tools`",
                 call.server
             )));
         };
         let params = call.params.fill(&self.captures);
-        let mut params = params.ok_or_else(unsayable)?;
+        let mut params = params.ok_or_else(cannot_be_sent)?;
         if let Json::Object(members) = &mut params {
             let meta = Json::read(META).unwrap_or(Json::Null);
             members.entry("_meta".to_owned()).or_insert(meta);
@@ -141,7 +142,7 @@ fn method_of(method: &str) -> String {
     format!("\"method\":{}", plain(method))
 }
 
-/// Whether messages of a method belong to a session.
+/// Whether messages of a method have a `sessionId`.
 pub(super) fn in_session(method: &str) -> bool {
     let is_own = !matches!(method, "session/new" | "session/list");
     is_own
@@ -150,7 +151,7 @@ pub(super) fn in_session(method: &str) -> bool {
             .any(|start| method.starts_with(start))
 }
 
-/// The parameters of a message, with its session.
+/// The params of a message, with the `sessionId` added if the method has one.
 fn with_session(method: &str, body: Option<Json>, session: Option<&str>) -> Json {
     let mut body = body.unwrap_or_else(empty);
     if let (Json::Object(members), Some(session)) =
@@ -166,16 +167,16 @@ fn empty() -> Json {
     Json::Object(indexmap::IndexMap::new())
 }
 
-/// The default error of an end.
+/// The default error in an answer.
 fn failed() -> Json {
     Json::read(r#"{"code":-32603,"message":"it failed"}"#).unwrap_or(Json::Null)
 }
 
-/// Why something cannot be sent.
-fn unsayable() -> Stop {
+/// The error about a message that [`JsonPattern::fill`] cannot fill.
+fn cannot_be_sent() -> Stop {
     Stop(
-        "a `<name>` in it stands for nothing, since what was to capture it came otherwise; or it is longer than a \
-         message may be"
+        "a `<name>` in this step has no value, because the message that should capture it did not match; or the message \
+         is too long"
             .to_owned(),
     )
 }

@@ -79,7 +79,7 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "#\n\nclient:",
-            "3: who says what is missing; write `p1 session/prompt {…}`",
+            "3: the message is missing; write `p1 session/prompt {…}`",
         ),
         (
             "client: a b {",
@@ -91,23 +91,23 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: result {}",
-            "1: of which request is this the `result`? Write its name in front: `p1 result`",
+            "1: `result` needs the name of its request: write `p1 result`",
         ),
         (
             "agent: p1 result {}",
-            "1: the agent got no request `p1` above; write `agent gets: p1 METHOD` where it does",
+            "1: the agent receives no request `p1` above; write `agent gets: p1 METHOD` there",
         ),
         (
             "client gets: p1 error",
-            "1: the client made no request `p1` above; write `client: p1 METHOD`",
+            "1: the client sends no request `p1` above; write `client: p1 METHOD`",
         ),
         (
             "client: p1 cancel",
-            "1: there is no request `p1` above that could be withdrawn here",
+            "1: there is no request `p1` above that could be cancelled here",
         ),
         (
             "client: a b\nclient: a b",
-            "2: the request of line 1 has the name `a` already; give this one another",
+            "2: the name `a` is already used by the request in line 1; choose another",
         ),
         (
             "client: a/b c {}",
@@ -115,21 +115,21 @@ fn what_is_wrong_is_told_with_its_line_and_what_to_write() {
         ),
         (
             "client: a b {\"x\": \"[..]\"}",
-            "1: `[..]` stands for anything, which can be expected, but not sent",
+            "1: `[..]` matches anything, and so cannot be sent",
         ),
         (
             "client: a b {\"x\": \"<y>\"}",
-            "1: nothing above is called `<y>`; write it in a line that expects it",
+            "1: `<y>` is not captured above; write it in an expectation",
         ),
         (
             "agent calls: c words {}",
-            "1: the agent calls a tool, `c1 SERVER/TOOL {…}`, or anything of MCP",
+            "1: the agent calls a tool, `c1 SERVER/TOOL {…}`, or any MCP method",
         ),
         ("after noon", "1: `noon` is not a time; write `after 30s`"),
         ("after 10000000y", "1: `10000000y` is not a time"),
         (
             "x restarts now",
-            "1: `now`: a proxy `restarts`, or `restarts with` what it saved",
+            "1: `now`: a proxy `restarts`, or `restarts with` its saved state",
         ),
         ("client: a\u{1b}[2J b", "1: `a\\u{1b}[2J` is not a name"),
     ] {

@@ -1,6 +1,4 @@
-//! Proxies that a transcript watches: it knows when one is restarted, and can make it fail.
-//!
-//! To the chain it is the proxy itself: it fails as a trap does, in the middle of a call.
+//! Wraps a proxy: reports its restarts, and can make it fail in a call, as a trap would. The chain sees no difference.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,7 +24,7 @@ struct State {
     fails: bool,
     /// The number of starts and calls in progress.
     busy: usize,
-    /// Its saved state, for each start not yet seen by the transcript.
+    /// The saved states of the restarts that [`Watch::restarted`] has not returned yet.
     starts: Vec<Option<String>>,
 }
 
@@ -52,15 +50,15 @@ impl Watch {
         }
     }
 
-    /// Whether the proxy is at work. It may be asleep.
+    /// Whether the proxy is starting, or in a call.
     pub fn is_busy(&self) -> bool {
         self.lock().busy > 0
     }
 
-    /// The proxy is at work until this is dropped.
-    fn work(&self) -> AtWork {
+    /// Marks the proxy as busy until the result is dropped.
+    fn work(&self) -> Busy {
         self.lock().busy += 1;
-        AtWork(self.clone())
+        Busy(self.clone())
     }
 
     fn takes_failure(&self) -> bool {
@@ -72,10 +70,10 @@ impl Watch {
     }
 }
 
-/// Keeps the proxy marked as working while it exists.
-struct AtWork(Watch);
+/// Marks the proxy as busy until dropped.
+struct Busy(Watch);
 
-impl Drop for AtWork {
+impl Drop for Busy {
     fn drop(&mut self) {
         self.0.lock().busy -= 1;
     }
@@ -103,9 +101,9 @@ impl Source for Watched {
     fn start(&self, first: MessageId, saved: Option<String>) -> Starting {
         let is_again = !self.is_first.swap(false, Ordering::Relaxed);
         let starting = self.source.start(first, saved.clone());
-        let (watch, at_work) = (self.watch.clone(), self.watch.work());
+        let (watch, busy) = (self.watch.clone(), self.watch.work());
         Box::pin(async move {
-            let _at_work = at_work;
+            let _busy = busy;
             let Started { part, registration } = starting.await?;
             if is_again {
                 watch.lock().starts.push(saved);
@@ -133,9 +131,9 @@ impl Part for WatchedPart {
 
     fn call(self: Box<Self>, event: Event) -> Call {
         let Self { part, watch } = *self;
-        let at_work = watch.work();
+        let busy = watch.work();
         Box::pin(async move {
-            let _at_work = at_work;
+            let _busy = busy;
             if watch.takes_failure() {
                 let failure = Failure::new("its test let it fail");
                 let reply = Reply {

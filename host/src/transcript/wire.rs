@@ -1,5 +1,5 @@
-//! A chain in this process, and each of its ends: lines go out, and messages come in. Received messages that have not
-//! been processed are bounded; past the bound, the chain waits.
+//! A chain in this process, and its two ends. Received messages that have not been processed are bounded: at the bound,
+//! the chain waits.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -15,33 +15,34 @@ use crate::rpc::{self, Message, code};
 use crate::sandbox::Guest;
 use crate::transport::{LineReader, Transport};
 
-/// How long a proxy that failed may take to be restarted: the chain waits ten seconds at most.
+/// The maximum duration of a proxy's restart: the chain waits at most ten seconds before it.
 pub const RESTART: Duration = Duration::from_secs(11);
 
-/// The capacity of a stream: more than any line.
+/// The capacity of a stream, in bytes: more than any line.
 const PIPE: usize = 2 * LINE;
 
-/// The maximum number of unprocessed messages; past it, the chain waits.
+/// The maximum number of unprocessed messages.
 pub const READ: usize = 1024;
 
-/// The maximum number of bytes that may be received at once, and of unprocessed ones.
+/// The maximum number of received bytes between two releases, and of unprocessed bytes.
 const MOST: usize = 256 << 20;
 
-/// The unit in which messages are counted.
+/// The unit, in bytes, in which unprocessed messages are counted.
 const UNIT: usize = 1024;
 
-/// An unprocessed message, and the room that it takes.
-type Heard = (Message, OwnedSemaphorePermit);
+/// An unprocessed message, and its share of [`MOST`].
+type Unprocessed = (Message, OwnedSemaphorePermit);
 
-/// One end, from its player's side.
+/// One end of the chain: sends lines, and receives messages.
 pub struct Wire {
     writer: WriteHalf<DuplexStream>,
-    lines: mpsc::Receiver<Heard>,
-    /// The bytes received since the last release.
+    lines: mpsc::Receiver<Unprocessed>,
+    /// The number of bytes received since the last release.
     held: usize,
 }
 
-/// Starts a component, as a source that looks at what it does. Without a failure policy it has its own.
+/// Starts a component; `look` wraps it in a source that observes it. Without `on_failure`, the component's own policy
+/// applies.
 pub async fn start<S: Source + 'static>(
     guest: Guest,
     on_failure: Option<FailurePolicy>,
@@ -60,7 +61,7 @@ pub async fn start<S: Source + 'static>(
     Ok(proxy)
 }
 
-/// Serves a chain in a task of its own. Returns the ends of its client and its agent.
+/// Serves a chain in a new task. Returns the client's and the agent's end.
 pub fn serve(members: Vec<Member>) -> [Wire; 2] {
     let (client, clients) = Wire::new();
     let (agent, agents) = Wire::new();
@@ -79,12 +80,12 @@ pub fn serve(members: Vec<Member>) -> [Wire; 2] {
 }
 
 impl Wire {
-    /// An end, and the host's side of its streams. Reads in a task of its own.
+    /// An end, and the host's side of its streams. Reads in a new task.
     fn new() -> (Self, DuplexStream) {
         let (ours, theirs) = duplex(PIPE);
         let (reader, writer) = split(ours);
-        let (heard, lines) = mpsc::channel(READ);
-        tokio::spawn(read(reader, heard));
+        let (sender, lines) = mpsc::channel(READ);
+        tokio::spawn(read(reader, sender));
         let wire = Self {
             writer,
             lines,
@@ -93,13 +94,13 @@ impl Wire {
         (wire, theirs)
     }
 
-    /// Sends a line, which ends with a line feed. Returns whether the chain accepts it.
+    /// Sends a line, including its line feed. Returns whether the chain accepts it.
     pub async fn say(&mut self, line: &str) -> bool {
         self.writer.write_all(line.as_bytes()).await.is_ok()
     }
 
-    /// The next received message, if there is one; `None` past the maximum.
-    pub fn hear(&mut self) -> Option<Message> {
+    /// The next received message; `None` if there is none, or if the end is full.
+    pub fn receive(&mut self) -> Option<Message> {
         if self.is_full() {
             return None;
         }
@@ -108,33 +109,33 @@ impl Wire {
         Some(message)
     }
 
-    /// Whether reading waits until received bytes are released.
+    /// Whether the received bytes must be released before more messages are returned.
     pub fn is_full(&self) -> bool {
         self.held >= MOST
     }
 
     /// Releases the received bytes.
-    pub fn let_go(&mut self) {
+    pub fn release(&mut self) {
         self.held = 0;
     }
 }
 
-/// Reads until the chain is gone.
-async fn read(reader: ReadHalf<DuplexStream>, heard: mpsc::Sender<Heard>) {
+/// Reads until the chain closes its stream.
+async fn read(reader: ReadHalf<DuplexStream>, sender: mpsc::Sender<Unprocessed>) {
     let room = Arc::new(Semaphore::new(MOST / UNIT));
     let mut reader = LineReader::new(reader, 2 * LINE);
     while let Ok(true) = reader.fill().await {
         while let Some(frame) = reader.next_frame() {
-            // Everything that the host sends is a message.
+            // The host sends only valid messages.
             let Ok(message) = rpc::read(frame) else {
                 continue;
             };
-            // No line needs more than all the room.
+            // No message needs more than all units.
             let units = u32::try_from(message.len().div_ceil(UNIT)).unwrap_or(u32::MAX);
             let Ok(taken) = room.clone().acquire_many_owned(units).await else {
                 return;
             };
-            if heard.send((message, taken)).await.is_err() {
+            if sender.send((message, taken)).await.is_err() {
                 return;
             }
         }

@@ -5,19 +5,17 @@ use std::process::Command;
 
 use serde::{Deserialize, Serialize};
 
-/// A command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandLine {
-    /// The program, a path or a name that is looked up in `PATH`.
+    /// A path, or a name that is looked up in `PATH`.
     pub program: OsString,
-    /// Its arguments.
     pub args: Vec<OsString>,
     /// Variables added to our environment.
     pub env: Vec<(OsString, OsString)>,
 }
 
 impl CommandLine {
-    /// With our own standard streams.
+    /// The command, which inherits our standard streams.
     pub fn plain(&self) -> Command {
         let mut command = Command::new(&self.program);
         command

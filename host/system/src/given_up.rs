@@ -1,4 +1,4 @@
-//! Which of its rights a process has given up, and why not more.
+//! Which rights a process has given up, and why it keeps others.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Nothing is given up, for this reason.
+    /// No right is given up, for this reason.
     #[cfg_attr(target_os = "linux", expect(dead_code, reason = "Linux gives up some"))]
     pub(crate) fn kept(why: &str) -> Self {
         Self {
@@ -21,7 +21,7 @@ impl Rights {
         }
     }
 
-    /// Why not everything is given up, in words.
+    /// The rights that were not given up, with reasons.
     pub fn lacks(&self) -> impl Iterator<Item = String> {
         let files = self.files.as_ref().err();
         let files = files.map(|why| format!("may open any file of yours ({why})"));
@@ -34,12 +34,13 @@ impl Rights {
 impl fmt::Display for Rights {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let lacks: Vec<_> = self.lacks().collect();
-        match lacks.is_empty() {
-            true => f.write_str(
-                "opens no file but in what its proxies are given, starts nothing and connects to \
+        if lacks.is_empty() {
+            f.write_str(
+                "opens only files in the directories of its proxies, starts no programs and connects to \
                  nothing",
-            ),
-            false => write!(f, "still {}", lacks.join(", and ")),
+            )
+        } else {
+            write!(f, "still {}", lacks.join(", and "))
         }
     }
 }

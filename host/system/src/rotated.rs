@@ -1,6 +1,6 @@
 //! A file to append to, which starts over when it grows too long.
 //!
-//! Its old content is kept in another file. Both are opened at the beginning, since the right to look up paths is given
+//! The old content is kept in another file. Both are opened at the beginning, since the right to look up paths is given
 //! up later: to start over, the content is copied, and the file is truncated.
 
 use std::fs::File;
@@ -9,19 +9,19 @@ use std::path::Path;
 
 use super::files;
 
-/// It starts over past this many bytes.
+/// A longer file starts over, in bytes.
 pub const LONGEST: u64 = 64 << 20;
 
-/// Such a file. A pipe or a terminal has no length, and is only written to.
+/// A rotated file. A pipe or a terminal has no length, and never starts over.
 #[derive(Debug)]
 pub struct Rotated {
     file: File,
-    /// For the old content, if the file is a regular one.
+    /// Receives the old content, if the file is a regular one.
     kept: Option<File>,
 }
 
 impl Rotated {
-    /// Opens a file, and the one for its old content. New ones are created for their owner only.
+    /// Opens a file, and the file for its old content. Missing files are created readable for their owner only.
     pub fn open(path: &Path, kept: &Path) -> io::Result<Self> {
         let file = files::append_shared(path)?;
         let is_regular = file.metadata()?.is_file();
@@ -32,13 +32,12 @@ impl Rotated {
         })
     }
 
-    /// The file itself.
     #[must_use]
     pub fn file(&self) -> &File {
         &self.file
     }
 
-    /// Starts over if it is too long. Returns its length then; `None` if it has none.
+    /// Starts over if the file is too long. Returns the length after that; `None` for a pipe or a terminal.
     pub fn turn(&mut self) -> io::Result<Option<u64>> {
         let Some(kept) = &mut self.kept else {
             return Ok(None);
@@ -55,7 +54,8 @@ impl Rotated {
         self.file.seek(SeekFrom::Start(0)).map(Some)
     }
 
-    /// Appends to a file of this length, if it has one: all of the lines, or nothing, as parts of lines are of no use.
+    /// Appends to the file, which has this length. If writing fails, the file is truncated to the length again, since
+    /// incomplete lines are useless.
     pub fn append(&mut self, lines: &[u8], length: Option<u64>) -> io::Result<()> {
         self.file.write_all(lines).inspect_err(|_| {
             if let Some(length) = length {

@@ -1,7 +1,7 @@
 //! The differences between two runs, by session and turn, ignoring ids and times.
 //!
-//! Messages may overtake each other on their way through a chain. So the order is compared at each place: between the
-//! same two parts, and for a proxy's decisions on the same method.
+//! Messages may overtake each other in a chain. So the order is compared only at each place: of the messages between
+//! the same two parts, and of a proxy's decisions on the same method.
 
 use acp_chain_acp::PROMPT;
 use std::collections::{BTreeMap, HashMap};
@@ -13,8 +13,8 @@ use similar::{Algorithm, ChangeTag, capture_diff_slices_deadline};
 
 use crate::Line;
 
-/// How many bytes of a long body are shown, with a hash of the rest.
-const TOLD: usize = 2000;
+/// How many bytes of a long body are shown, followed by a hash of the rest.
+const SHOWN: usize = 2000;
 
 /// How long to search for the shortest difference of a turn.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -30,13 +30,11 @@ pub struct Run {
     ids: HashMap<String, usize>,
 }
 
-/// A turn of a session. Both are counted from 1, in the order in which they begin: 0 stands for lines without a
-/// session, and for those before the first turn.
+/// A turn of a session. Turns and sessions are counted from 1, in the order in which they begin. Session 0 has lines
+/// without a session, and turn 0 those before the first turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Turn {
-    /// The session.
     pub session: usize,
-    /// The turn.
     pub turn: usize,
 }
 
@@ -47,23 +45,21 @@ struct Step {
     text: String,
 }
 
-/// The runs that have a step.
+/// Which of the runs have a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Only the first.
+    /// Only the first run.
     First,
-    /// Only the second.
+    /// Only the second run.
     Second,
-    /// Both.
     Both,
 }
 
 /// A turn in which the runs differ.
 #[derive(Debug)]
 pub struct Difference {
-    /// The turn.
     pub turn: Turn,
-    /// Its steps, each with its run, in the order of the first run where possible.
+    /// The steps of both runs, in the order of the first run where possible.
     pub steps: Vec<(Side, String)>,
 }
 
@@ -133,8 +129,8 @@ impl Run {
             }
             Err(_) => body.to_owned(),
         };
-        if text.len() > TOLD {
-            let end = text.floor_char_boundary(TOLD);
+        if text.len() > SHOWN {
+            let end = text.floor_char_boundary(SHOWN);
             let mut hasher = DefaultHasher::new();
             text[end..].hash(&mut hasher);
             let rest = text.len() - end;
@@ -145,7 +141,7 @@ impl Run {
         text
     }
 
-    /// Replaces ids and times, recognized by the names of their members, with common names.
+    /// Replaces ids and times, recognized by the names of their members, with the same names in both runs.
     fn rename(&mut self, member: &str, value: &mut Value) {
         let is_id = member == "id" || member.ends_with("Id") || member.ends_with("_id");
         let is_time = member.ends_with("At") || member == "timestamp" || member == "time";
@@ -190,7 +186,7 @@ pub fn diff(first: &Run, second: &Run) -> Vec<Difference> {
     differences.collect()
 }
 
-/// The steps of both, in the order of the first; those of the second alone are inserted at their places.
+/// The steps of both runs, in the order of the first. Steps of only the second are inserted at their places.
 fn compare(first: &[Step], second: &[Step]) -> Vec<(Side, String)> {
     let deadline = Instant::now() + PATIENCE;
     let mut places = BTreeMap::<&str, [Vec<usize>; 2]>::new();
@@ -204,7 +200,7 @@ fn compare(first: &[Step], second: &[Step]) -> Vec<(Side, String)> {
         let before: Vec<_> = in_first.iter().map(|step| &*first[*step].text).collect();
         let after: Vec<_> = in_second.iter().map(|step| &*second[*step].text).collect();
         let ops = capture_diff_slices_deadline(Algorithm::Myers, &before, &after, Some(deadline));
-        // The neighbouring step of the first, and whether the step is before it, at it, or after it.
+        // A step of the first run, and whether the current step is before it, at it, or after it.
         let mut next_to = (in_first.first().copied().unwrap_or(usize::MAX), 0);
         for change in ops.iter().flat_map(|op| op.iter_changes(&before, &after)) {
             let side = match change.tag() {
@@ -254,7 +250,7 @@ mod tests {
 "#;
 
     #[test]
-    fn ids_times_and_the_order_of_members_are_no_difference() {
+    fn ids_times_and_the_order_of_members_are_ignored() {
         let second = FIRST
             .replace("\"x\"", "\"other\"")
             .replace("\"time\":\"", "\"time\":\"9")
@@ -267,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn that_messages_overtake_each_other_elsewhere_is_no_difference_and_in_one_place_it_is_one() {
+    fn the_order_of_messages_matters_only_at_the_same_place() {
         let said = |from: &str, to: &str, text: &str| {
             format!(
                 r#"{{"connection":"x","from":"{from}","to":"{to}","kind":"notification","method":"session/update","session":"s1","params":{{"text":"{text}"}}}}"#
@@ -298,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_told_with_its_session_and_turn() {
+    fn differences_have_their_session_and_turn() {
         let second = FIRST.replace("HI", "ho");
         let differences = diff(&run(FIRST), &run(&second));
         assert_eq!(differences.len(), 1);
@@ -317,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_proxy_broke_of_is_a_difference_and_its_memory_is_none() {
+    fn the_cause_of_a_failure_is_a_difference_and_memory_is_not() {
         let states = r#"
 {"connection":"x","proxy":"p","state":"running","restarts":0,"memory":1}
 {"connection":"x","proxy":"p","state":"running","restarts":0,"memory":2}

@@ -12,37 +12,22 @@ pub enum Finding {
     Unanswered {
         /// The requester.
         from: String,
-        /// The method.
         method: String,
-        /// Its number within the chain.
+        /// The number of the request within the chain.
         request: u64,
     },
     /// A proxy could not decide about a message.
     Failed {
-        /// The proxy.
         proxy: String,
-        /// The method of the message.
         method: String,
-        /// The cause.
         why: String,
     },
     /// A proxy broke, without losing a message.
-    Broke {
-        /// The proxy.
-        proxy: String,
-        /// The cause.
-        why: String,
-    },
+    Broke { proxy: String, why: String },
     /// A proxy held a message for too long.
-    Expired {
-        /// The proxy.
-        proxy: String,
-        /// The method of the message.
-        method: String,
-    },
+    Expired { proxy: String, method: String },
     /// A proxy exceeded its rights.
     Denied {
-        /// The proxy.
         proxy: String,
         /// Calls that its powers do not cover.
         denied: u64,
@@ -101,9 +86,9 @@ pub struct Findings {
     found: BTreeMap<(usize, usize), Finding>,
     /// The total number of problems.
     count: usize,
-    /// Where each request was first seen, and its requester, by connection and number.
+    /// Open requests: the line, the method and the requester of each, by connection and number.
     open: HashMap<(String, u64), (usize, String, String)>,
-    /// Where the last failure was reported, by connection and proxy, unless a decision reports the same.
+    /// The position of the last reported failure, by connection and proxy, unless a decision reports it too.
     broke: HashMap<(String, String), (usize, usize)>,
 }
 
@@ -123,7 +108,7 @@ impl Findings {
                 {
                     self.open.remove(&key);
                 }
-                // The requester may be within the host.
+                // The requester may be the host, which receives no line.
                 (_, Some((_, Decision::Answer | Decision::Refuse))) => {
                     self.open.remove(&key);
                 }
@@ -160,7 +145,8 @@ impl Findings {
         self.add(number, finding);
     }
 
-    /// The messages that a proxy had when it broke are decided about later, for the same reason.
+    /// Handles a line about a proxy's state. Decisions about the messages that a broken proxy had may follow, with the
+    /// same cause.
     fn take_state(&mut self, number: usize, line: &Line) {
         let Some(proxy) = &line.proxy else { return };
         let key = || (line.connection.clone(), proxy.clone());
@@ -219,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_in_which_all_went_well_has_no_findings() {
+    fn a_run_without_problems_has_no_findings() {
         let trace = r#"
 {"version":1,"connection":"a"}
 {"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
@@ -234,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_is_found_with_its_line() {
+    fn problems_are_found_with_their_lines() {
         let trace = r#"{"connection":"a","from":"client","to":"p","kind":"request","request":1,"method":"m"}
 {"connection":"b","from":"agent","to":"client","kind":"response","request":1,"method":"m","result":null}
 {"connection":"a","from":"agent","to":"p","kind":"response","request":1,"method":"m","result":null}

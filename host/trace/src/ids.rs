@@ -1,19 +1,19 @@
-//! Ids of spans for a connection's events, so that others can make their own spans part of them.
+//! Ids of spans for a connection's events, so that other programs can create child spans of them.
 
 use sha2::{Digest, Sha256};
 
-/// Makes ids for the events of one connection. The same event always has the same id, whoever makes it.
+/// Generates ids for the events of one connection. An event has the same id in every process.
 #[derive(Clone, Debug)]
 pub struct Ids(String);
 
 impl Ids {
-    /// For a connection with these letters that began at this time, both as in the trace.
+    /// `connection` and `begun` are the connection's letters and start time, as in the trace.
     #[must_use]
     pub fn new(connection: &str, begun: &str) -> Self {
         Self(format!("{begun} {connection}"))
     }
 
-    /// The id of a trace that begins here.
+    /// The id of a trace.
     #[must_use]
     pub fn trace(&self, what: &[&str]) -> [u8; 16] {
         let hash = self.hash("trace", what);
@@ -27,7 +27,7 @@ impl Ids {
         std::array::from_fn(|at| hash[at])
     }
 
-    /// The span of a turn that begins a trace, by the number of its request, as W3C Trace Context spells it.
+    /// The `traceparent` (W3C Trace Context) of a turn without a parent span, by the number of its request.
     #[must_use]
     pub fn traceparent(&self, request: u64) -> String {
         let number = request.to_string();
@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_happening_has_the_same_id_and_no_other_has() {
+    fn ids_depend_on_the_event_and_the_connection() {
         let ids = Ids::new("abcdefgh", "2026-01-01T00:00:00Z");
         assert_eq!(ids.span(&["turn", "1"]), ids.span(&["turn", "1"]));
         assert_ne!(ids.span(&["turn", "1"]), ids.span(&["turn", "2"]));

@@ -3,17 +3,17 @@
 //! | file | what it is |
 //! |---|---|
 //! | `line` | the schema of a line, for writing and reading traces |
-//! | `missed` | counts lines that somebody did not get |
+//! | `missed` | counts dropped lines |
 //! | `sink` | receives lines while a chain runs |
-//! | `read` | lines from a file, whoever wrote it |
+//! | `read` | reads lines from an untrusted file |
 //! | `findings` | the problems of a run |
 //! | `diff` | the differences of two runs |
 //! | `export` | formats of other programs |
 //! | `ids` | ids of spans for a connection's events |
-//! | `values` | JSON that a program may be unable to hold |
+//! | `values` | JSON that Rust types cannot represent |
 //!
-//! Invariants: a trace may come from anybody. Reading one takes bounded memory per line, and errors are reported with
-//! the line's number. Its content is text from outside, to be escaped when shown.
+//! Invariants: a trace is untrusted. Reading one takes bounded memory per line, and errors are reported with the line's
+//! number. Its content must be escaped when shown.
 
 #![forbid(unsafe_code)]
 
@@ -40,7 +40,7 @@ pub use read::{Reader, TraceError};
 pub use sink::Sink;
 pub use values::{read_in_part, read_whole};
 
-/// The file that keeps the previous content of a trace when a new one begins.
+/// The file with the previous content of a trace, after a new one began.
 #[must_use]
 pub fn kept(trace: &Path) -> PathBuf {
     let mut name = OsString::from(trace);

@@ -1,15 +1,15 @@
-//! The content of a line. `docs/trace.md` describes the same.
+//! The content of a line, as documented in `docs/trace.md`.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-/// The version of the schema. Added members do not change it; it rises when one changes its meaning.
+/// The version of the schema. It increases if a member changes its meaning, not if members are added.
 pub const VERSION: u32 = 1;
 
 /// One line. Its members determine its subject:
 ///
 /// - `version`: a connection begins.
-/// - `ended`: it has ended.
+/// - `ended`: a connection has ended.
 /// - `from` and `to`: a message crosses from the part of the chain that last handled it to the next that sees it.
 /// - `proxy` and `decision`: a proxy's decision about a message.
 /// - `proxy` and the counts: a proxy exceeded its rights.
@@ -30,7 +30,7 @@ pub struct Line {
     /// The version of the trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<u32>,
-    /// The program that wrote it, and its version.
+    /// The program that wrote the trace, and its version.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
     /// The role of the chain.
@@ -49,14 +49,14 @@ pub struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<bool>,
 
-    /// Whether markers stand for the secrets in the connection's lines.
+    /// Whether secrets in the connection's lines are replaced by markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub masked: Option<bool>,
 
     /// The bytes of the message, including its envelope.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    /// How long it waited for the proxy that receives it, in microseconds.
+    /// How long the message waited for the proxy that receives it, in microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
     /// How long the proxy worked until it decided, in microseconds.
@@ -69,7 +69,7 @@ pub struct Line {
     /// The part that last handled the message: `client`, `agent`, the id of a proxy, or `acp-chain`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The next part that sees it.
+    /// The next part that receives it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// The kind of the message.
@@ -78,7 +78,6 @@ pub struct Line {
     /// The proxy that decided, or exceeded its rights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proxy: Option<String>,
-    /// Its decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
     /// The number of the message within its connection, the same on all hops, however proxies change it.
@@ -115,27 +114,27 @@ pub struct Line {
     /// How often the proxy made calls that its powers do not cover, since the last report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub denied: Option<u64>,
-    /// How often it made invalid calls.
+    /// How often the proxy made invalid calls.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invalid: Option<u64>,
-    /// How often it exceeded a limit.
+    /// How often the proxy exceeded a limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub full: Option<u64>,
 
     /// The state of the proxy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
-    /// How often it has been restarted.
+    /// How often the proxy has been restarted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restarts: Option<u64>,
-    /// The memory that it has, in bytes.
+    /// The memory of the proxy, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory: Option<u64>,
     /// The process id of a native proxy. It leads the process group of everything that it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<u32>,
 
-    /// How many lines are missing here: they did not fit into the queue of the writer.
+    /// The number of lines missing here, which did not fit into the writer's queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dropped: Option<u64>,
 }
@@ -144,9 +143,9 @@ pub struct Line {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// It stands between a client and an agent.
+    /// The chain is between a client and an agent.
     Agent,
-    /// It is a proxy in the chain of a conductor; `client` and `agent` both stand for that conductor.
+    /// The chain is a proxy of a conductor; its `client` and `agent` are both that conductor.
     Proxy,
 }
 
@@ -166,9 +165,9 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// It is passed on unchanged.
+    /// The message is forwarded unchanged.
     Forward,
-    /// It is passed on changed.
+    /// The message is forwarded changed.
     Change,
     /// The request is answered with an error.
     Refuse,
@@ -180,7 +179,7 @@ pub enum Decision {
     Hold,
     /// The proxy could not decide, see `why`.
     Fail,
-    /// The proxy held it for too long.
+    /// The proxy held the message for too long.
     Expire,
     /// A decision of a later version.
     #[serde(other)]
@@ -191,13 +190,13 @@ pub enum Decision {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// It was started or restarted.
+    /// The proxy was started or restarted.
     Running,
-    /// It has no instance; the next item for it wakes it up.
+    /// The proxy has no instance until the next message or event for it.
     Asleep,
-    /// It has failed, see `why`. Until it is restarted, the host decides in its place.
+    /// The proxy has failed, see `why`. Until it is restarted, the host decides in its place.
     Failed,
-    /// It has ended.
+    /// The proxy has ended.
     Ended,
     /// A state of a later version.
     #[serde(other)]
@@ -205,7 +204,7 @@ pub enum State {
 }
 
 impl Kind {
-    /// Its spelling.
+    /// Its name in a trace.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -217,7 +216,7 @@ impl Kind {
 }
 
 impl Decision {
-    /// Its spelling.
+    /// Its name in a trace.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -235,7 +234,7 @@ impl Decision {
 }
 
 impl State {
-    /// Its spelling.
+    /// Its name in a trace.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -268,7 +267,7 @@ impl Line {
         self.ended == Some(true)
     }
 
-    /// Whether it reports a state, which later listeners get first.
+    /// Whether it reports a lasting state, which later subscribers receive first.
     #[must_use]
     pub fn is_lasting(&self) -> bool {
         self.version.is_some() || self.state.is_some() || self.is_end()

@@ -1,18 +1,18 @@
-//! Lines that somebody did not get.
+//! Counts lines that a slow reader did not receive.
 
 use std::collections::BTreeMap;
 
 use crate::Line;
 
-/// For how many connections they are counted separately; for the others they are counted together.
+/// The number of connections whose lines are counted separately. The lines of further ones are counted together.
 const CONNECTIONS: usize = 4096;
 
-/// Counts lines that somebody who cannot follow did not get, by connection.
+/// The numbers of lines that a slow reader did not receive, by connection.
 #[derive(Debug, Default)]
 pub struct Missed(BTreeMap<Box<str>, u64>);
 
 impl Missed {
-    /// Whether there are none.
+    /// Whether no line was missed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -25,7 +25,7 @@ impl Missed {
         *self.0.entry(of.into()).or_default() += 1;
     }
 
-    /// The lines that say how many were missed, once.
+    /// Returns lines that report the numbers, and resets them.
     pub fn take(&mut self, time: &str) -> impl Iterator<Item = Line> {
         std::mem::take(&mut self.0)
             .into_iter()
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_counted_by_connection_as_long_as_there_are_not_too_many() {
+    fn lines_are_counted_by_connection_up_to_a_bound() {
         let mut missed = Missed::default();
         for number in 0..CONNECTIONS + 10 {
             missed.count(&number.to_string());
@@ -54,7 +54,7 @@ mod tests {
             .map(|line| (line.connection, line.dropped))
             .collect();
         assert_eq!(said.len(), CONNECTIONS + 1);
-        // Past the bound, those of known connections are counted with the rest.
+        // Past the bound, lines of all connections are counted together.
         assert_eq!(said[""], Some(11));
         assert!(missed.is_empty() && missed.take("now").next().is_none());
     }

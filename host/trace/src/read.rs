@@ -17,45 +17,43 @@ pub enum TraceError {
     Unreadable(#[from] io::Error),
     /// A line is not from `--trace`.
     #[error(
-        "{line}: this is no line of a trace: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
+        "{line}: not a line of a trace: {error}; `acp-chain try --trace FILE` or `run --trace FILE` writes one"
     )]
     NoTrace {
         /// The line, counted from 1.
         line: usize,
-        /// The error.
         error: serde_json::Error,
     },
     /// A line is too long.
-    #[error("{0}: this line has more than {size} MiB, which is more than a message may have", size = LONGEST >> 20)]
+    #[error("{0}: this line has more than {size} MiB, the limit of a message", size = LONGEST >> 20)]
     TooLong(usize),
-    /// Its version is unknown.
+    /// The trace has a newer version.
     #[error(
-        "{line}: the trace has version {version}, and this program knows those up to {VERSION}; a newer acp-chain reads it"
+        "{line}: the trace has version {version}, but this program supports versions up to {VERSION}; use a newer acp-chain"
     )]
     Newer {
         /// The line, counted from 1.
         line: usize,
-        /// Its version.
         version: u32,
     },
 }
 
-/// The lines of a trace, each with its number, counted from 1. If the first line is from the reference conductor, all
-/// are converted into ours.
+/// Iterates over the lines of a trace, each with its number, counted from 1. Traces of the reference conductor,
+/// recognized by their first line, are converted.
 ///
-/// An incomplete line was cut off when its program was killed, or the disk was full. It is skipped and counted; lines
-/// that another connection wrote after it are read.
+/// A line can be incomplete if the program was killed, or the disk was full. It is skipped and counted; lines that
+/// another connection wrote after it are read.
 #[derive(Debug)]
 pub struct Reader<R> {
     from: R,
     text: Vec<u8>,
     number: usize,
-    /// The byte at which the last line read begins.
+    /// The position of the last line read, in bytes.
     at: u64,
     cut: usize,
     /// The connections in which the chain is a proxy.
     inner: HashSet<String>,
-    /// The format of the trace, once there is a line.
+    /// The format of the trace, known from the first line.
     dialect: Option<Dialect>,
 }
 
@@ -66,7 +64,7 @@ enum Dialect {
 }
 
 impl<R: BufRead> Reader<R> {
-    /// Reads from the current position on.
+    /// Reads from the current position.
     pub fn new(from: R) -> Self {
         Self {
             from,
@@ -84,18 +82,17 @@ impl<R: BufRead> Reader<R> {
         self.cut
     }
 
-    /// What it reads from. A reader that has come to the end goes on if there is more.
+    /// The input. After its end, iterating again reads any lines added since.
     pub fn input(&mut self) -> &mut R {
         &mut self.from
     }
 
-    /// Whether a line is from a chain that is itself a proxy of the traced chain: then `client` and `agent` are not the
-    /// two ends, but that other chain.
+    /// Whether a line is from a nested chain. Its `client` and `agent` are the chain around it.
     pub fn is_inner(&self, line: &Line) -> bool {
         !self.inner.is_empty() && self.inner.contains(&line.connection)
     }
 
-    /// The text of the last line read, and the byte at which it begins, relative to where reading began.
+    /// The text of the last line read, and its position in bytes, relative to the start of reading.
     pub fn text(&self) -> (u64, &[u8]) {
         (self.at, &self.text)
     }
@@ -163,7 +160,7 @@ impl<R: BufRead> Iterator for Reader<R> {
     }
 }
 
-/// Whether this is an incomplete line, judging by its error.
+/// Whether a line is incomplete, judging by its error.
 fn is_cut(text: &[u8], error: &serde_json::Error) -> bool {
     let text = text.trim_ascii();
     text.starts_with(b"{") && (error.is_eof() || !text.ends_with(b"}"))
@@ -182,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_cut_off_is_passed_over_wherever_it_is() {
+    fn an_incomplete_line_is_skipped_at_every_position() {
         let (lines, cut) =
             read(b"{\"proxy\":\"a\"}\n{\"from\":\"cl\n\n{\"to\":\"b\",\"new\":[1]}\n{\"fr");
         let lines = lines.unwrap();
@@ -193,14 +190,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_trace_is_told_with_its_line() {
+    fn invalid_lines_are_reported_with_their_number() {
         for (trace, told) in [
-            ("{}\nx\n", "2: this is no line of a trace: expected value"),
-            (
-                "{\"from\":1}",
-                "1: this is no line of a trace: invalid type",
-            ),
-            ("{}\n\u{feff}{}", "2: this is no line of a trace"),
+            ("{}\nx\n", "2: not a line of a trace: expected value"),
+            ("{\"from\":1}", "1: not a line of a trace: invalid type"),
+            ("{}\n\u{feff}{}", "2: not a line of a trace"),
             ("{\"version\":2}", "1: the trace has version 2"),
         ] {
             let error = read(trace.as_bytes()).0.unwrap_err().to_string();
@@ -209,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_at_the_end_goes_on_when_there_is_more() {
+    fn a_reader_at_the_end_continues_with_added_lines() {
         let mut reader = Reader::new(&b"{}\n"[..]);
         assert_eq!(reader.by_ref().count(), 1);
         *reader.input() = &b"{\"proxy\":\"a\"}\n"[..];
@@ -218,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn null_is_something_that_was_said() {
+    fn null_is_a_body() {
         let (lines, _) = read(b"{\"result\":null}\n{}\n");
         let lines = lines.unwrap();
         assert_eq!(lines[0].1.body(), Some("null"));
@@ -227,17 +221,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_read_or_refused(trace in proptest::collection::vec(any::<u8>(), 0..2000)) {
+        fn any_bytes_are_read_or_rejected(trace in proptest::collection::vec(any::<u8>(), 0..2000)) {
             let _ = read(&trace);
         }
 
         #[test]
-        fn any_objects_are_read_or_refused(trace in r#"(\{("(from|to|kind|proxy|decision|version|params|time|request)":("a"|1|null|\[\]|\{"a":1\}|"request"),?){0,4}\}?\n?){0,8}"#) {
+        fn any_objects_are_read_or_rejected(trace in r#"(\{("(from|to|kind|proxy|decision|version|params|time|request)":("a"|1|null|\[\]|\{"a":1\}|"request"),?){0,4}\}?\n?){0,8}"#) {
             let _ = read(trace.as_bytes());
         }
 
         #[test]
-        fn a_trace_that_is_cut_anywhere_is_read_up_to_there(at in 0usize..200) {
+        fn a_truncated_trace_is_read_up_to_its_end(at in 0usize..200) {
             let whole = "{\"from\":\"client\",\"to\":\"agent\",\"params\":{\"a\":[1,\"ä\",null,-1.5e3]}}\n".repeat(3);
             let at = at.min(whole.len());
             let (lines, cut) = read(&whole.as_bytes()[..at]);

@@ -7,20 +7,20 @@ use crate::Line;
 /// Receives the events of all connections of a process. One thread calls it, in the order of the events, and no message
 /// of a chain waits for it.
 pub trait Sink: Send {
-    /// Takes lines. The first of each connection is its beginning, and the last its end. After an error, the user is
-    /// told of it, and the sink gets nothing more.
+    /// Receives lines. A connection's first line is its beginning, and its last line its end. An error is reported to
+    /// the user, and the sink receives nothing more.
     ///
     /// # Errors
     ///
     /// If no more lines can be taken.
     fn write(&mut self, lines: &[Line]) -> io::Result<()>;
 
-    /// Whether it gets changes of the proxies' memory, at most once a second.
+    /// Whether it receives changes of the proxies' memory, at most once a second.
     fn looks(&self) -> bool {
         false
     }
 
-    /// A connection has been quiet for a while.
+    /// Called when a connection has had no events for a while.
     ///
     /// # Errors
     ///
@@ -29,7 +29,7 @@ pub trait Sink: Send {
         Ok(())
     }
 
-    /// Waits until all taken lines have reached their destination: the process is about to end.
+    /// Waits until all lines have reached their destination. Called before the process ends.
     ///
     /// # Errors
     ///

@@ -1,5 +1,5 @@
-//! JSON that a program may be unable to hold: it may spell half a surrogate pair, which no text can contain, numbers of
-//! any size, and any depth. One such message is not the end of what reads it.
+//! Reads JSON that Rust types cannot represent: unpaired surrogates, numbers that are too large, and deep nesting. Such
+//! a message must not end the reader.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Reads JSON, with U+FFFD in place of each half of a surrogate pair.
+/// Reads JSON, with U+FFFD in place of each unpaired surrogate.
 ///
 /// # Errors
 /// If it is not JSON, has a number that is too large, or is nested too deeply.
@@ -17,7 +17,7 @@ pub fn read_whole<T: DeserializeOwned>(json: &[u8]) -> serde_json::Result<T> {
     serde_json::from_slice(&json)
 }
 
-/// The members of an object; those that cannot be held are null. `None` if it is not an object.
+/// The members of an object. Values that cannot be represented are null. `None` if it is not an object.
 #[must_use]
 pub fn read_in_part(json: &[u8]) -> Option<Value> {
     let members: BTreeMap<String, Box<RawValue>> = read_whole(json).ok()?;
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_cannot_be_held_are_null() {
+    fn unrepresentable_members_are_null() {
         let deep = "[".repeat(200) + &"]".repeat(200);
         let object = format!(r#"{{"a":1e999,"b":{deep},"c":"\ud800"}}"#);
         read_whole::<Value>(object.as_bytes()).unwrap_err();

@@ -142,19 +142,20 @@ fn new_member(world: &World, chain: Option<usize>) -> (usize, Member) {
         ..terms(on_failure)
     };
     let is_asleep = shape / 32 % 2 == 1;
-    let member = match is_asleep {
-        true => Member::Asleep(Sleeper {
+    let member = if is_asleep {
+        Member::Asleep(Sleeper {
             name,
             registration: started.registration,
             source,
             terms,
-        }),
-        false => Member::Component(Proxy {
+        })
+    } else {
+        Member::Component(Proxy {
             name,
             started,
             source,
             terms,
-        }),
+        })
     };
     (hop, member)
 }
@@ -294,10 +295,10 @@ impl Driver {
             } else if self.router.is_idle() {
                 self.world.lock().model.is_complete();
                 assert!(!self.router.is_owed(Peer::Client) && !self.router.is_owed(Peer::Agent));
-                return match self.is_proxy {
+                return if self.is_proxy {
                     // It would go with the client.
-                    true => {}
-                    false => self.lose_the_agent(),
+                } else {
+                    self.lose_the_agent();
                 };
             }
         }

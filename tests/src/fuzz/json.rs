@@ -50,16 +50,17 @@ pub fn parts(value: &str) -> Option<Vec<Part<'_>>> {
     if inside.trim_matches(SPACE).is_empty() {
         return Some(Vec::new());
     }
-    let parts = split(inside, b',').into_iter().map(|part| match object {
-        false => Part {
-            name: None,
-            value: part.trim_matches(SPACE),
-        },
-        true => {
+    let parts = split(inside, b',').into_iter().map(|part| {
+        if object {
             let name = split(part, b':')[0];
             Part {
                 name: Some(name.trim_matches(SPACE)),
                 value: part[name.len() + 1..].trim_matches(SPACE),
+            }
+        } else {
+            Part {
+                name: None,
+                value: part.trim_matches(SPACE),
             }
         }
     });

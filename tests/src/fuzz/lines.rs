@@ -110,16 +110,19 @@ fn expected(stream: &[u8], limit: usize) -> Vec<Frame> {
     let all = whole.chain(torn.map(|line| (line, true)));
     let frames = all.filter_map(|(line, torn)| {
         let bytes = Bytes::copy_from_slice(line);
-        match line.len() > limit {
-            true => Some(Frame::TooLong {
+        if line.len() > limit {
+            Some(Frame::TooLong {
                 head: bytes.slice(..line.len().min(KEPT)),
                 tail: bytes.slice(line.len().saturating_sub(KEPT)..),
                 len: line.len() as u64,
                 limit,
-            }),
-            false if line.iter().all(u8::is_ascii_whitespace) => None,
-            false if torn => Some(Frame::Torn(bytes)),
-            false => Some(as_line(Frame::Line(bytes))),
+            })
+        } else if line.iter().all(u8::is_ascii_whitespace) {
+            None
+        } else if torn {
+            Some(Frame::Torn(bytes))
+        } else {
+            Some(as_line(Frame::Line(bytes)))
         }
     });
     frames.collect()

@@ -41,9 +41,10 @@ pub fn manifest(data: &[u8]) {
             assert_eq!(ids.len(), named.len(), "ids are unique");
             if let Some(agent) = &manifest.agent {
                 let command = table["agent"]["command"].as_str().expect("it has one");
-                let expected = match command.contains('/') {
-                    true => Path::new(FOLDER).join(command),
-                    false => command.into(),
+                let expected = if command.contains('/') {
+                    Path::new(FOLDER).join(command)
+                } else {
+                    command.into()
                 };
                 assert_eq!(*agent.program, *expected);
             }

@@ -69,13 +69,12 @@ fn main() -> io::Result<()> {
         std::fs::write(path, child.id().to_string())?;
     }
     if let Some(path) = habits.once.clone() {
-        match path.exists() {
-            true => {
-                habits.exit_on = None;
-                habits.exit = None;
-                habits.swallow = None;
-            }
-            false => std::fs::write(path, "")?,
+        if path.exists() {
+            habits.exit_on = None;
+            habits.exit = None;
+            habits.swallow = None;
+        } else {
+            std::fs::write(path, "")?;
         }
     }
     if let Some(code) = habits.exit {

@@ -73,9 +73,10 @@ fn tool(name: &str) -> Command {
 async fn succeeds(mut program: Command) -> Result<(), String> {
     let output = program.output().await.unwrap();
     let said = [output.stdout, output.stderr].concat();
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(String::from_utf8_lossy(&said).into_owned()),
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&said).into_owned())
     }
 }
 

@@ -108,13 +108,13 @@ const BAD: &[Bad] = &[
         check: "cancellation",
         component: "does",
         terms: "[proxy.config]\nholds-on = true\nrequests = { 'session/prompt' = ['hold'] }",
-        told: "it still holds the client's request `session/prompt` after it was withdrawn",
+        told: "it still holds the client's request `session/prompt` after it was cancelled",
     },
     Bad {
         check: "restart",
         component: "does",
         terms: "[proxy.config]\nbreaks-again = true\nrequests = { 'session/prompt' = ['count'] }",
-        told: "it breaks when it is started again: ",
+        told: "it breaks when it is restarted: ",
     },
     Bad {
         check: "limits",
@@ -132,7 +132,7 @@ const BAD: &[Bad] = &[
         check: "tools",
         component: "tools",
         terms: "[proxy.config]\nduplicate = true",
-        told: "something of its tools is left out: it lists two tools \"echo\"",
+        told: "some of its tools are left out: it lists two tools \"echo\"",
     },
     Bad {
         check: "tools",
@@ -188,9 +188,12 @@ async fn a_failure_is_told_with_its_shortest_case_and_what_to_do() {
     let told = under("does", &terms, &args).await;
     // How many messages there are, the schemas say.
     let lines = told.text.lines();
-    let lines = lines.map(|line| match line.ends_with(" messages") {
-        true => line[..21].trim_end(),
-        false => line,
+    let lines = lines.map(|line| {
+        if line.ends_with(" messages") {
+            line[..21].trim_end()
+        } else {
+            line
+        }
     });
     let text = lines.collect::<Vec<_>>().join("\n");
     insta::assert_snapshot!(text, @r#"
@@ -198,7 +201,7 @@ async fn a_failure_is_told_with_its_shortest_case_and_what_to_do() {
     failed   answers
       it holds the client's request `session/prompt` until its `hold-time` has run out
           client: session/prompt {"sessionId":"s0","prompt":[{"type":"text","text":"What is a chain?"}],"_meta":{"conformance":"0/1"}}
-      → settle each held message (`channel.settle`, `channel.fail`) on every path, including errors and answers that never come
+      → settle each held message (`channel.settle`, `channel.fail`) on every path, including errors and missing answers
 
     it: 1 ok, 1 failed; `--seed 1 --cases 2` plays the same again
     "#);

@@ -330,18 +330,15 @@ async fn a_prompt_that_waits_can_be_withdrawn(language: &str) {
     for stop in [false, true] {
         let id = shout.prompt("s", &json!([{"type": "text", "text": "hello"}]));
         let asked = shout.asks_for_the_file("s").await;
-        let expected = match stop {
-            false => {
-                shout.client.wire.send(cancel(&id));
-                envelope::error(&id, r#"{"code":-32800,"message":"Request cancelled"}"#)
-            }
-            true => {
-                shout
-                    .client
-                    .wire
-                    .notify("session/cancel", r#"{"sessionId":"s"}"#);
-                envelope::result(&id, r#"{"stopReason":"cancelled"}"#)
-            }
+        let expected = if stop {
+            shout
+                .client
+                .wire
+                .notify("session/cancel", r#"{"sessionId":"s"}"#);
+            envelope::result(&id, r#"{"stopReason":"cancelled"}"#)
+        } else {
+            shout.client.wire.send(cancel(&id));
+            envelope::error(&id, r#"{"code":-32800,"message":"Request cancelled"}"#)
         };
         let answer = shout.client.wire.response(&id).await;
         assert_eq!(answer.line, expected);

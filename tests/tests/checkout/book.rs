@@ -99,12 +99,13 @@ fn pages_show_files_as_they_are() {
             !page.contains("{{#"),
             "{name} includes something, which only mdBook reads"
         );
-        match writes {
-            true => fs::write(&path, now).unwrap(),
-            false => assert!(
+        if writes {
+            fs::write(&path, now).unwrap();
+        } else {
+            assert!(
                 now == page,
                 "{name} is old: `cargo xtask book` regenerates it"
-            ),
+            );
         }
     }
 }

@@ -134,9 +134,10 @@ impl Kept {
         let rules = quoted(&format!("{}/AGENTS.md", self.project()));
         chain.client.wire = chain.client.wire.answering(move |message| {
             let params = message.params.as_deref().unwrap_or_default();
-            match params.contains(&rules) {
-                true => message.result(&json!({ "content": RULE }).to_string()),
-                false => message.error(r#"{"code":-32002,"message":"Resource not found"}"#),
+            if params.contains(&rules) {
+                message.result(&json!({ "content": RULE }).to_string())
+            } else {
+                message.error(r#"{"code":-32002,"message":"Resource not found"}"#)
             }
         });
         let params = r#"{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true}}}"#;

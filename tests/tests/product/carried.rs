@@ -294,8 +294,8 @@ async fn a_guard_without_the_powers_to_guard_is_no_silent_guard() {
     let error = user.refused(&[]).await;
     for part in [
         why,
-        "add what is missing to the `powers` of its entry",
-        "with `on-failure = \"bypass\"` what it cannot guard passes",
+        "add this to the `powers` of its entry",
+        "with `on-failure = \"bypass\"` messages that it cannot guard pass",
     ] {
         assert!(error.contains(part), "{error}\nlacks {part}");
     }

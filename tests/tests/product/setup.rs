@@ -290,7 +290,7 @@ fn what_cannot_be_done_is_told_with_the_next_step_and_changes_nothing() {
     assert_eq!(user.read(ZED), SETTINGS);
     user.write(".var/app/dev.zed.Zed/config/zed/settings.json", SETTINGS);
     let printed = user.is_refused(&["zed", "--yes"]);
-    assert!(printed.contains("say which with `--file`"), "{printed}");
+    assert!(printed.contains("choose one with `--file`"), "{printed}");
 }
 
 #[test]
@@ -501,7 +501,7 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
     let shown = run(&["check", "--settings", config]);
     assert!(shown.contains("pass  "), "{shown}");
     fs::remove_file(config).unwrap();
-    let told = "your config.toml is not there, so your own chain would be empty, and nothing runs";
+    let told = "your config.toml is missing, and without it your own chain would be empty";
     let shown = run(&["check", "--settings", config]);
     assert!(shown.contains(told), "{shown}");
     let doctor = run(&["doctor"]);
@@ -513,8 +513,5 @@ fn a_configuration_that_an_editor_is_told_of_has_to_be_there() {
 #[tokio::test]
 async fn an_editor_is_told_that_its_configuration_is_gone() {
     let refused = User::new().error_of_run(&["--settings", "gone.toml"]).await;
-    assert!(
-        refused.contains("your config.toml is not there"),
-        "{refused}"
-    );
+    assert!(refused.contains("your config.toml is missing"), "{refused}");
 }

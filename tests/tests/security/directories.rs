@@ -140,7 +140,7 @@ async fn what_is_no_directory_of_files_is_refused_with_the_reason() {
     for (path, why) in [
         (
             "../nowhere",
-            "it is not there; make it, or write another path",
+            "it does not exist; create it, or write another path",
         ),
         (
             "acp-chain.toml",
@@ -148,9 +148,9 @@ async fn what_is_no_directory_of_files_is_refused_with_the_reason() {
         ),
         (
             "/proc/sys",
-            "/proc (proc) has no files, but what the kernel shows",
+            "/proc (proc) has no files, but shows processes",
         ),
-        ("/", " has no files, but what the kernel shows"),
+        ("/", " has no files, but shows processes"),
     ] {
         let grant = format!("directories = [{{ path = '{path}', name = '/x' }}]");
         Project::new(&grant)
@@ -213,9 +213,10 @@ async fn nothing_that_is_run_is_where_a_proxy_writes() {
         let agent = agent.replace('@', given.to_str().unwrap());
         let is_agent = agent.starts_with("[agent]");
         let manifest = fs::read_to_string(project.manifest()).unwrap();
-        let text = match is_agent {
-            true => format!("{agent}\n{manifest}"),
-            false => format!("{manifest}\n{agent}\n"),
+        let text = if is_agent {
+            format!("{agent}\n{manifest}")
+        } else {
+            format!("{manifest}\n{agent}\n")
         };
         fs::write(project.manifest(), text).unwrap();
         let named = given.display().to_string();

@@ -77,7 +77,7 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     assert!(valid, "{said}");
     for part in [
         "subscribes to session/prompt requests from the client\n",
-        "subscribes to initialize requests from the client, but does not see it: that takes `capabilities.read`",
+        "subscribes to initialize requests from the client, but does not see it: it needs `capabilities.read`",
         "! never uses `mcp.read`",
         r#"powers = ["prompts.change", "plans.read", "turns.read", "files.read", "capabilities.read", "session-setup.read", "titles.read"]"#,
     ] {
@@ -107,7 +107,7 @@ async fn check_starts_components_and_compares_what_they_ask_for_with_their_power
     let misspelt = "powers = ['prompts.read']\n[proxy.config.requests]\n'session/promt' = ['hold']";
     let (_, said) = check(&entry("does", "does", misspelt)).await;
     assert!(
-        said.contains("there is no such method; is it `session/prompt`?"),
+        said.contains("unknown method; did you mean `session/prompt`?"),
         "{said}"
     );
 }

@@ -178,7 +178,7 @@ async fn what_it_may_change_but_not_answer_is_refused_when_it_answers() {
     let config = "[proxy.config.requests]\n'test/ask' = [{ respond = 'mine' }]";
     let mut without = chain("methods = { 'test/*' = ['read', 'change'] }", config).await;
     let error = without.refused("test/ask").await;
-    let expected = "the proxy `does` failed on test/ask: its decision cannot be carried out: no power of its covers it: to answer \"test/ask\", which is not of the protocol, takes its name under `methods`";
+    let expected = "the proxy `does` failed on test/ask: its decision cannot be carried out: none of its powers covers it: to answer \"test/ask\", which is not of the protocol, takes its name under `methods`";
     assert_eq!(error, format!("acp-chain: {expected}"));
     let log = without.finish().await;
     assert_eq!(denied(&log), 1);

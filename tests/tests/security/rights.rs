@@ -11,9 +11,9 @@ use serde_json::Value;
 
 const AGENT: &str = env!("CARGO_BIN_EXE_wild-agent");
 
-/// What the log says when everything is given up.
-const ALL: &str = "from now on acp-chain itself opens no file but in what its proxies are given, \
-                   starts nothing and connects to nothing";
+/// The log line when all rights are given up.
+const ALL: &str = "from now on acp-chain itself opens only files in the directories of its proxies, \
+                   starts no programs and connects to nothing";
 
 /// Starts a chain, with its log in this folder.
 fn start(folder: &Path, manifest: Option<&Path>) -> Process {

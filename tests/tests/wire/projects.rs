@@ -112,7 +112,8 @@ async fn a_session_has_the_tools_of_its_project_and_others_do_not() {
         let connect = json!({ "acpId": servers[0]["id"] }).to_string();
         let gone = chain.agent.request("mcp/connect", &connect).await;
         assert!(
-            gone.line.contains("it may have gone with its session"),
+            gone.line
+                .contains("it may have been closed with its session"),
             "{}",
             gone.line
         );

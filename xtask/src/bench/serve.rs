@@ -29,9 +29,10 @@ pub fn run(workspace: &Workspace, progress: &Progress, options: &Options) -> Res
         .arg(servers.h2load)
         .arg("--out")
         .arg(workspace.target("bench"));
-    match options.quick {
-        true => harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"]),
-        false => harness.args(["--idle", &options.idle.to_string()]),
+    if options.quick {
+        harness.args(["--idle", "200", "--busy", "50", "--seconds", "3"])
+    } else {
+        harness.args(["--idle", &options.idle.to_string()])
     };
     if let Some(commit) = commit(workspace) {
         harness.arg("--commit").arg(commit);

@@ -83,10 +83,7 @@ impl Client {
         }
         while self.end.open().next().is_some() {
             samples.take(start.elapsed())?;
-            let patience = match self.late.is_empty() {
-                true => PATIENCE,
-                false => LATE,
-            };
+            let patience = if self.late.is_empty() { PATIENCE } else { LATE };
             let more = start.elapsed() < time;
             match self.host.receive(patience)? {
                 Some(message) => self.handle(message, more)?,
@@ -219,10 +216,7 @@ impl Client {
             _ if refused => counts.refused += 1,
             _ => counts.wrong.push(wrong()),
         }
-        match more {
-            true => self.prompt(*session),
-            false => Ok(()),
-        }
+        if more { self.prompt(*session) } else { Ok(()) }
     }
 }
 

@@ -115,10 +115,12 @@ impl Entries {
 
     /// Where a new entry goes, and its text; `None` if an array cannot have it.
     fn addition(&self, name: &str, value: &str) -> Option<(Range<usize>, String)> {
-        let entry = match self.is_object {
-            true => format!("{}:{value}", serde_json::Value::from(name)),
-            false if name == "-" => value.to_owned(),
-            false => return None,
+        let entry = if self.is_object {
+            format!("{}:{value}", serde_json::Value::from(name))
+        } else if name == "-" {
+            value.to_owned()
+        } else {
+            return None;
         };
         Some(match self.list.last() {
             Some(last) => (last.whole.end..last.whole.end, format!(",{entry}")),

@@ -118,9 +118,10 @@ impl<'j> Strings<'j> {
                 _ => {}
             }
         }
-        match self.path.is_empty() {
-            true => Ok(None),
-            false => Err(NotRead::Malformed),
+        if self.path.is_empty() {
+            Ok(None)
+        } else {
+            Err(NotRead::Malformed)
         }
     }
 
@@ -291,9 +292,10 @@ impl<'j> Spelt<'j> {
     /// Whether its text is this.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
-        match self.escaped {
-            true => self.decoded() == text,
-            false => &self.text[self.range()] == text,
+        if self.escaped {
+            self.decoded() == text
+        } else {
+            &self.text[self.range()] == text
         }
     }
 }

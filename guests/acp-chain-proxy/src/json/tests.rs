@@ -216,9 +216,10 @@ fn values() -> impl Strategy<Value = serde_json::Value> {
 proptest! {
     #[test]
     fn strings_are_found_in_place_as_by_a_parser(value in values(), pretty in any::<bool>()) {
-        let text = match pretty {
-            true => serde_json::to_string_pretty(&value),
-            false => serde_json::to_string(&value),
+        let text = if pretty {
+            serde_json::to_string_pretty(&value)
+        } else {
+            serde_json::to_string(&value)
         };
         let json: Json = text.expect("JSON").parse().expect("JSON");
         let spelling = json.spelling();

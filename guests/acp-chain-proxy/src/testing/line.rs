@@ -165,9 +165,10 @@ fn edited(body: &Json, edits: &[Edit]) -> Result<Json, ChannelError> {
 
 /// The proxy gives up on a message that it holds.
 pub(super) fn fail(id: MessageId, failure: &str) -> Result<(), ChannelError> {
-    match LINE.with_borrow(|line| line.holds(id)) {
-        true => refuse(id, failure),
-        false => return Err(ChannelError::UnknownMessage),
+    if LINE.with_borrow(|line| line.holds(id)) {
+        refuse(id, failure);
+    } else {
+        return Err(ChannelError::UnknownMessage);
     }
     Ok(())
 }

@@ -134,12 +134,13 @@ pub(super) fn covers(
 }
 
 fn need(grant: &Grant, actions: Actions, subject: &Subject) -> Result<(), ChannelError> {
-    match grant.covers(actions, subject) {
-        true => Ok(()),
-        false => Err(ChannelError::Denied(format!(
-            "no power of its covers it: {}",
+    if grant.covers(actions, subject) {
+        Ok(())
+    } else {
+        Err(ChannelError::Denied(format!(
+            "none of its powers covers it: {}",
             lacking(actions, subject)
-        ))),
+        )))
     }
 }
 

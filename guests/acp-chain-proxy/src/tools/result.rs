@@ -119,8 +119,9 @@ pub(super) fn result(outcome: Result<ToolResult>) -> Result<Json> {
         Ok(ToolResult(result)) => return Ok(result),
         Err(failure) => failure,
     };
-    match failure.is::<ProtocolError>() {
-        true => Err(failure),
-        false => Ok(ToolResult::failure(&[Content::text(&failure.to_string())])?.0),
+    if failure.is::<ProtocolError>() {
+        Err(failure)
+    } else {
+        Ok(ToolResult::failure(&[Content::text(&failure.to_string())])?.0)
     }
 }

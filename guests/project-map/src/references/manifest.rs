@@ -25,9 +25,10 @@ pub(super) fn cargo(folder: &str, text: &str) -> Vec<Reference> {
             && rest.starts_with('=')
             && let Some(path) = texts(rest).next()
         {
-            found.push(match Language::of(path) == Some(Language::Rust) {
-                true => Reference::sure(path, vec![beside(folder, path)]),
-                false => crate_in(folder, path),
+            found.push(if Language::of(path) == Some(Language::Rust) {
+                Reference::sure(path, vec![beside(folder, path)])
+            } else {
+                crate_in(folder, path)
             });
         }
     }

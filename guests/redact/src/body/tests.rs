@@ -68,9 +68,12 @@ fn what_the_protocol_needs_stays_except_where_the_agent_is_free() {
 fn the_data_of_an_error_that_ends_a_turn_is_free() {
     let error = |text: &str| json!({ "code": 1, "data": { "path": text, "why": [text] } });
     for state in [false, true] {
-        let body = |text: &str| match state {
-            false => json!({ "update": { "error": error(text) } }).to_string(),
-            true => json!({ "update": { "state": { "error": error(text) } } }).to_string(),
+        let body = |text: &str| {
+            if state {
+                json!({ "update": { "state": { "error": error(text) } } }).to_string()
+            } else {
+                json!({ "update": { "error": error(text) } }).to_string()
+            }
         };
         assert_eq!(redacted(&body("SECRET")), Some(body("[redacted: x]")));
     }

@@ -35,15 +35,12 @@ impl fmt::Display for Unclear {
             "in line {line}, `{marker}` stands for a secret that was kept from the agent, and writing it \
              would destroy the secret; "
         )?;
-        formatter.write_str(match known {
-            true => {
-                "the file may have several of this name, and it is not clear which one this is: leave \
+        formatter.write_str(if *known {
+            "the file may have several of this name, and it is not clear which one this is: leave \
                  the lines with them as they were read, or read the whole file again"
-            }
-            false => {
-                "a secret is put back only into the file that it was read from, by the same path: read \
+        } else {
+            "a secret is put back only into the file that it was read from, by the same path: read \
                  this file first, or leave the line out"
-            }
         })
     }
 }
@@ -155,9 +152,10 @@ impl<'c> Compared<'c> {
         let is_unclear = |line: &Line| known.get(line.text) == Some(&None);
         let unclear = !file.whole || changed.into_iter().flatten().any(is_unclear);
         let markers: Vec<_> = places.iter().map(|place| &text[place.clone()]).collect();
-        let names = match file.whole {
-            true => names(file, &markers, changed),
-            false => BTreeMap::new(),
+        let names = if file.whole {
+            names(file, &markers, changed)
+        } else {
+            BTreeMap::new()
         };
         Self {
             old,

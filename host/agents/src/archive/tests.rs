@@ -53,7 +53,7 @@ fn link(name: &str, to: &str) -> Vec<u8> {
 fn a_table_of_contents_is_limited() {
     let mut entry = b"PK\x01\x02".to_vec();
     entry.resize(46, 0);
-    // How long its name is.
+    // The length of its name.
     entry[28..30].copy_from_slice(&u16::MAX.to_le_bytes());
     entry.resize(46 + usize::from(u16::MAX), b'a');
     let count = u16::try_from(CONTENTS / entry.len() as u64 + 1).unwrap();
@@ -70,9 +70,12 @@ fn a_table_of_contents_is_limited() {
     file.write_all(&end).unwrap();
     file.rewind().unwrap();
     let from = Location::File("it.zip".into());
-    let told = unpack(file, &from, Path::new("x"), room.path()).unwrap_err();
-    let told = told.to_string();
-    assert!(told.contains("too much in its table of contents"), "{told}");
+    let error = unpack(file, &from, Path::new("x"), room.path()).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("too much in its table of contents"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -208,12 +211,12 @@ fn many_notes_are_counted() {
 
 #[test]
 fn an_entry_that_cannot_be_unpacked_is_named() {
-    // Longer than file systems take.
+    // Longer than file systems allow.
     let long = "a".repeat(300);
     let name = entry(EntryType::GNULongName, "x", "", long.as_bytes());
-    let told = unpacked(&[name, file("x")]).0.unwrap_err();
+    let error = unpacked(&[name, file("x")]).0.unwrap_err();
     let named = format!("`{long}` in it cannot be unpacked: ");
-    assert!(told.contains(&named), "{told}");
+    assert!(error.contains(&named), "{error}");
 }
 
 /// A zip file as Windows makes it: no entry has a mode of Unix.
@@ -238,7 +241,7 @@ fn is_executable(path: &Path) -> bool {
 
 #[cfg(unix)]
 #[test]
-fn programs_run_where_no_entry_has_a_mode() {
+fn programs_are_executable_where_no_entry_has_a_mode() {
     let folder = tempfile::tempdir().unwrap();
     let files: [(&str, &[u8]); 5] = [
         ("tools\\rg", b"\x7fELF\x02\x01\x01"),
@@ -263,7 +266,7 @@ fn programs_run_where_no_entry_has_a_mode() {
 
 #[cfg(unix)]
 #[test]
-fn modes_hold_where_there_are_any() {
+fn modes_are_respected_where_there_are_any() {
     let script = |name: &str, mode: u32| {
         let mut entry = entry(EntryType::Regular, name, "", b"#!/bin/sh\n");
         let mut header = tar::Header::from_byte_slice(&entry[..512]).clone();
@@ -306,7 +309,7 @@ fn no_part_of_a_path_leads_to_another_drive_of_windows() {
 }
 
 #[test]
-fn a_name_may_be_long_but_not_without_end() {
+fn a_name_may_be_long_but_is_bounded() {
     let named = |length: usize| {
         let name = entry(EntryType::GNULongName, "x", "", &vec![b'a'; length]);
         unpacked(&[name, file("x")])
@@ -315,19 +318,19 @@ fn a_name_may_be_long_but_not_without_end() {
     done.unwrap();
     assert!(outer.path().join("room").join("a".repeat(200)).exists());
     let (done, _) = named(1 << 20);
-    let told = done.unwrap_err();
-    assert!(told.contains("too much before an entry"), "{told}");
+    let error = done.unwrap_err();
+    assert!(error.contains("too much before an entry"), "{error}");
 }
 
 #[test]
-fn folders_count_that_no_entry_names() {
+fn folders_that_no_entry_names_are_counted() {
     let deep = |at: usize| file(&format!("{at}/{}x", "d/".repeat(45)));
     let entries: Vec<_> = (0..3).map(deep).collect();
     let folder = tempfile::tempdir().unwrap();
     let mut few = Unpacked::new(folder.path());
     few.files = 100;
-    let told = few.tar(&*entries.concat()).unwrap_err().to_string();
-    assert!(told.contains("more than"), "{told}");
+    let error = few.tar(&*entries.concat()).unwrap_err().to_string();
+    assert!(error.contains("more than"), "{error}");
 }
 
 #[test]
@@ -353,12 +356,12 @@ fn all_parts_of_a_compressed_file_are_read() {
 }
 
 #[test]
-fn what_is_packed_in_another_way_is_not_taken_for_the_program() {
+fn unsupported_archives_are_not_taken_for_the_program() {
     for name in ["a.tar.xz", "a.tar.zst", "a.tar", "a.7z", "a.gz", "A.XZ"] {
         let outer = tempfile::tempdir().unwrap();
         let file = tempfile::tempfile().unwrap();
         let from = Location::Web(format!("https://host/{name}?x=.zip"));
-        let told = unpack(file, &from, Path::new("x"), outer.path()).unwrap_err();
-        assert!(told.to_string().contains("cannot unpack it"), "{told}");
+        let error = unpack(file, &from, Path::new("x"), outer.path()).unwrap_err();
+        assert!(error.to_string().contains("cannot unpack it"), "{error}");
     }
 }

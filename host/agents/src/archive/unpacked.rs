@@ -19,35 +19,36 @@ const BYTES: u64 = 4 << 30;
 /// The maximum number of files and folders.
 const FILES: usize = 200_000;
 
-/// The maximum length of what stands before an entry of a tar file, in bytes: its name, and other facts, which are kept
-/// in memory.
+/// The maximum length of the headers before an entry of a tar file, in bytes: its name, and metadata, which are kept in
+/// memory.
 const HEAD: u64 = 64 << 10;
 
 /// The maximum length of the table of contents of a zip file, in bytes. In memory it takes several times as much.
 pub const CONTENTS: u64 = 32 << 20;
 
-/// The maximum number of notes; beyond that, there is their number.
+/// The maximum number of notes; further ones are counted.
 pub const NOTES: usize = 8;
 
 /// The maximum length of a chain of hard links whose files come later.
 const CHAIN: usize = 40;
-/// What was unpacked, and what may still be.
+
+/// The progress of unpacking, and the limits of the rest.
 pub struct Unpacked<'r> {
     root: &'r Path,
-    /// How many more bytes there may be.
+    /// How many more bytes may be unpacked.
     bytes: u64,
     pub files: usize,
     /// Symbolic links to be made, and their targets.
     links: BTreeMap<PathBuf, PathBuf>,
     /// Other names of files, and the files.
     hard_links: BTreeMap<PathBuf, PathBuf>,
-    /// Whether the archive says of any file that it may be run.
+    /// Whether any file of the archive is marked as executable.
     has_modes: bool,
-    /// Files that look as if they were to be run.
+    /// Files that look like programs or scripts.
     programs: Vec<PathBuf>,
-    /// About entries that were left out.
+    /// Notes about entries that were left out.
     notes: Vec<String>,
-    /// How many there are beyond these.
+    /// How many further entries were left out.
     more: usize,
 }
 
@@ -97,7 +98,7 @@ impl<'r> Unpacked<'r> {
 
     pub fn tar(&mut self, reader: impl Read) -> io::Result<()> {
         let left = Cell::new(HEAD);
-        // However well it is compressed: skipped entries must be read, too.
+        // A limit of uncompressed bytes, as skipped entries are read, too.
         let mut archive = tar::Archive::new(Bounded {
             reader: reader.take(2 * BYTES),
             left: &left,
@@ -124,13 +125,13 @@ impl<'r> Unpacked<'r> {
                 EntryType::XGlobalHeader => {}
                 _ => self.leave_out(&path, "is neither a file, nor a folder, nor a link"),
             }
-            // What is left of it does not stand before the next one.
+            // The rest of the entry does not count as a header of the next one.
             io::copy(&mut entry, &mut io::sink())?;
         }
     }
 
-    /// The path of an entry, in a folder that exists; `None` if it is left out, since there is something in its way. An
-    /// earlier link of that name is forgotten.
+    /// The path of an entry, in a folder that exists; `None` if the entry is left out, since a file is in its way. An
+    /// earlier link of that name is dropped.
     fn place(&mut self, path: &Path) -> io::Result<Option<PathBuf>> {
         self.count(1)?;
         let place = inside(path).ok_or_else(|| refused(path, "would be outside of its folder"))?;
@@ -158,7 +159,7 @@ impl<'r> Unpacked<'r> {
         Ok(())
     }
 
-    /// Makes a folder for an entry. Returns whether it is there; otherwise the entry is left out.
+    /// Makes a folder for an entry. Returns whether the folder exists; otherwise the entry is left out.
     fn make_folder(&mut self, folder: &Path, path: &Path) -> io::Result<bool> {
         let in_the_way = [ErrorKind::AlreadyExists, ErrorKind::NotADirectory];
         match fs::create_dir_all(folder) {
@@ -216,8 +217,8 @@ impl<'r> Unpacked<'r> {
         Ok(())
     }
 
-    /// Removes the file that an earlier entry has put there: it may have other names, and only this one changes. Returns
-    /// whether there is room now; otherwise the entry is left out.
+    /// Removes the file of an earlier entry at this path: it may have other names, and only this one changes. Returns
+    /// whether the path is free now; otherwise the entry is left out.
     fn clear(&mut self, place: &Path, path: &Path) -> io::Result<bool> {
         match fs::symlink_metadata(place) {
             Ok(about) if about.is_dir() => {
@@ -242,14 +243,14 @@ impl<'r> Unpacked<'r> {
         };
         match inside(to).map(|to| self.root.join(to)) {
             None => self.leave_out(path, "is a link out of its folder"),
-            // Some archives have the same file twice so.
+            // Some archives have a file twice in this way.
             Some(to) if to == place => {}
             Some(to) => drop(self.hard_links.insert(place, to)),
         }
         Ok(())
     }
 
-    /// Makes the links, and lets programs run in archives that do not say which files those are. Returns the notes.
+    /// Makes the links, and makes programs executable in archives that mark no file as executable. Returns the notes.
     pub fn finish(mut self) -> io::Result<Vec<String>> {
         self.make_hard_links()?;
         if !self.has_modes {
@@ -276,7 +277,7 @@ impl<'r> Unpacked<'r> {
                 } else if !to.is_file() || self.hard_links.contains_key(&to) {
                     self.hard_links.insert(place, to);
                 } else if self.clear(&place, &path)? && fs::hard_link(&to, &place).is_err() {
-                    // Not every file system has them.
+                    // Not every file system supports hard links.
                     self.spend(to.metadata()?.len())?;
                     fs::copy(&to, &place)?;
                 }
@@ -330,19 +331,20 @@ impl<'r> Unpacked<'r> {
 
     /// Notes that an entry was left out.
     fn leave_out(&mut self, path: &Path, why: &str) {
-        match self.notes.len() < NOTES {
-            true => self.notes.push(format!("left out: {}", refused(path, why))),
-            false => self.more += 1,
+        if self.notes.len() < NOTES {
+            self.notes.push(format!("left out: {}", refused(path, why)));
+        } else {
+            self.more += 1;
         }
     }
 }
 
-/// Gives only so many bytes.
+/// A reader of at most so many bytes.
 struct Bounded<'l, R> {
     reader: R,
-    /// How many more.
+    /// How many more bytes may be read.
     left: &'l Cell<u64>,
-    /// Where they stand.
+    /// The part of the archive, for the error.
     what: &'static str,
 }
 

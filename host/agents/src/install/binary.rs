@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
-use super::{Found, Fresh, Install, Release, launch, written};
+use super::{Check, Fresh, Install, Release, launch, written};
 use crate::archive::{self, inside};
 use crate::digest::{digest, of_hex};
 use crate::error::Error;
@@ -16,13 +16,11 @@ use crate::web::Web;
 const LONGEST: u64 = 1 << 30;
 
 /// Fetches an archive, and unpacks it if it differs from the installed one.
-pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Error> {
+pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Check, Error> {
     let location = locate(install, offer)?;
     let expected = match &offer.sha256 {
         Some(hex) => Some(of_hex(hex).ok_or_else(|| {
-            install.wrong(format!(
-                "has `{hex}` as the sha256 of its archive, which is none"
-            ))
+            install.wrong(format!("has the invalid sha256 `{hex}` for its archive"))
         })?),
         None => None,
     };
@@ -42,7 +40,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
     if let Some(expected) = &expected
         && install.is_installed(&release(expected.clone()), command)?
     {
-        return Ok(Found::Same);
+        return Ok(Check::Same);
     }
     let mut file = fetch(install, &location, room)?;
     let actual = digest(&file).map_err(Error::disk(room))?;
@@ -55,7 +53,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
     }
     let release = release(actual);
     if install.is_installed(&release, command)? {
-        return Ok(Found::Same);
+        return Ok(Check::Same);
     }
     file.rewind().map_err(Error::disk(room))?;
     let notes = archive::unpack(file, &location, &cmd, room)?;
@@ -64,7 +62,7 @@ pub fn get(install: &Install, offer: &Archive, room: &Path) -> Result<Found, Err
     if !program.is_file() {
         return Err(unfit("is not in it"));
     }
-    Ok(Found::Other(Fresh {
+    Ok(Check::Other(Fresh {
         release,
         command: launch::command(&program, room, &unfit)?,
         notes,
@@ -87,7 +85,8 @@ fn locate(install: &Install, offer: &Archive) -> Result<Location, Error> {
     }
 }
 
-/// Why a registry may not name this location, in that case: what is on this machine is only for those that are, too.
+/// Why a registry may not name this location; `None` if it may. Only a registry on this machine may name a location on
+/// this machine.
 fn forbidden(registry: &Location, archive: &Location, web: &dyn Web) -> Option<&'static str> {
     match (registry, archive) {
         (Location::Web(_), Location::File(_)) => {
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_registry_of_this_machine_names_what_is_on_it() {
+    fn only_a_registry_on_this_machine_may_name_locations_on_it() {
         let web = |url: &str| Location::Web(url.to_owned());
         let file = Location::File("it.zip".into());
         let [there, here] = ["https://host/a", "http://127.0.0.1:5000/a"].map(web);

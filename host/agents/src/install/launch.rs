@@ -1,5 +1,5 @@
-//! The command that launches a program: the program itself, or what its first line names, with the options there. That
-//! is looked up now, since editors have another `PATH`.
+//! The command that launches a program: the program itself, or the interpreter of its first line, with the options
+//! there. The interpreter is looked up now, since editors have another `PATH`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ use crate::{system, tool};
 /// How many scripts may be run by scripts.
 const NESTING: usize = 3;
 
-/// Where to get what runs scripts.
+/// Where to get interpreters of scripts.
 const SOURCES: [(&str, &str); 3] = [
     ("bun", "install Bun from https://bun.sh"),
     ("deno", "install Deno from https://deno.com"),
     ("uv", "install uv from https://docs.astral.sh/uv"),
 ];
 
-/// The command of a program in the folder of an agent. What runs it is among the packages there, or in `PATH`. `wrong` is
-/// an error about the program.
+/// The command of a program in the folder of an agent. Its interpreter is among the packages there, or in `PATH`.
+/// `wrong` is an error about the program.
 pub fn command(
     program: &Path,
     room: &Path,
@@ -64,7 +64,7 @@ fn nested(
             Ok(command)
         }
         Kind::Native => itself(program, script),
-        // Windows runs more than these.
+        // Windows has more kinds of programs.
         Kind::Unknown if cfg!(windows) => itself(program, script),
         Kind::Unknown => Err(wrong("is neither a program nor a script")),
     }

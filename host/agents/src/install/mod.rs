@@ -1,4 +1,4 @@
-//! Fetches an agent from a registry into a folder of its own, where it is complete before the user is asked.
+//! Fetches an agent from a registry into a folder of its own, where it is complete before the user confirms.
 
 mod binary;
 mod launch;
@@ -40,7 +40,7 @@ pub struct Staged {
     pub record: Record,
     /// Its size, in bytes.
     pub size: u64,
-    /// What its user should know, such as parts that were left out.
+    /// Notes for the user, such as parts that were left out.
     pub notes: Vec<String>,
     room: TempDir,
 }
@@ -53,10 +53,10 @@ struct Release {
 }
 
 /// The result of checking for a version.
-enum Found {
-    /// It is the installed one.
+enum Check {
+    /// The installed version.
     Same,
-    /// It is another one.
+    /// Another version.
     Other(Fresh),
 }
 
@@ -79,7 +79,7 @@ impl Install<'_> {
             Offer::Npx(package) => npm::get(self, package, room.path())?,
             Offer::Uvx(package) => python::get(self, package, room.path())?,
         };
-        let Found::Other(Fresh {
+        let Check::Other(Fresh {
             release,
             command,
             notes,
@@ -109,8 +109,9 @@ impl Install<'_> {
         }))
     }
 
-    /// Whether a release is installed, complete, and launched as the registry says: for a folder with it, `command` is
-    /// what the registry says. An error if it only claims to be the same.
+    /// Whether a release is installed, complete, and launched as the registry requires: `command` returns the
+    /// registry's command for a folder. An error if a release of the same version, but with another digest, is
+    /// installed.
     fn is_installed(
         &self,
         release: &Release,
@@ -138,7 +139,7 @@ impl Install<'_> {
                 actual: release.digest.clone(),
             });
         }
-        // The words before the program are what runs it, which may have moved.
+        // The words before the program are its interpreter, which may have moved.
         let is_same = |folder: &Path| {
             let command = command(folder);
             command.is_ok_and(|command| command.last() == before.command.last())
@@ -178,9 +179,10 @@ fn size(folder: &Path) -> std::io::Result<u64> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let about = entry.metadata()?;
-        all += match about.is_dir() {
-            true => size(&entry.path())?,
-            false => about.len(),
+        all += if about.is_dir() {
+            size(&entry.path())?
+        } else {
+            about.len()
         };
     }
     Ok(all)

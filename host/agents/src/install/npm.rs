@@ -9,17 +9,16 @@ use std::process::Command;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Found, Fresh, Install, Release, launch, spec};
+use super::{Check, Fresh, Install, Release, launch, spec};
 use crate::archive::inside;
 use crate::error::Error;
 use crate::registry::Package;
 use crate::tool::{self, NODE};
 
-/// Scripts of a package that make a part of it, and are not run.
+/// Scripts that build parts of a package. They are not run.
 const INSTALLERS: [&str; 3] = ["preinstall", "install", "postinstall"];
 
-const OWN_WAY: &str =
-    "install it its own way, and give its command a name: `acp-chain agent add NAME -- COMMAND`";
+const OWN_WAY: &str = "install it as its publisher describes, and give its command a name: `acp-chain agent add NAME -- COMMAND`";
 
 #[derive(Deserialize)]
 struct Lock {
@@ -33,16 +32,16 @@ struct Locked {
     /// Whether it is a link to another one.
     #[serde(default)]
     link: bool,
-    /// Whether it comes in the archive of another one, whose integrity covers it.
+    /// Whether it is in the archive of another one, whose integrity covers it.
     #[serde(default, rename = "inBundle")]
     is_bundled: bool,
-    /// Whether it has scripts that make a part of it.
+    /// Whether it has scripts that build parts of it.
     #[serde(default, rename = "hasInstallScript")]
     has_installers: bool,
 }
 
 impl Lock {
-    /// A package that may be anything by the time it is fetched, such as one from a repository.
+    /// A package whose content is not pinned, such as one from a repository.
     fn loose(&self) -> Option<&str> {
         let mut packages = self.packages.iter().filter(|(name, _)| !name.is_empty());
         let loose =
@@ -53,8 +52,9 @@ impl Lock {
     /// A note about the scripts of installed packages, if there are any.
     fn note(&self, room: &Path) -> Option<String> {
         let packages = self.packages.iter();
-        let unmade = packages.filter(|(name, one)| one.has_installers && room.join(name).is_dir());
-        let names = unmade.map(|(name, _)| name.rsplit("node_modules/").next().unwrap_or(name));
+        let incomplete =
+            packages.filter(|(name, one)| one.has_installers && room.join(name).is_dir());
+        let names = incomplete.map(|(name, _)| name.rsplit("node_modules/").next().unwrap_or(name));
         let mut names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
         names.dedup();
         (!names.is_empty()).then(|| {
@@ -75,12 +75,12 @@ struct Manifest {
 }
 
 impl Manifest {
-    /// The end of an error about a program: which script makes it.
-    fn maker(&self) -> String {
+    /// The end of an error about a program: the script that may build it.
+    fn builder(&self) -> String {
         let mut scripts = INSTALLERS.iter().filter_map(|name| {
             let script = self.scripts.get(*name)?.as_str()?;
             Some(format!(
-                ". It may be made by the package's script `{name}` (`{script}`), which acp-chain does not run: {OWN_WAY}"
+                ". It may be built by the package's script `{name}` (`{script}`), which acp-chain does not run: {OWN_WAY}"
             ))
         });
         scripts.next_back().unwrap_or_default()
@@ -96,10 +96,10 @@ enum Bin {
 }
 
 /// Fetches a package, if it differs from the installed one.
-pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Error> {
+pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Error> {
     let spec = spec::npm(&offer.package).ok_or_else(|| {
         install.wrong(format!(
-            "has the package `{}`, which npm cannot have",
+            "has the package `{}`, which is not a valid npm package",
             offer.package
         ))
     })?;
@@ -124,7 +124,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     }) = locked
     else {
         return Err(wrong(
-            "npm says no version and no integrity of it".to_owned(),
+            "npm reports no version or no integrity of it".to_owned(),
         ));
     };
     if let Some(name) = lock.loose() {
@@ -139,7 +139,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     };
     let command = |room: &Path| command(room, spec.name, offer.cmd.as_deref(), &wrong);
     if install.is_installed(&release, command)? {
-        return Ok(Found::Same);
+        return Ok(Check::Same);
     }
     // Not `npm ci`: it refuses locks that leave out optional packages, and some name builds for platforms that were
     // never published. The packages are checked against the lock anyway.
@@ -152,10 +152,10 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     };
     if let Some((name, _)) = before.find(|(name, locked)| is_other(name, locked)) {
         return Err(wrong(format!(
-            "what npm installed as `{name}` is not what was locked"
+            "npm installed another `{name}` than it had locked"
         )));
     }
-    Ok(Found::Other(Fresh {
+    Ok(Check::Other(Fresh {
         release,
         command: command(room)?,
         notes: after.note(room).into_iter().collect(),
@@ -168,7 +168,8 @@ fn npm(room: &Path) -> Result<Command, Error> {
     npm.current_dir(room)
         .args(["install", "--ignore-scripts", "--no-audit", "--no-fund"])
         .args(["--no-update-notifier", "--package-lock", "--loglevel=error"])
-        // To pack one from Git, npm installs what that needs, with scripts. Versions without this option ignore it.
+        // To pack a dependency from Git, npm installs the dependencies of that, and runs their scripts. Versions
+        // without this option ignore it.
         .arg("--allow-git=none");
     Ok(npm)
 }
@@ -207,9 +208,10 @@ fn command(
     };
     let file = file.ok_or_else(|| {
         let names: Vec<_> = programs.keys().map(String::as_str).collect();
-        let there = match names.is_empty() {
-            true => "none".to_owned(),
-            false => names.join(", "),
+        let there = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
         };
         wrong(format!(
             "it has no program `{}`: it has {there}",
@@ -218,7 +220,7 @@ fn command(
     })?;
     let program = inside(Path::new(file)).map(|file| folder.join(file));
     let program = program.filter(|program| program.is_file());
-    let unfit = |how: &str| wrong(format!("its program `{file}` {how}{}", manifest.maker()));
+    let unfit = |how: &str| wrong(format!("its program `{file}` {how}{}", manifest.builder()));
     let program = program.ok_or_else(|| unfit("is not in it"))?;
     launch::command(&program, room, &unfit)
 }

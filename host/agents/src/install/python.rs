@@ -1,6 +1,6 @@
 //! Agents that are Python packages, each in a virtual environment. `pip` resolves the version, and the hash of it and
-//! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code. Nor does
-//! code in the user's folder or in `PYTHONPATH` run.
+//! all its dependencies; then it installs just that. Only wheels: installing anything else would run its code. Code in
+//! the user's folder or in `PYTHONPATH` does not run either.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use std::process::Command;
 
 use serde::Deserialize;
 
-use super::{Found, Fresh, Install, Release, spec, written};
+use super::{Check, Fresh, Install, Release, spec, written};
 use crate::error::Error;
 use crate::registry::Package;
 use crate::tool;
@@ -75,10 +75,10 @@ impl Wheel {
 }
 
 /// Fetches a package, if it differs from the installed one.
-pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Error> {
+pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Check, Error> {
     let spec = spec::python(&offer.package).ok_or_else(|| {
         install.wrong(format!(
-            "has the package `{}`, which Python cannot have",
+            "has the package `{}`, which is not a valid Python package",
             offer.package
         ))
     })?;
@@ -94,18 +94,19 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     let text = resolve(&wanted, room).map_err(|error| {
         let needed = spec
             .version
-            .and_then(|version| needed(error.said(), version));
+            .and_then(|version| needed(error.output(), version));
         needed.map_or(error, |needed| wrong(no_python(&needed)))
     })?;
     let all: Report = serde_json::from_slice(&text)
-        .map_err(|error| wrong(format!("what pip says of it cannot be read: {error}")))?;
+        .map_err(|error| wrong(format!("the report of pip cannot be read: {error}")))?;
     let requested = all.install.iter().find(|wheel| wheel.requested);
-    let requested = requested.ok_or_else(|| wrong("pip does not say what it is".to_owned()))?;
+    let requested =
+        requested.ok_or_else(|| wrong("the report of pip does not name it".to_owned()))?;
     let mut requirements = String::new();
     for wheel in &all.install {
         let Metadata { name, version } = &wheel.metadata;
         let hash = wheel.sha256();
-        let hash = hash.ok_or_else(|| wrong(format!("pip says no hash of `{name}`")))?;
+        let hash = hash.ok_or_else(|| wrong(format!("pip reports no hash of `{name}`")))?;
         let _ = writeln!(requirements, "{name}=={version} --hash=sha256:{hash}");
     }
     let Metadata { name, version } = &requested.metadata;
@@ -117,7 +118,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
     let cmd = offer.cmd.as_deref().unwrap_or(spec.name);
     let command = |room: &Path| written(&program(room, cmd)).map(|program| vec![program]);
     if install.is_installed(&release, command)? {
-        return Ok(Found::Same);
+        return Ok(Check::Same);
     }
     let list = room.join("requirements.txt");
     fs::write(&list, requirements).map_err(Error::disk(&list))?;
@@ -131,7 +132,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
             programs(&environment)
         )));
     }
-    Ok(Found::Other(Fresh {
+    Ok(Check::Other(Fresh {
         release,
         command: vec![written(&program)?],
         notes: Vec::new(),
@@ -142,7 +143,7 @@ pub fn get(install: &Install, offer: &Package, room: &Path) -> Result<Found, Err
 fn resolve(wanted: &str, room: &Path) -> Result<Vec<u8>, Error> {
     let usual = tool::find(if cfg!(windows) { "python" } else { "python3" }, PYTHON)?;
     let refused = match resolve_with(&usual, wanted, room) {
-        Err(refused) if needs_another(refused.said()) => refused,
+        Err(refused) if needs_another(refused.output()) => refused,
         resolved => return resolved,
     };
     let mut tried = vec![usual.canonicalize().unwrap_or(usual)];
@@ -185,22 +186,23 @@ fn others(room: &Path) -> impl Iterator<Item = PathBuf> {
         let mut list = Command::new(uv);
         list.args(["python", "list", "--only-installed", "--offline"])
             .args(["--output-format", "json"]);
-        serde_json::from_str::<Vec<OfUv>>(&tool::ask(&mut list, room)?).ok()
+        serde_json::from_str::<Vec<OfUv>>(&tool::stdout_of(&mut list, room)?).ok()
     });
     let of_uv = of_uv.into_iter().flatten().filter_map(|one| one.path);
     named.chain(of_uv)
 }
 
-/// Whether pip says that a package is for another version of Python.
-fn needs_another(said: &str) -> bool {
-    said.contains("Requires-Python ") || said.contains("requires a different Python")
+/// Whether pip reports that a package is for another version of Python.
+fn needs_another(output: &str) -> bool {
+    output.contains("Requires-Python ") || output.contains("requires a different Python")
 }
 
-/// The version of Python that pip says a version of a package needs.
-fn needed(said: &str, version: &str) -> Option<String> {
+/// The version of Python that a version of a package needs, from the output of pip.
+fn needed(output: &str, version: &str) -> Option<String> {
     let ignored = format!(" {version} Requires-Python ");
-    let (_, rest) = said.split_once(&ignored).or_else(|| {
-        said.split_once("requires a different Python: ")?
+    let (_, rest) = output.split_once(&ignored).or_else(|| {
+        output
+            .split_once("requires a different Python: ")?
             .1
             .split_once(" not in ")
     })?;
@@ -223,7 +225,7 @@ fn no_python(needed: &str) -> String {
 }
 
 /// Python with nothing but its own modules: otherwise `-m` looks first in the folder in which the user happens to be,
-/// perhaps a repository of somebody else with a `venv.py`.
+/// perhaps a foreign repository with a `venv.py`.
 fn isolated(python: &Path, room: &Path) -> Command {
     let mut python = Command::new(python);
     python.arg("-I").current_dir(room);
@@ -248,9 +250,10 @@ fn pip(environment: &Path, room: &Path) -> Command {
 /// The program of this name, whether or not there is one.
 fn program(room: &Path, cmd: &str) -> PathBuf {
     let program = room.join(ENVIRONMENT).join(PROGRAMS).join(cmd);
-    match cfg!(windows) {
-        true => program.with_added_extension("exe"),
-        false => program,
+    if cfg!(windows) {
+        program.with_added_extension("exe")
+    } else {
+        program
     }
 }
 
@@ -266,9 +269,10 @@ fn programs(environment: &Path) -> String {
     let names = names.filter(|name| !own.iter().any(|own| name.starts_with(own)));
     let mut names: Vec<_> = names.collect();
     names.sort();
-    match names.is_empty() {
-        true => "none".to_owned(),
-        false => names.join(", "),
+    if names.is_empty() {
+        "none".to_owned()
+    } else {
+        names.join(", ")
     }
 }
 
@@ -277,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pip_says_which_python_a_version_needs() {
+    fn the_python_that_a_version_needs_is_read_from_the_output_of_pip() {
         // As pip 24 prints it; `--quiet` leaves it.
         let ignored = "ERROR: Ignored the following versions that require a different python version: \
             1.0.0 Requires-Python >=3.12; 1.1.0 Requires-Python <3.14,>=3.13\n\

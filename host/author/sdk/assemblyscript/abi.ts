@@ -1,10 +1,10 @@
 // @ts-nocheck: editors take this for TypeScript, which it is not quite.
-// What the canonical ABI of the component model has for all types: memory that is shared with the host for a call,
-// texts and lists. What it makes of each type is in `wit.ts` and `exports.ts`.
+// The parts of the canonical ABI of the component model for all types: memory that is shared with the host for a call,
+// texts and lists. The code for each type is in `wit.ts` and `exports.ts`.
 //
-// Blocks of that memory are not seen by the garbage collector. They form a stack, and are given back from its top.
+// Blocks of that memory are ignored by the garbage collector. They form a stack, and are freed from its top.
 
-/** What a function gives that can fail. */
+/** The result of a function that can fail. */
 export class Result<T, E> {
   constructor(private given: T, readonly error: E | null) {}
 
@@ -12,7 +12,7 @@ export class Result<T, E> {
     return this.error == null;
   }
 
-  /** What it gave. To ask for that where it failed is an error of the program. */
+  /** The value. Reading it after a failure is an error of the program. */
   get value(): T {
     assert(this.error == null, "there is no value, but an error: look at it first");
     return this.given;
@@ -33,13 +33,13 @@ export function err<T, E>(error: E): Result<T, E> {
   return new Result<T, E>(<T>0, error);
 }
 
-/** The block that was taken last. */
+/** The block that was allocated last. */
 let top: usize = 0;
 
-/** In front of each block: the one before it. Eight bytes, so that all types are aligned. */
+/** The size of the header of each block, the address of the previous one. Eight bytes, so that all types are aligned. */
 const LINK: usize = 8;
 
-/** Takes a block. */
+/** Allocates a block. */
 export function take(size: usize): usize {
   const block = heap.alloc(size + LINK);
   store<usize>(block, top);
@@ -47,12 +47,12 @@ export function take(size: usize): usize {
   return block + LINK;
 }
 
-/** How far the stack goes. */
+/** The current top of the stack. */
 export function mark(): usize {
   return top;
 }
 
-/** Gives back what was taken since. */
+/** Frees the blocks above this top. */
 export function release(mark: usize): void {
   while (top != mark) {
     const block = top;
@@ -61,7 +61,7 @@ export function release(mark: usize): void {
   }
 }
 
-/** Where the host puts what it gives. */
+/** Allocates memory for values from the host. */
 export function cabi_realloc(old: usize, oldSize: usize, align: usize, size: usize): usize {
   if (size == 0) return align;
   const block = take(size);
@@ -69,15 +69,15 @@ export function cabi_realloc(old: usize, oldSize: usize, align: usize, size: usi
   return block;
 }
 
-/** The host has read what an export returned. */
+/** Called when the host has read the result of an export. */
 export function cabi_post(_: usize): void {
   release(0);
 }
 
-/** How long the text or the list is that was put last. */
+/** The length of the text or the list that was stored last. */
 export let length: usize = 0;
 
-/** Puts a text where the host can read it. Half of a surrogate pair, which UTF-8 has not, becomes U+FFFD. */
+/** Stores a text for the host. An unpaired surrogate, which UTF-8 cannot represent, becomes U+FFFD. */
 export function putText(text: string): usize {
   length = String.UTF8.byteLength(text);
   if (length == 0) return 1;
@@ -86,12 +86,12 @@ export function putText(text: string): usize {
   return block;
 }
 
-/** Reads a text that the host has put there. */
+/** Reads a text from the host. */
 export function textAt(block: usize, length: usize): string {
   return String.UTF8.decodeUnsafe(block, length);
 }
 
-/** Puts a list where the host can read it: of texts, or of what can put itself there. */
+/** Stores a list for the host: of texts, or of values with a method `put`. */
 export function putList<T>(list: Array<T>, size: usize): usize {
   const count = <usize>list.length;
   const block: usize = count == 0 ? LINK : take(count * size);
@@ -104,7 +104,7 @@ export function putList<T>(list: Array<T>, size: usize): usize {
   return block;
 }
 
-/** Stores the address of a block, and the length of what was put there last. */
+/** Stores the address of a block, and the length of the text or list that was stored last. */
 export function storeBlock(at: usize, block: usize): void {
   store<usize>(at, block);
   store<usize>(at, length, 4);

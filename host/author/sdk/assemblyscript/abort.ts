@@ -1,16 +1,16 @@
 // @ts-nocheck: editors take this for TypeScript, which it is not quite.
-// What `throw`, `assert` and the checks of the language come to: the message, with its file and line, goes to the log
-// of acp-chain, and the proxy ends there.
+// Called by `throw`, `assert` and the checks of the language: writes the message, with its file and line, to the log of
+// acp-chain, and ends the proxy.
 //
-// It allocates nothing, since there may be nothing left.
+// It allocates nothing, since memory may be exhausted.
 
 @external("acp-chain:proxy/channel@0.1.1", "log")
 declare function log(level: i32, text: usize, length: usize): void;
 
-/** How many characters of the message and of the file are told. */
+/** How many characters of the message and of the file are logged. */
 const LONGEST: i32 = 1000;
 
-/** Room for both in UTF-8, and for what stands between them. */
+/** The size of a buffer for both in UTF-8, with separators. */
 const ROOM: usize = memory.data(6100);
 
 /** `error` of `level`. */

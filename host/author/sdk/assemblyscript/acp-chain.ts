@@ -1,14 +1,13 @@
 // @ts-nocheck: editors take this for TypeScript, which it is not quite.
-// What proxies in AssemblyScript have in common. The whole interface is in `wit.ts`; what follows is short for what
-// most need.
+// The SDK for proxies in AssemblyScript. The whole interface is in `wit.ts`; this file has shortcuts for common uses.
 //
-// `assembly/proxy.ts` exports `init`, and of `onRequest`, `onNotification`, `onResponse` and `onCancel` what it wants:
-// without them every message passes, and what is withdrawn is given up. With `listTools` and `callTool` it has tools,
+// `assembly/proxy.ts` exports `init`, and any of `onRequest`, `onNotification`, `onResponse` and `onCancel`: without
+// them every message is forwarded, and withdrawn messages are rejected. With `listTools` and `callTool` it has tools,
 // with `listResources` and `readResource` resources, with `listPrompts` and `getPrompt` prompts, and with `complete` it
-// completes their arguments; `wit/world.wit` says which of these there are.
+// completes their arguments; `wit/world.wit` has to export the same.
 //
-// A handler fails by `fail`, and when a function below that asks the host is refused: whatever it returns then, users
-// are told the reason. What is thrown ends the proxy, since AssemblyScript has no exceptions that can be caught.
+// A handler fails if it calls `fail`, or if the host rejects a call of a function below: its result is then ignored,
+// and the reason is shown to the user. `throw` ends the proxy, since exceptions cannot be caught in AssemblyScript.
 
 import * as failure from "./failure";
 import { Json, NONE, json, object, parse } from "./json";
@@ -57,57 +56,57 @@ export {
   channel,
 } from "./wit";
 
-/** The message goes on unchanged. */
+/** Forwards the message unchanged. */
 export function forward(): Action {
   return Action.forward();
 }
 
-/** The message goes on with this value at a JSON Pointer. A last part `-` adds to an array. */
+/** Forwards the message with this value at a JSON Pointer. A last part `-` adds to an array. */
 export function edit<T>(pointer: string, value: T): Action {
   return Action.edit([set(pointer, value)]);
 }
 
-/** A change, for `Action.edit`: this value at a JSON Pointer. */
+/** A change, for `Action.edit`: sets the value at a JSON Pointer. */
 export function set<T>(pointer: string, value: T): Edit {
   return new Edit(pointer, Change.set(json(value).toString()));
 }
 
-/** A change, for `Action.edit`: nothing at a JSON Pointer. */
+/** A change, for `Action.edit`: removes the value at a JSON Pointer. */
 export function remove(pointer: string): Edit {
   return new Edit(pointer, Change.remove());
 }
 
-/** The request is answered with this, and goes no further. */
+/** Answers the request with this result, instead of forwarding it. */
 export function respond<T>(value: T): Action {
   return Action.respond(json(value).toString());
 }
 
-/** The request is answered with this error, and goes no further. */
+/** Answers the request with this error, instead of forwarding it. */
 export function reject(code: i32, message: string): Action {
   return Action.reject(new RpcError(code, message));
 }
 
-/** The notification goes no further. */
+/** Drops the notification. */
 export function discard(): Action {
   return Action.discard();
 }
 
-/** The message is held until `settle`. */
+/** Holds the message until `settle`. */
 export function hold(): Action {
   return Action.hold();
 }
 
-/** A block of text, as prompts and answers have them. */
+/** A block of text, for prompts and answers. */
 export function text(text: string): Json {
   return object().set("type", "text").set("text", text);
 }
 
-/** What a tool gives, as a text. */
+/** A tool's result, as a text. */
 export function result(said: string): Outcome {
   return Outcome.done(object().set("content", [text(said)]).toString());
 }
 
-/** A tool has failed: the model reads why. */
+/** A tool's failure, with a text for the model. */
 export function failed(why: string): Outcome {
   return Outcome.done(object().set("content", [text(why)]).set("isError", true).toString());
 }
@@ -117,7 +116,7 @@ export function args(call: ToolCall): Json {
   return parse(call.arguments);
 }
 
-/** What is at a JSON Pointer of a message that came without its body; `NONE`, if nothing is. */
+/** The value at a JSON Pointer of a message without its body; `NONE` if there is none. */
 export function read(id: MessageId, pointer: string): Json {
   const part = channel.read(id, pointer), error = part.error;
   if (error != null) {
@@ -128,7 +127,7 @@ export function read(id: MessageId, pointer: string): Json {
   return body == null ? NONE : parse(body);
 }
 
-/** Asks a neighbour. The answer comes to `onResponse` under this number. */
+/** Sends a request to a neighbour. `onResponse` receives the answer under the returned number. */
 export function request<T>(to: Peer, method: string, params: T): MessageId {
   const id = channel.request(to, method, json(params).toString()), error = id.error;
   if (error != null) {
@@ -138,25 +137,25 @@ export function request<T>(to: Peer, method: string, params: T): MessageId {
   return id.value;
 }
 
-/** Tells a neighbour. */
+/** Sends a notification to a neighbour. */
 export function notify<T>(to: Peer, method: string, params: T): void {
   refused(channel.notify(to, method, json(params).toString()));
 }
 
-/** Settles what a handler has answered with `hold`, or a tool with `Outcome.pending`. */
+/** Settles a message for which a handler returned `hold`, or a tool `Outcome.pending`. */
 export function settle(id: MessageId, action: Action): void {
   refused(channel.settle(id, action));
 }
 
-/** Keeps this for the instance that takes the place of one that broke: its `init` gets it as `saved`. */
+/** Saves this for a restart: if the proxy breaks, the `init` of the next instance receives it as `saved`. */
 export function save(state: string): void {
   refused(channel.save(state));
 }
 
-/** The handler fails, and users are told why: `return fail<Action>("there is no rule")`. */
+/** Makes the handler fail, with a reason for the user: `return fail<Action>("there is no rule")`. */
 export function fail<T>(why: string, code: i32 = -32603, data: string | null = null): T {
   failure.set(new RpcError(code, why, data));
-  // Nobody looks at it.
+  // The value is ignored.
   return changetype<T>(<usize>0);
 }
 

@@ -1,16 +1,16 @@
-// Why the handler that runs has failed. AssemblyScript has no exceptions that can be caught: what is said here takes
-// the place of what the handler returns.
+// The failure of the running handler. Since exceptions cannot be caught in AssemblyScript, a reason set here replaces
+// the handler's result.
 
 import { RpcError } from "./wit";
 
 let last: RpcError | null = null;
 
-/** The first reason counts, as the first exception would. */
+/** Sets the reason, unless there is one. */
 export function set(reason: RpcError): void {
   if (last == null) last = reason;
 }
 
-/** Why the handler has failed, if it has. */
+/** Returns the reason, if there is one, and removes it. */
 export function take(): RpcError | null {
   const failure = last;
   last = null;

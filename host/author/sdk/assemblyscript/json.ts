@@ -1,8 +1,8 @@
 // @ts-nocheck: editors take this for TypeScript, which it is not quite.
 // JSON, read into a tree and written from one.
 //
-// What is not there reads as `NONE`, of which anything may be asked: it has no members, and each value is the one that
-// was given for that case. Numbers stay as they were spelt.
+// Missing values read as `NONE`, which has no members, and whose values are the given defaults. Numbers keep their
+// spelling.
 
 export enum Kind {
   None,
@@ -17,13 +17,13 @@ export enum Kind {
 export class Json {
   private constructor(
     readonly kind: Kind,
-    /** A text, or how a number or a bool is spelt. */
+    /** A text, or the spelling of a number or a bool. */
     private readonly spelt: string,
     private readonly names: string[],
     private readonly parts: Json[],
   ) {}
 
-  /** Made by the functions of this file. */
+  /** Called only by the functions of this file. */
   static make(kind: Kind, spelt: string, names: string[], parts: Json[]): Json {
     return new Json(kind, spelt, names, parts);
   }
@@ -38,12 +38,12 @@ export class Json {
     return at < 0 ? NONE : this.parts[at];
   }
 
-  /** The element at this place. */
+  /** The element at this index. */
   at(index: i32): Json {
     return this.kind == Kind.Array && <u32>index < <u32>this.parts.length ? this.parts[index] : NONE;
   }
 
-  /** How many elements or members there are. */
+  /** The number of elements or members. */
   get length(): i32 {
     return this.parts.length;
   }
@@ -70,7 +70,7 @@ export class Json {
     return this.kind == Kind.Bool ? this.spelt == "true" : otherwise;
   }
 
-  /** Sets a member of an object, in place of one of that name. */
+  /** Sets a member of an object, replacing one with the same name. */
   set<T>(name: string, value: T): Json {
     assert(this.kind == Kind.Object, "only an object has members to set");
     const at = this.names.lastIndexOf(name), part = json(value);
@@ -117,7 +117,7 @@ export class Json {
   }
 }
 
-/** What is not there. */
+/** A missing value. */
 export const NONE: Json = Json.make(Kind.None, "", [], []);
 
 export const NULL: Json = Json.make(Kind.Null, "", [], []);
@@ -132,7 +132,7 @@ export function array(): Json {
   return Json.make(Kind.Array, "", [], []);
 }
 
-/** A value as JSON: a text, a number, a bool, an array of these, or what is JSON already. */
+/** A value as JSON: a text, a number, a bool, an array of these, or JSON. */
 export function json<T>(value: T): Json {
   if (isNullable<T>()) {
     if (value === null) return NULL;
@@ -144,7 +144,7 @@ export function json<T>(value: T): Json {
   } else if (isInteger<T>()) {
     return Json.make(Kind.Number, value.toString(), [], []);
   } else if (isFloat<T>()) {
-    // There is no spelling of the others.
+    // JSON cannot represent the others.
     if (!isFinite(value)) return NULL;
     const spelt = value.toString();
     return Json.make(Kind.Number, spelt.endsWith(".0") ? spelt.slice(0, -2) : spelt, [], []);
@@ -159,7 +159,7 @@ export function json<T>(value: T): Json {
   }
 }
 
-/** Reads a JSON text. One that is none, or nested more than 128 deep, gives `NONE`. */
+/** Parses a JSON text. Invalid JSON, or JSON nested more than 128 deep, gives `NONE`. */
 export function parse(text: string): Json {
   const reader = new Reader(text);
   const value = reader.value(128);
@@ -190,7 +190,7 @@ class Reader {
 
   constructor(private readonly source: string) {}
 
-  /** Whether all of it was read, and was right. */
+  /** Whether the whole text was read without an error. */
   get isAtEnd(): bool {
     return !this.isWrong && this.at == this.source.length;
   }
@@ -275,7 +275,7 @@ class Reader {
   private number(): Json {
     const from = this.at;
     this.take(0x2d);
-    // No other digit stands behind a zero.
+    // A leading zero is not followed by digits.
     if (!this.take(0x30) && !this.digits()) return this.wrong();
     if (this.take(0x2e) && !this.digits()) return this.wrong();
     if (this.take(0x65) || this.take(0x45)) {
@@ -285,7 +285,7 @@ class Reader {
     return Json.make(Kind.Number, this.source.substring(from, this.at), [], []);
   }
 
-  /** From one quote to the other. */
+  /** Reads a string, with its quotes. */
   private text(): string {
     const pieces: string[] = [];
     this.at++;
@@ -311,7 +311,7 @@ class Reader {
     return "";
   }
 
-  /** The character that an escape stands for, or -1. */
+  /** The character of an escape, or -1. */
   private escaped(): i32 {
     const code = this.code;
     this.at++;

@@ -1,4 +1,4 @@
-// What the handlers do that a proxy leaves out: every message passes, and what is withdrawn is given up.
+// Defaults of optional handlers: every message is forwarded, and withdrawn messages are rejected.
 
 import { Action, MessageId, Notification, Request, Response, RpcError, channel } from "./wit";
 
@@ -15,6 +15,6 @@ export function onResponse(_: Response): Action {
 }
 
 export function onCancel(id: MessageId): void {
-  // If it is settled already, the host has taken it back.
+  // Fails if the host has taken the message back.
   channel.settle(id, Action.reject(new RpcError(-32800, "Request cancelled")));
 }

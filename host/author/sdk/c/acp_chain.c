@@ -40,7 +40,7 @@ bool body_is(acp_message_id_t id, const char *pointer, span json, bool *is, prox
   *is = false;
   if (!channel_read(id, &at, &part, &error)) return *err = error.message, false;
   if (!part.is_some) return true;
-  // However a text is spelt, it is the same one.
+  // Texts are compared independent of their spelling.
   span inner = {json.ptr + 1, json.len - 2};
   *is = span_is(part.val, json) || (json.len > 1 && *json.ptr == '"' && json_is(part.val, inner));
   proxy_string_free(&part.val);
@@ -73,7 +73,7 @@ bool notify(acp_peer_t to, const char *method, span json) {
   return did(channel_notify(to, &name, &json, &error), &error);
 }
 
-// What a proxy may leave out.
+// Defaults of optional handlers.
 
 __attribute__((weak)) bool exports_handler_on_request(acp_request_t *request, acp_action_t *ret,
                                                       proxy_string_t *err) {
@@ -100,7 +100,7 @@ __attribute__((weak)) bool exports_handler_on_cancel(acp_message_id_t id, proxy_
   acp_action_t cancelled = {.tag = ACP_ACTION_REJECT, .val.reject.code = -32800};
   proxy_string_dup(&cancelled.val.reject.message, "Request cancelled");
   channel_channel_error_t error;
-  // If not, the host has taken it back.
+  // Fails if the host has taken the message back.
   did(channel_settle(id, &cancelled, &error), &error);
   acp_action_free(&cancelled);
   return true;

@@ -64,7 +64,7 @@ static size_t unescape(const uint8_t **at, uint8_t *utf8) {
   }
   uint32_t code = hex(*at);
   *at += 4;
-  // Two halves, each spelt on its own. Either is no character without the other.
+  // A surrogate pair: two escapes. Either is no character without the other.
   if (code >> 11 == 0x1B) {
     uint32_t low = (*at)[0] == '\\' && (*at)[1] == 'u' ? hex(*at + 2) : 0;
     bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;

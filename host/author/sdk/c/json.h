@@ -1,7 +1,7 @@
 // Just enough JSON for a proxy: finding values in a text, and putting texts together.
 //
-// A `span` is a part of a JSON text and owns nothing. What the host hands over is valid JSON, and
-// that is taken as given here; a span that is not there has the length 0.
+// A `span` is a part of a JSON text and owns nothing. The functions require valid JSON, which the
+// host guarantees; a missing span has the length 0.
 #ifndef JSON_H
 #define JSON_H
 
@@ -18,14 +18,14 @@ void *reallocate(void *memory, size_t size);
 
 bool span_is(span s, span other);
 
-// Whether this is a JSON string that says this text, however it is spelt.
+// Whether this is a JSON string with this text, in any spelling.
 bool json_is(span string, span text);
 
-// The value of a member of an object, or nothing. However a name is spelt, it is the same one; of two members of one
-// name the last counts.
+// The value of a member of an object, or nothing. Names are compared independent of their spelling; of two members with
+// the same name, the last counts.
 span json_member(span object, span name);
 
-// Walks through an array: from the element given (or from the start, given nothing) to the next.
+// Iterates over an array: returns the element after the given one, or the first, given nothing.
 bool json_next(span array, span *element);
 
 // Writes a number so that it ends at `end`; it has 10 digits at most.
@@ -34,7 +34,7 @@ span decimal(unsigned number, uint8_t *end);
 // A JSON string with the ASCII letters as capitals.
 proxy_string_t json_shout(span string);
 
-// A new text made of others.
+// A new text, concatenated from others.
 proxy_string_t json_concat(size_t count, const span *parts);
 #define CONCAT(...) \
   json_concat(sizeof((span[]){__VA_ARGS__}) / sizeof(span), (span[]){__VA_ARGS__})

@@ -10,7 +10,7 @@
 
 namespace {
 
-// What is passed on is lent, what is returned is given away, and what comes is freed.
+// Ownership: parameters of imports are borrowed, results of exports are given away, and received values are freed.
 
 proxy_string_t lend(std::string_view text) { return {(uint8_t *)text.data(), text.size()}; }
 
@@ -149,20 +149,20 @@ void log(Level level, std::string_view text) {
   channel_log(uint8_t(level), &said);
 }
 
-// What a proxy may leave out.
+// Defaults of optional handlers.
 
 __attribute__((weak)) Result<Action> on_request(const Request &) { return Forward{}; }
 __attribute__((weak)) Result<Action> on_notification(const Notification &) { return Forward{}; }
 __attribute__((weak)) Result<Action> on_response(const Response &) { return Forward{}; }
 __attribute__((weak)) Result<void> on_cancel(uint64_t id) {
-  // If not, the host has taken it back.
+  // Fails if the host has taken the message back.
   (void)settle(id, Reject{{-32800, "Request cancelled"}});
   return {};
 }
 
 }  // namespace acp
 
-// What the host calls.
+// The exported functions.
 
 bool exports_handler_init(acp_json_t *config, proxy_string_t *saved, acp_registration_t *ret, proxy_string_t *err) {
   auto made = acp::init(view(*config), view(saved));
@@ -234,19 +234,19 @@ bool exports_tools_call_tool(exports_tools_tool_call_t *call, calls_outcome_t *r
 }
 #endif
 
-// What ends a proxy says why in the log of acp-chain: there is no standard error.
+// A proxy that ends writes the reason to the log of acp-chain, since there is no standard error.
 
 [[noreturn]] static void die(std::string_view why) {
   acp::log(acp::Level::error, why);
   std::abort();
 }
 
-// What `assert` calls, by a name of our own: libc may have its function in already.
+// The function that `assert` calls, under our own name: libc may define its own.
 extern "C" void acp_chain_assert_fail(const char *what, const char *file, int line, const char *) {
   die(std::string(file) + ":" + std::to_string(line) + ": assertion failed: " + what);
 }
 
-// The standard library calls this where it would throw, and where it finds itself used wrongly.
+// The standard library calls this where it would throw, and on violated preconditions.
 void std::__libcpp_verbose_abort(const char *format, ...) noexcept {
   char why[512];
   va_list values;

@@ -1,10 +1,10 @@
-// What proxies in C++ have in common: the interface in types of the standard library.
+// The SDK for proxies in C++: the interface in types of the standard library.
 //
-// A proxy defines `acp::init`, and of the other handlers what it wants: without them every message passes, and
-// what is withdrawn is given up. What a handler is given lives until it returns. There are no exceptions: an
-// error is a text that users are told, `return std::unexpected("…")`.
+// A proxy defines `acp::init`, and any of the other handlers: without them every message is forwarded, and
+// withdrawn messages are rejected. A handler's arguments are valid until it returns. There are no exceptions: an
+// error is a text that is shown to the user, `return std::unexpected("…")`.
 //
-// What is missing here, such as resources, prompts and progress, is in C (`proxy.h`).
+// Other functions, such as resources, prompts and progress, are available in C (`proxy.h`).
 #pragma once
 
 #include <cstdint>
@@ -19,21 +19,21 @@
 
 namespace acp {
 
-// What a handler gives.
+// The result of a handler.
 template <class T>
 using Result = std::expected<T, std::string>;
 
 enum class Peer : uint8_t { client, agent };
 
-// Whose messages a subscription is about.
+// The sender of the messages of a subscription.
 enum class Sender : uint8_t { any, client, agent };
 
 struct Kinds {
   bool request = false, notification = false, response = false;
 };
 
-// What the proxy wants to see: a method, or a prefix of it that ends in `*`. Without its body a message comes
-// with an empty one, and `read` gives parts of it.
+// A subscription to a method, or to a prefix that ends in `*`. Without bodies, messages have an empty one, and
+// `read` returns parts of it.
 struct Subscription {
   std::string method;
   Sender sender = Sender::any;
@@ -41,13 +41,13 @@ struct Subscription {
   bool with_body = false;
 };
 
-// What becomes of a proxy that breaks.
+// What happens when a proxy breaks.
 enum class FailurePolicy : uint8_t { restart, bypass, refuse };
 
 struct Registration {
   std::vector<Subscription> subscriptions = {};
   FailurePolicy on_failure = FailurePolicy::restart;
-  // Whether others rely on this proxy to decide.
+  // Whether the user relies on this proxy's decisions.
   bool guard = false;
 };
 
@@ -80,13 +80,13 @@ struct Response {
   std::expected<std::string_view, Error> outcome;
 };
 
-// A change to the place at a JSON Pointer: this JSON is put there, or, without it, what is there is removed.
+// A change at a JSON Pointer: the value is set to this JSON, or removed without one.
 struct Edit {
   std::string pointer;
   std::optional<std::string> set;
 };
 
-// What becomes of a message, in the order of the interface.
+// The decision about a message, in the order of the interface.
 struct Forward {};
 using Edits = std::vector<Edit>;
 struct Replace {
@@ -102,7 +102,7 @@ struct Discard {};
 struct Hold {};
 using Action = std::variant<Forward, Edits, Replace, Respond, Reject, Discard, Hold>;
 
-// The message goes on with this JSON at a JSON Pointer. A last part `-` adds to an array.
+// Forwards the message with this JSON at a JSON Pointer. A last part `-` adds to an array.
 inline Action edit(std::string pointer, std::string json) { return Edits{{std::move(pointer), std::move(json)}}; }
 
 Result<Registration> init(std::string_view config, std::optional<std::string_view> saved);
@@ -124,34 +124,34 @@ struct ToolCall {
   std::string_view name, arguments;
 };
 
-// A call is settled later, with `Respond` or `Reject`.
+// The call is settled later, with `Respond` or `Reject`.
 struct Pending {};
 using Outcome = std::variant<std::string, Pending>;
 
-// What a tool gives, as a text.
+// A tool's result, as a text.
 std::string text(std::string_view text);
 
 Result<Catalog> list_tools(std::optional<std::string_view> session);
 std::expected<Outcome, Error> call_tool(const ToolCall &call);
 
-// What a proxy may ask the host for.
+// Functions of the host.
 
-// Asks a neighbour. The answer comes to `on_response` under this number.
+// Sends a request to a neighbour. `on_response` receives the answer under the returned number.
 Result<uint64_t> request(Peer to, std::string_view method, std::string_view params);
 
-// Tells a neighbour.
+// Sends a notification to a neighbour.
 Result<void> notify(Peer to, std::string_view method, std::string_view params);
 
-// Settles a message that a handler has answered with `Hold`, or a tool with `Pending`.
+// Settles a message for which a handler returned `Hold`, or a tool `Pending`.
 Result<void> settle(uint64_t id, const Action &action);
 
-// Withdraws a request of the proxy's own. Its answer still comes.
+// Cancels a request of this proxy. It is still answered.
 Result<void> cancel(uint64_t id);
 
-// Keeps this in place of what was kept before: `init` gets it if the proxy breaks and is started again.
+// Saves this, replacing what was saved before: `init` receives it if the proxy breaks and is restarted.
 Result<void> save(std::string_view state);
 
-// The JSON at a JSON Pointer of a message; empty, if there is none. An error says why the host does not let it be read.
+// The JSON at a JSON Pointer of a message; empty if there is none. An error has the reason why reading is denied.
 Result<std::string> read(uint64_t id, std::string_view pointer);
 
 // The name of the proxy.

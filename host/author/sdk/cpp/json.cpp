@@ -37,7 +37,7 @@ std::string_view take(std::string_view &rest) {
   return value;
 }
 
-// Goes over one of these characters.
+// Skips one of these characters.
 bool skip(std::string_view &rest, std::string_view any) {
   if (rest.empty() || any.find(rest[0]) == any.npos) return false;
   rest.remove_prefix(1);
@@ -45,7 +45,7 @@ bool skip(std::string_view &rest, std::string_view any) {
   return true;
 }
 
-// Whether a string says this.
+// Whether a string has this text.
 bool says(std::string_view string, std::string_view said) {
   if (string.contains('\\')) return text(string) == said;
   return string.size() == said.size() + 2 && string.substr(1, said.size()) == said;
@@ -102,7 +102,7 @@ std::string text(std::string_view string) {
     }
     uint32_t code = hex(string.substr(at + 1, 4));
     at += 4;
-    // Two halves, each spelt on its own. Either is no character without the other.
+    // A surrogate pair: two escapes. Either is no character without the other.
     if (code >> 11 == 0x1B) {
       uint32_t low = string.substr(at + 1, 2) == "\\u" ? hex(string.substr(at + 3, 4)) : 0;
       bool is_pair = code >> 10 == 0x36 && low >> 10 == 0x37;

@@ -1,5 +1,5 @@
-// Package proxy is what proxies in Go have in common: a [Handler] that lets every message pass, and what it may
-// ask the host for. All of the interface is in acp-chain/bindings, which the first build makes of the WIT.
+// Package proxy is the SDK for proxies in Go: a [Handler] that forwards every message, and the functions of the
+// host. The whole interface is in acp-chain/bindings, which the first build generates from the WIT.
 package proxy
 
 import (
@@ -40,8 +40,8 @@ const (
 	Refuse  = types.FailurePolicyRefuse
 )
 
-// A Subscription is to a method, or to a prefix of it that ends in `*`. Without its body a message comes with an
-// empty one, and [Read] gives parts of it.
+// A Subscription is to a method, or to a prefix that ends in `*`. Without bodies, messages have an empty one, and
+// [Read] returns parts of it.
 type Subscription struct {
 	Method   string
 	Sender   Sender
@@ -52,11 +52,11 @@ type Subscription struct {
 type Registration struct {
 	Subscriptions []Subscription
 	OnFailure     uint8
-	// Whether others rely on this proxy to decide.
+	// Whether the user relies on this proxy's decisions.
 	Guard bool
 }
 
-// A Head is what all messages have. A message that names no session has an empty one.
+// A Head has the common properties of all messages. A message without a session has an empty one.
 type Head struct {
 	ID      MessageID
 	Sender  Peer
@@ -82,8 +82,8 @@ type Response struct {
 	Err    *Error
 }
 
-// An Error of JSON-RPC. A tool's goes to the agent as it is; of one that a handler returns, as of any other error, only
-// the text is told.
+// An Error of JSON-RPC. A tool's error is sent to the agent unchanged; of an error that a handler returns, only the
+// text is reported.
 type Error struct {
 	Code    int32
 	Message string
@@ -95,7 +95,7 @@ func (e *Error) Error() string { return e.Message }
 
 // A Handler is a proxy. An error means that it could not decide.
 type Handler interface {
-	// Init gets the proxy's table from the manifest, and what an earlier instance saved, if that broke.
+	// Init receives the proxy's table from the manifest, and what an earlier instance saved before it broke.
 	Init(config, saved string) (Registration, error)
 	OnRequest(Request) (Action, error)
 	OnNotification(Notification) (Action, error)
@@ -106,11 +106,11 @@ type Handler interface {
 // Served is the proxy of this program.
 var Served Handler = Passing{}
 
-// Serve says which it is; called from an `init`.
+// Serve sets the proxy of this program; call it from an `init`.
 func Serve(handler Handler) { Served = handler }
 
-// Try calls a handler. A panic becomes its error, and where it was is in the log of acp-chain: uncaught, it would
-// be the end of the instance.
+// Try calls a handler. A panic becomes its error, and is logged with its position: uncaught, it would end the
+// instance.
 func Try[T any](handle func() (T, error)) (value T, err error) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
@@ -121,7 +121,7 @@ func Try[T any](handle func() (T, error)) (value T, err error) {
 	return handle()
 }
 
-// Passing lets every message pass, and gives up what is withdrawn. Proxies embed it.
+// Passing forwards every message, and rejects messages that are withdrawn. Proxies embed it.
 type Passing struct{}
 
 func (Passing) Init(_, _ string) (Registration, error)      { return Registration{}, nil }
@@ -130,31 +130,31 @@ func (Passing) OnNotification(Notification) (Action, error) { return Forward(), 
 func (Passing) OnResponse(Response) (Action, error)         { return Forward(), nil }
 func (Passing) OnCancel(id MessageID) error {
 	cancelled := types.RpcError{Code: -32800, Message: "Request cancelled", Data: wit.None[string]()}
-	// If not, the host has taken it back.
+	// Fails if the host has taken the message back.
 	_ = Settle(id, types.MakeActionReject(cancelled))
 	return nil
 }
 
-// Forward lets a message go on unchanged.
+// Forward forwards a message unchanged.
 func Forward() Action { return types.MakeActionForward() }
 
 // Hold keeps a message until [Settle].
 func Hold() Action { return types.MakeActionHold() }
 
-// Edit lets a message go on with this value at a JSON Pointer. A last part `-` adds to an array.
+// Edit forwards a message with this value at a JSON Pointer. A last part `-` adds to an array.
 func Edit(pointer string, value any) (Action, error) {
 	text, err := json.Marshal(value)
 	edit := types.Edit{Pointer: pointer, Change: types.MakeChangeSet(string(text))}
 	return types.MakeActionEdit([]types.Edit{edit}), err
 }
 
-// Respond answers a request with this, which goes no further.
+// Respond answers a request with this result, instead of forwarding it.
 func Respond(value any) (Action, error) {
 	text, err := json.Marshal(value)
 	return types.MakeActionRespond(string(text)), err
 }
 
-// Read gets what is at a JSON Pointer of a message into a value, and says whether anything is there.
+// Read reads the JSON at a JSON Pointer of a message into a value, and returns whether there is any.
 func Read(id MessageID, pointer string, into any) (bool, error) {
 	part, err := done(channel.Read(id, pointer))
 	if err != nil || part.IsNone() {
@@ -163,7 +163,7 @@ func Read(id MessageID, pointer string, into any) (bool, error) {
 	return true, json.Unmarshal([]byte(part.Some()), into)
 }
 
-// Ask sends a neighbour a request. The answer comes to OnResponse under this number.
+// Ask sends a request to a neighbour. OnResponse receives the answer under the returned number.
 func Ask(to Peer, method string, params any) (MessageID, error) {
 	text, err := json.Marshal(params)
 	if err != nil {
@@ -172,7 +172,7 @@ func Ask(to Peer, method string, params any) (MessageID, error) {
 	return done(channel.Request(to, method, string(text)))
 }
 
-// Notify tells a neighbour.
+// Notify sends a notification to a neighbour.
 func Notify(to Peer, method string, params any) error {
 	text, err := json.Marshal(params)
 	if err == nil {
@@ -181,19 +181,19 @@ func Notify(to Peer, method string, params any) error {
 	return err
 }
 
-// Settle settles what a handler has answered with [Hold], or a tool with pending.
+// Settle settles a message for which a handler returned [Hold], or a tool returned pending.
 func Settle(id MessageID, action Action) error {
 	_, err := done(channel.Settle(id, action))
 	return err
 }
 
-// Cancel withdraws what was asked. Its answer still comes.
+// Cancel cancels a request of this proxy. It is still answered.
 func Cancel(id MessageID) error {
 	_, err := done(channel.Cancel(id))
 	return err
 }
 
-// Save keeps this in place of what was kept before: Init gets it if the proxy breaks and is started again.
+// Save saves this, replacing what was saved before: Init receives it if the proxy breaks and is restarted.
 func Save(state string) error {
 	_, err := done(channel.Save(state))
 	return err

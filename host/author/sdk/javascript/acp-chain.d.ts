@@ -1,4 +1,4 @@
-// The types of the SDK. Those of the protocol's messages are in acp.d.ts; the interface itself, which the SDK hides,
+// The types of the SDK. The types of the protocol's messages are in acp.d.ts; the raw interface, which the SDK hides,
 // is in wit.d.ts.
 
 import type {
@@ -14,42 +14,42 @@ type Notifications = AgentNotifications & ClientNotifications;
 /** A method of the protocol, or any other, or a prefix that ends in `*`. */
 type Method<Known> = (keyof Known & string) | (string & {});
 type Of<Known, M, Part extends string> = M extends keyof Known ? Known[M] extends Record<Part, infer T> ? T : any : any;
-/** The session, where the parameters of the method name one. */
+/** The session, if the parameters of the method have one. */
 type SessionOf<Params> = Params extends { sessionId: string } ? string : string | undefined;
 type Maybe<T> = T | void | undefined | null;
 type Awaitable<T> = T | Promise<T>;
 
-/** The side of the editor, or that of the agent. */
+/** The editor's side, or the agent's. */
 export type Peer = "client" | "agent";
 
-/** What all messages have in common. */
+/** Common properties of all messages. */
 export interface Message<M extends string = string, Session = string | undefined> {
-  /** The host's number for it. */
+  /** The host's number for the message. */
   readonly id: number;
   readonly method: M;
-  /** The neighbour that it comes from. */
+  /** The neighbour that sent it. */
   readonly from: Peer;
-  /** The session that it belongs to, where it names one. */
+  /** The session that it belongs to, if any. */
   readonly session: Session;
   /** The size of the body in bytes. */
   readonly size: number;
-  /** The body as it was spelt: JSON text. An error response has none. */
+  /** The body, as the original JSON text. An error response has none. */
   readonly json: string | undefined;
-  /** The value at a JSON Pointer (RFC 6901) into the body; `undefined` if nothing is there. */
+  /** The value at a JSON Pointer (RFC 6901) into the body; `undefined` if there is none. */
   read(pointer: string): any;
 }
 
 export interface Request<M extends string = string>
   extends Message<M, SessionOf<Of<Requests, M, "params">>> {
   readonly json: string;
-  /** Parsed when it is first asked for. */
+  /** Parsed on first use. */
   readonly params: Of<Requests, M, "params">;
 }
 
 export interface Notification<M extends string = string>
   extends Message<M, SessionOf<Of<Notifications, M, "params">>> {
   readonly json: string;
-  /** Parsed when it is first asked for. */
+  /** Parsed on first use. */
   readonly params: Of<Notifications, M, "params">;
 }
 
@@ -59,7 +59,7 @@ export type Response<M extends string = string> = ResultResponse<M> | ErrorRespo
 export interface ResultResponse<M extends string = string>
   extends Message<M, SessionOf<Of<Requests, M, "params">>> {
   readonly json: string;
-  /** Parsed when it is first asked for. */
+  /** Parsed on first use. */
   readonly result: Of<Requests, M, "result">;
   readonly error: undefined;
 }
@@ -74,50 +74,50 @@ export interface ErrorResponse<M extends string = string>
 declare const kind: unique symbol;
 /** A change to one place of a body. */
 export interface Edit { readonly [kind]: "edit" }
-/** What becomes of a message. */
+/** A decision about a message. */
 export interface Respond { readonly [kind]: "respond" }
 export interface Reject { readonly [kind]: "reject" }
 export interface Replace { readonly [kind]: "replace" }
 export interface Discard { readonly [kind]: "discard" }
 
-/** Puts a value at a JSON Pointer. A last part `-` adds an element to an array; objects on the way are made. */
+/** Sets the value at a JSON Pointer. A last part `-` adds an element to an array; missing objects are created. */
 export function set(pointer: string, value: unknown): Edit;
-/** Takes away what is at a JSON Pointer. */
+/** Removes the value at a JSON Pointer. */
 export function remove(pointer: string): Edit;
-/** Answers a request here; it goes no further. */
+/** Answers a request, instead of forwarding it. */
 export function respond(result: unknown): Respond;
-/** Answers a request with an error; a response goes on as this error. */
+/** Answers a request with an error, or replaces a response by this error. */
 export function reject(code: number, message: string, data?: unknown): Reject;
-/** Sends a message on with this body in place of its own. `set` and `remove` keep the bytes of all else. */
+/** Forwards a message with this body instead of its own. `set` and `remove` keep all other bytes unchanged. */
 export function replace(body: unknown): Replace;
 /** Drops a notification. */
 export function discard(): Discard;
 /** A block of text. */
 export function text(text: string): Extract<ContentBlock, { type: "text" }>;
 
-/** What a handler returns. Nothing: the message goes on as it is. What it throws refuses the message. */
+/** The result of a handler. Without one, the message is forwarded unchanged. An exception refuses the message. */
 export type RequestAction = Maybe<readonly Edit[] | Respond | Reject | Replace>;
 export type NotificationAction = Maybe<readonly Edit[] | Discard | Replace>;
 export type ResponseAction = Maybe<readonly Edit[] | Reject | Replace>;
 
 export interface Options {
-  /** The neighbour whose messages are wanted; both, if it is left out. */
+  /** The sender of the messages. Default: both neighbours. */
   from?: Peer;
-  /** Whether the body comes with the message. `false`: it stays with the host until it is asked for. */
+  /** Whether the body is passed with the message. `false`: it stays with the host until it is used. */
   body?: boolean;
 }
 
 /** A neighbour of the proxy. */
 export interface Neighbour<Requests, Notifications> {
   /**
-   * Asks it. The promise rejects with an `RpcError`, also if the host does not send the request, or with `Cancelled` if
-   * the message at hand is withdrawn.
+   * Sends a request. The promise rejects with an `RpcError`, also if the host does not send the request, or with
+   * `Cancelled` if the handler's message is withdrawn.
    */
   request<M extends Method<Requests>>(
     method: M,
     ...params: M extends keyof Requests ? [Of<Requests, M, "params">] : [params?: unknown]
   ): Promise<Of<Requests, M, "result">>;
-  /** Tells it. */
+  /** Sends a notification. */
   notify<M extends Method<Notifications>>(
     method: M,
     ...params: M extends keyof Notifications ? [Of<Notifications, M, "params">] : [params?: unknown]
@@ -128,41 +128,41 @@ export const client: Neighbour<ClientRequests, ClientNotifications>;
 export const agent: Neighbour<AgentRequests, AgentNotifications>;
 
 /**
- * Waits for 10 ms at least, and an hour at most. The promise rejects as that of a request does. A proxy that computes long
- * after it has waited waits longer the next time.
+ * Waits, for 10 ms at least, and an hour at most. The promise rejects like that of a request. After long computations,
+ * the next pause is longer.
  */
 export function sleep(milliseconds: number): Promise<void>;
 
-/** Keeps a value in place of the last one; `onStart` gets it back if the proxy is started again after it broke. */
+/** Saves a value, replacing the last one; `onStart` receives it if the proxy breaks and is restarted. */
 export function save(value: unknown): void;
 /** The name of the proxy in the manifest. It may leave marks in `_meta` under `acp-chain/` and this name. */
 export function proxyId(): string;
-/** Says that the agent is to list the tools again. */
+/** Notifies the agent that the list of tools has changed. */
 export function toolsChanged(): void;
-/** The same of the resources. */
+/** Notifies the agent that the list of resources has changed. */
 export function resourcesChanged(): void;
-/** Says that a resource is another one now, to those who have subscribed to it. */
+/** Notifies subscribers that a resource has changed. */
 export function resourceChanged(uri: string): void;
-/** Says that the agent is to list the prompts again. */
+/** Notifies the agent that the list of prompts has changed. */
 export function promptsChanged(): void;
 
-/** The host's log; `console` writes there too. */
+/** The host's log, which `console` uses too. */
 export const log: Record<"trace" | "debug" | "info" | "warn" | "error", (...values: unknown[]) => void>;
 
-/** An error of JSON-RPC: a neighbour's answer, or that the host did not send the request. */
+/** An error of JSON-RPC: a neighbour's answer, or a request that the host did not send. */
 export class RpcError extends Error {
   constructor(code: number, message: string, data?: unknown);
   readonly code: number;
   readonly data: any;
 }
 
-/** The host does not do what was asked of it. */
+/** The host rejected a call. */
 export class ChannelError extends Error {
   /** `denied`: no power covers it. `full`: too much is outstanding. */
   readonly code: "denied" | "unknown-message" | "invalid" | "full" | "other";
 }
 
-/** What is awaited will not come: the sender of the message at hand has withdrawn it. */
+/** The awaited answer is cancelled, since the sender of the handler's message has withdrawn it. */
 export class Cancelled extends Error {}
 
 /** A schema of zod, valibot, ArkType and others: https://standardschema.dev. */
@@ -184,7 +184,7 @@ export interface JsonSchema {
 }
 
 type RequiredOf<S> = S extends { required: readonly (infer R)[] } ? R : never;
-/** The values that a JSON Schema accepts, as far as its shape says it. */
+/** The values that a JSON Schema accepts, as far as types can express it. */
 export type FromSchema<S> =
   S extends { const: infer C } ? C
   : S extends { enum: readonly (infer E)[] } ? E
@@ -204,44 +204,44 @@ export type Arguments<S> =
     : FromSchema<S>;
 
 export interface ToolOptions<Input> {
-  /** What the model goes by: what the tool does, when to use it, what it gives. */
+  /** For the model: what the tool does, when to use it, and what it returns. */
   description: string;
-  /** A name for people. */
+  /** A name to display. */
   title?: string;
-  /** What the arguments look like: a JSON Schema, or a schema of zod, valibot and others. */
+  /** The schema of the arguments: a JSON Schema, or a schema of zod, valibot and others. */
   input?: Input;
-  /** What the structured content looks like. */
+  /** The schema of the structured content. */
   output?: JsonSchema | StandardSchema;
-  /** A hint: it changes nothing. */
+  /** A hint: the tool changes nothing. */
   readOnly?: boolean;
-  /** A hint: what it changes, it only adds. */
+  /** A hint: the tool only adds, and never changes or removes. */
   onlyAdds?: boolean;
-  /** A hint: to call it again with the same arguments changes nothing more. */
+  /** A hint: repeated calls with the same arguments change nothing more. */
   idempotent?: boolean;
-  /** A hint: what it deals with is closed, like a memory, and not open, like the web. */
+  /** A hint: the tool works on a closed set, like a memory, not an open one, like the web. */
   closedWorld?: boolean;
-  /** Whether a session has it; all have, if this is left out. */
+  /** Whether a session has it. Default: all sessions. */
   when?(session: string | undefined): boolean;
 }
 
-/** Text, structured content, blocks, or a whole `CallToolResult`. A `reject` is for what the model need not see. */
+/** Text, structured content, blocks, or a whole `CallToolResult`. Use `reject` for errors that the model need not see. */
 export type ToolResult = Maybe<string | number | boolean | object | readonly ContentBlock[] | Reject>;
 
-/** A call of a tool, or of what the agent has besides. */
+/** A call of a tool, a resource, a prompt, or a completion. */
 export interface Call {
-  /** The session whose agent calls; missing while the agent has not said yet what it calls it. */
+  /** The session of the call; missing while its id is not yet known. */
   readonly session: string | undefined;
-  /** What the caller said beside the call: MCP's `_meta`. */
+  /** The caller's MCP `_meta`. */
   readonly meta: Record<string, any>;
-  /** Whether the caller says that it can be asked this. */
+  /** Whether the caller declares this capability. */
   can(capability: "elicitation" | "sampling" | "roots"): boolean;
-  /** Says how far the call is, to a caller that wants to know. */
+  /** Reports the progress of the call, if the caller requested that. */
   progress(progress: number, total?: number, message?: string): void;
-  /** Asks the caller: `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP. */
+  /** Sends a request to the caller: `elicitation/create`, `sampling/createMessage` or `roots/list` of MCP. */
   ask(method: string, params?: unknown): Promise<any>;
 }
 
-/** What a text that is being written could be, the best first; the first 100 are passed on. */
+/** Completions of a text, the best first. At most 100 are used. */
 export type Complete = (value: string, known: Record<string, string>, call: Call) => Awaitable<Iterable<string>>;
 
 /** The variables of a template. */
@@ -252,17 +252,17 @@ export type Variables<Uri extends string> =
   : {};
 
 export interface ResourceOptions<Uri extends string> {
-  /** A short name; the URI, if it is left out. */
+  /** A short name. Default: the URI. */
   name?: string;
-  /** A name for people. */
+  /** A name to display. */
   title?: string;
-  /** What it is, and when to read it: the model goes by that. */
+  /** For the model: what it is, and when to read it. */
   description?: string;
-  /** Its type, like `text/markdown`. */
+  /** Its media type, such as `text/markdown`. */
   mimeType?: string;
-  /** What completes the variables of a template. */
+  /** Functions that complete the variables of a template. */
   complete?: { [K in keyof Variables<Uri>]?: Complete };
-  /** Whether a session has it listed; all have, if this is left out. */
+  /** Whether it is listed in a session. Default: in all sessions. */
   when?(session: string | undefined): boolean;
 }
 
@@ -274,31 +274,31 @@ export interface Contents {
   blob?: string;
 }
 
-/** A text, contents, or a whole `ReadResourceResult`. Nothing: there is no such resource. */
+/** A text, contents, or a whole `ReadResourceResult`. Nothing if there is no such resource. */
 export type ResourceResult = Maybe<string | Contents | readonly Contents[] | { contents: readonly Contents[] } | Reject>;
 
 export interface PromptArgument {
   description?: string;
-  /** A name for people. */
+  /** A name to display. */
   title?: string;
-  /** Whether it may be left out. */
+  /** Whether the argument is optional. */
   optional?: boolean;
-  /** What completes it while it is written. */
+  /** A function that completes it. */
   complete?: Complete;
 }
 
 export interface PromptOptions<Arguments extends Record<string, PromptArgument>> {
-  /** What the user picks it for. */
+  /** The purpose of the prompt, for the user. */
   description: string;
-  /** A name for people. */
+  /** A name to display. */
   title?: string;
-  /** What the user is asked for, all of it texts. */
+  /** The arguments that the user enters, all of them texts. */
   arguments?: Arguments & Record<string, PromptArgument>;
-  /** Whether a session has it; all have, if this is left out. */
+  /** Whether a session has it. Default: all sessions. */
   when?(session: string | undefined): boolean;
 }
 
-/** What a prompt is given. */
+/** The arguments of a prompt. */
 export type PromptArguments<A> = { [K in keyof A]: A[K] extends { optional: true } ? string | undefined : string };
 
 /** A message of a prompt. */
@@ -312,16 +312,16 @@ type Said = string | ContentBlock | PromptMessage;
 export type PromptResult = Said | readonly Said[] | { messages: readonly PromptMessage[]; description?: string } | Reject;
 
 export interface ProxyOptions {
-  /** What becomes of the proxy and its messages if it breaks; `restart`, if it is left out. */
+  /** What happens to the proxy and its messages if it breaks. Default: `restart`. */
   onFailure?: "restart" | "bypass" | "refuse";
-  /** Whether others rely on it to decide: it then stands next to the agent. */
+  /** Whether the user relies on its decisions: it is then placed next to the agent. */
   guard?: boolean;
   /** How to use the tools and resources together, for the model. */
   instructions?: string;
 }
 
 export interface Proxy {
-  /** Subscribes to requests. Where several handlers match a message, the first one has it. */
+  /** Subscribes to requests. If several handlers match a message, the first one receives it. */
   onRequest<M extends Method<Requests>>(method: M, handler: (request: Request<M>) => Awaitable<RequestAction>): this;
   onRequest<M extends Method<Requests>>(
     method: M,
@@ -348,35 +348,35 @@ export interface Proxy {
     options: Options,
     handler: (response: Response<M>) => Awaitable<ResponseAction>,
   ): this;
-  /** Is called once, before any message: with the table of the manifest, and with what was saved last. */
+  /** Called once, before any message, with the table of the manifest, and with the last saved value. */
   onStart(handler: (start: { config: any; saved: any }) => void): this;
-  /** Gives the agent a tool. */
+  /** Adds a tool for the agent. */
   tool<const Input extends JsonSchema | StandardSchema = { type: "object" }>(
     name: string,
     options: ToolOptions<Input>,
     handler: (args: Arguments<Input>, call: Call) => Awaitable<ToolResult>,
   ): this;
-  /** Gives the agent a resource: one of this URI, or those of a template with `{name}` or `{+path}` in it. */
+  /** Adds a resource for the agent: one with this URI, or those of a template with `{name}` or `{+path}`. */
   resource<const Uri extends string>(
     uri: Uri,
     options: ResourceOptions<Uri>,
     handler: (variables: Variables<Uri>, call: Call) => Awaitable<ResourceResult>,
   ): this;
-  /** Gives the user a prompt to pick. */
+  /** Adds a prompt for the user. */
   prompt<const Arguments extends Record<string, PromptArgument> = {}>(
     name: string,
     options: PromptOptions<Arguments>,
     handler: (args: PromptArguments<Arguments>, call: Call) => Awaitable<PromptResult>,
   ): this;
-  /** To be exported under this name. */
+  /** Must be exported under this name. */
   readonly handler: object;
-  /** To be exported under this name by a proxy with tools. */
+  /** Must be exported under this name by a proxy with tools. */
   readonly tools: object;
-  /** To be exported under this name by a proxy with resources. */
+  /** Must be exported under this name by a proxy with resources. */
   readonly resources: object;
-  /** To be exported under this name by a proxy with prompts. */
+  /** Must be exported under this name by a proxy with prompts. */
   readonly prompts: object;
-  /** To be exported under this name by a proxy with `complete` for some of these. */
+  /** Must be exported under this name by a proxy with `complete` for some of these. */
   readonly completion: object;
 }
 

@@ -1,4 +1,4 @@
-// A call of what the agent has of a proxy: a tool, a resource, a prompt, or a completion.
+// A call from the agent to a proxy: of a tool, a resource, a prompt, or a completion.
 
 import * as tasks from "./tasks.js";
 import * as wit from "./wit.js";
@@ -11,27 +11,27 @@ export class Call {
     this.session = session;
   }
 
-  /** What the caller said beside the call: MCP's `_meta`. */
+  /** The caller's MCP `_meta`. */
   get meta() {
     return JSON.parse(wit.meta(this.#id));
   }
 
-  /** Whether the caller says that it can answer this: `elicitation`, `sampling`, `roots`. */
+  /** Whether the caller declares this capability: `elicitation`, `sampling`, `roots`. */
   can(capability) {
     return this.meta["io.modelcontextprotocol/clientCapabilities"]?.[capability] !== undefined;
   }
 
-  /** Says how far the call is. */
+  /** Reports the progress of the call. */
   progress(progress, total, message) {
     try {
       wit.progress(this.#id, progress, total ?? null, message ?? null);
     } catch (error) {
-      // It goes on without: nobody but the caller would miss the report.
+      // Ignored, since the call can continue without the report.
       wit.log("debug", `no progress is told: ${error}`);
     }
   }
 
-  /** Asks the caller. */
+  /** Sends a request to the caller. */
   ask(method, params) {
     return tasks.ask(method, () => wit.ask(this.#id, method, params));
   }

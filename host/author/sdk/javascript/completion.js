@@ -1,12 +1,12 @@
-// What the arguments of prompts, and the variables of templates, could be.
+// Completes the arguments of prompts, and the variables of templates.
 
 import { Call } from "./call.js";
 import * as wit from "./wit.js";
 
-/** How many values there may be at once (MCP, `CompleteResult`). */
+/** The maximum number of values (MCP, `CompleteResult`). */
 const MOST = 100;
 
-/** Completes an argument by what its prompt or template has for that; by nothing, if that has nothing. */
+/** Completes an argument with the function of its prompt or template; returns no values without one. */
 export async function complete({ prompts, resources }, { id, session, reference, argument, value, context }) {
   const completer = reference.type === "ref/prompt"
     ? prompts.completer(reference.name, argument)

@@ -1,5 +1,5 @@
-// What the engine leaves to us: promises that are settled, errors that name the author's sources, and a console.
-// `acp-chain build` puts this before all else.
+// Additions to the engine: promises that are settled, errors with positions in the author's sources, and a console.
+// `acp-chain build` puts this file before all others.
 
 import "./promise.js";
 import { trace } from "./locations.js";

@@ -1,6 +1,6 @@
-// What is thrown by the SDK, beside the errors of the language.
+// The SDK's own classes of errors.
 
-/** An error of JSON-RPC: a neighbour's answer, or that the host did not send the request. */
+/** An error of JSON-RPC: a neighbour's answer, or a request that the host did not send. */
 export class RpcError extends Error {
   name = "RpcError";
 
@@ -11,7 +11,7 @@ export class RpcError extends Error {
   }
 }
 
-/** The host does not do what was asked of it. */
+/** The host rejected a call. */
 export class ChannelError extends Error {
   name = "ChannelError";
 
@@ -21,7 +21,7 @@ export class ChannelError extends Error {
   }
 }
 
-/** What is awaited will not come: the message for whose sake it was asked is withdrawn. */
+/** The awaited answer is cancelled, since the handler's message was withdrawn. */
 export class Cancelled extends Error {
   name = "Cancelled";
 

@@ -1,6 +1,6 @@
 // Values as JSON text.
 
-/** What is no JSON is an error, where `JSON.stringify` would give nothing. */
+/** Like `JSON.stringify`, but an error for values that are not JSON, instead of `undefined`. */
 export function json(value) {
   const text = JSON.stringify(value);
   if (text === undefined) throw new TypeError(`${typeof value} is not JSON`);

@@ -1,13 +1,13 @@
-// Errors name the lines of an author's sources, and not those of the bundle that is made of them. Where its parts come
-// from, `acp-chain build` writes into its first line.
+// Errors have positions in the author's sources instead of the bundle. `acp-chain build` writes the origins of the
+// bundle's parts into its first line.
 
 /* global acpChainPlaces */
 
-/** Where a place of the bundle comes from, as `src/proxy.js:12`; nothing, if that is not of the author. */
+/** The origin of a position in the bundle, such as `src/proxy.js:12`; nothing for code that is not the author's. */
 function origin(line, column) {
   const { sources, places } = acpChainPlaces;
   let found;
-  // The first line of the bundle is that of the places.
+  // The first line of the bundle has the origins.
   for (let n = 0; n < places.length; n += 4) {
     if (places[n] > line - 1 || (places[n] === line - 1 && places[n + 1] >= column)) break;
     found = n;
@@ -23,13 +23,13 @@ Error.prepareStackTrace = (_error, frames) =>
     return place ? `    at ${name ? `${name} (${place})` : place}\n` : "";
   }).join("");
 
-/** What was thrown, with the place in the author's sources. */
+/** A thrown value, with its position in the author's sources. */
 export function explain(error) {
   const place = /\(?(\S+:\d+)\)?\n/.exec(stackOf(error))?.[1];
   return place ? `${error} (${place})` : `${error}`;
 }
 
-/** What was thrown, with all places in the author's sources on the way to it. */
+/** A thrown value, with all positions of its stack in the author's sources. */
 export const trace = (error) => `${error}\n${stackOf(error)}`.trimEnd();
 
 const stackOf = (error) => (typeof error?.stack === "string" ? error.stack : "");

@@ -1,4 +1,4 @@
-// A message as a handler sees it. Its body is read when it is asked for, and parsed once.
+// A handler's message. Its body is read and parsed on first use.
 
 import * as wit from "./wit.js";
 
@@ -10,7 +10,7 @@ export class Message {
   constructor(header, body, error) {
     this.#header = header;
     this.#body = body;
-    /** Of a response: the error, if it is one. */
+    /** The error of an error response. */
     this.error = error;
   }
 
@@ -34,7 +34,7 @@ export class Message {
     return this.#header.size;
   }
 
-  /** The body as it was spelt. One that stayed with the host is fetched. */
+  /** The body as JSON text, fetched from the host if necessary. */
   get json() {
     if (this.error) return undefined;
     return (this.#body ||= wit.read(this.id, "") ?? "null");

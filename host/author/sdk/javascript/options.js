@@ -1,4 +1,4 @@
-/** Options, all of which are known. */
+/** Checks that all options are known. */
 export function checked(called, options, known) {
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown) throw new TypeError(`${called}: there is no option ${unknown}; there are ${known.join(", ")}`);

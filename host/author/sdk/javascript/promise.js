@@ -1,15 +1,15 @@
-// The promises of the sandbox. QuickJS runs the jobs of its own only in an event loop, and a component has none: so
-// `acp-chain build` compiles `async` and `await` down to these, whose jobs `drain` runs. Nothing runs but within a
-// call of the host.
+// The promises of the sandbox. QuickJS runs the jobs of its own promises only in an event loop, and a component has
+// none: so `acp-chain build` compiles `async` and `await` to these, whose jobs `drain` runs, always within a call of
+// the host.
 //
-// A job belongs to the task in which it was registered, so that a task is known behind an `await` as well.
+// A job belongs to the task in which it was registered, so that the task is also known after an `await`.
 
 const jobs = [];
 const unhandled = new Set();
 const NONE = [];
 let current;
 
-/** The task that runs. */
+/** The running task. */
 export const currentTask = () => current;
 
 /** Runs a function as a part of a task. */
@@ -24,8 +24,7 @@ export function within(task, run) {
 }
 
 /**
- * Runs all jobs, and those that come of them. Returns the reasons of rejections that nobody has handled, but for that
- * of one promise.
+ * Runs all jobs, and those that they add. Returns the reasons of unhandled rejections, except that of one promise.
  */
 export function drain(but) {
   for (let n = 0; n < jobs.length; n += 1) {
@@ -55,7 +54,7 @@ class SandboxPromise {
     this.#run(executor);
   }
 
-  /** Calls what settles this promise once, whatever it does. */
+  /** Calls a function that settles this promise, at most once. */
   #run(executor) {
     let called = false;
     const resolve = (value) => {
@@ -76,7 +75,7 @@ class SandboxPromise {
     }
   }
 
-  /** Becomes what a promise becomes, or any object with a `then`; any other is the value. */
+  /** Resolves with a value, or follows a promise or any object with a `then`. */
   #follow(value) {
     try {
       if (value === this) throw new TypeError("a promise waits for itself");
@@ -114,7 +113,7 @@ class SandboxPromise {
     });
   }
 
-  /** What a promise has come to, `{ value }` or `{ reason }`; nothing while it is pending. Who looks, handles it. */
+  /** The outcome of a promise, `{ value }` or `{ reason }`; nothing while it is pending. Marks a rejection as handled. */
   static outcome(promise) {
     if (promise.#state === PENDING) return undefined;
     if (promise.#state === FULFILLED) return { value: promise.#value };
@@ -135,7 +134,7 @@ class SandboxPromise {
   }
 }
 
-// Those of the language make promises of whatever class they are called on.
+// The functions of the language create promises of the class on which they are called.
 for (const name of ["all", "allSettled", "any", "race", "reject", "try", "withResolvers"]) {
   SandboxPromise[name] = native[name];
 }
@@ -146,5 +145,5 @@ globalThis.Promise = SandboxPromise;
 export const { outcome } = SandboxPromise;
 delete SandboxPromise.outcome;
 globalThis.queueMicrotask = (job) => void Promise.resolve().then(job);
-// The promise that this one returns is of the engine's own, and would never be settled.
+// This function returns a promise of the engine, which would never be settled.
 delete Array.fromAsync;

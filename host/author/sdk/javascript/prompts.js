@@ -1,4 +1,4 @@
-// Prompts that the user picks: how they are listed, and what one says.
+// Prompts that the user picks: their list, and their results.
 
 import { Call } from "./call.js";
 import { checked } from "./options.js";
@@ -8,7 +8,7 @@ const INVALID_PARAMS = -32602;
 const OPTIONS = ["title", "description", "arguments", "when"];
 const ARGUMENT = ["title", "description", "optional", "complete"];
 
-/** All of a proxy. */
+/** All prompts of a proxy. */
 export class Prompts {
   #prompts = new Map();
 
@@ -16,7 +16,7 @@ export class Prompts {
     return this.#prompts.size;
   }
 
-  /** Whether something of them is completed. */
+  /** Whether any of them has completions. */
   get completes() {
     const prompts = Array.from(this.#prompts.values());
     return prompts.some(({ given }) => Object.values(given).some(({ complete }) => complete));
@@ -46,21 +46,21 @@ export class Prompts {
     return said?.tag === "reject" ? said : wit.respond(whole(said));
   }
 
-  /** What completes an argument of a prompt. */
+  /** The function that completes an argument of a prompt. */
   completer(name, argument) {
     const { given = {} } = this.#prompts.get(name) ?? {};
     return Object.hasOwn(given, argument) ? given[argument].complete : undefined;
   }
 }
 
-/** A result of MCP's, made of what a prompt says. */
+/** MCP's result for the value that a prompt returned. */
 function whole(said) {
   if (Array.isArray(said?.messages)) return said;
   const messages = said === undefined || said === null ? [] : Array.isArray(said) ? said : [said];
   return { messages: messages.map(message) };
 }
 
-/** A message: one as it is, or a block or a text of the user's. */
+/** A message: unchanged, or from a block or a text of the user. */
 function message(said) {
   if (said?.role) return said;
   return { role: "user", content: typeof said === "object" ? said : { type: "text", text: String(said) } };

@@ -1,4 +1,4 @@
-// A proxy: what it subscribes to, and what handles that.
+// A proxy: its subscriptions and their handlers.
 
 import { complete } from "./completion.js";
 import { Message } from "./message.js";
@@ -73,12 +73,12 @@ class Proxy {
 
   #start(config, saved) {
     const started = tasks.finished(() => this.#onStart({ config, saved }));
-    if (!started) throw new Error("onStart waits for what cannot come: nothing can be asked before the first message");
+    if (!started) throw new Error("onStart waits for an answer, but requests cannot be sent before the first message");
     this.#checkExports();
     return { subscriptions: this.#subscriptions, ...this.#options };
   }
 
-  /** What nobody could reach would be missed. */
+  /** Rejects offers that the world does not export, since they would be unreachable. */
   #checkExports() {
     const there = {
       tools: this.#tools.size > 0,
@@ -95,7 +95,7 @@ class Proxy {
 
   #receive(kind, header, body, error) {
     if (kind === "response" && tasks.answer(header.id, body, error)) return wit.forward;
-    // Where several match, the host goes by the first one too.
+    // If several match, the host uses the first one too.
     const found = this.#handlers[kind].find(({ matches }) => matches(header));
     if (!found) return wit.forward;
     return tasks.handle(header.id, () => found.handler(new Message(header, body, error)), action);
@@ -139,10 +139,10 @@ class Proxy {
   }
 }
 
-/** What a proxy is. */
+/** The registration of a proxy. */
 export const defineProxy = (options = {}) => new Proxy(options);
 
-/** What a handler returned, as an action; nothing, if it decided nothing. */
+/** The action for a handler's result; nothing without a decision. */
 function action(returned) {
   if (returned === undefined || returned === null) return undefined;
   const isList = Array.isArray(returned);

@@ -1,4 +1,4 @@
-// Resources for the agent: how they are listed, and what is read of one.
+// Resources for the agent: their lists, and their contents.
 
 import { Call } from "./call.js";
 import { checked } from "./options.js";
@@ -7,7 +7,7 @@ import * as wit from "./wit.js";
 const NOT_FOUND = -32002;
 const OPTIONS = ["name", "title", "description", "mimeType", "when", "complete"];
 
-/** All of a proxy. */
+/** All resources of a proxy. */
 export class Resources {
   #resources = new Map();
   #instructions;
@@ -20,7 +20,7 @@ export class Resources {
     return this.#resources.size;
   }
 
-  /** Whether something of them is completed. */
+  /** Whether any of them has completions. */
   get completes() {
     return Array.from(this.#resources.values()).some(({ complete }) => complete);
   }
@@ -58,21 +58,21 @@ export class Resources {
     return wit.reject(NOT_FOUND, `there is no resource \`${uri}\``);
   }
 
-  /** What completes a variable of a template. */
+  /** The function that completes a variable of a template. */
   completer(uri, variable) {
     const { complete = {} } = this.#resources.get(uri) ?? {};
     return Object.hasOwn(complete, variable) ? complete[variable] : undefined;
   }
 }
 
-/** A result of MCP's, made of what was read. */
+/** MCP's result for the value that was read. */
 function whole(read, about) {
   if (Array.isArray(read.contents)) return read;
   const contents = Array.isArray(read) ? read : [read];
   return { contents: contents.map((part) => ({ ...about, ...(typeof part === "object" ? part : { text: String(part) }) })) };
 }
 
-/** Which URIs a template (RFC 6570) stands for, and the names of its variables. A URI stands for itself. */
+/** A pattern of the URIs that a template (RFC 6570) matches, and the names of its variables. A URI matches itself. */
 function template(called, uri) {
   const variables = [], paths = new Set();
   const pattern = uri.split(/(\{[^}]*\})/).map((part) => {

@@ -1,8 +1,8 @@
-// Handlers, and what they wait for. A handler that ends within the call of the host that began it answers that call.
-// One that awaits something has its message held, and settled when it ends.
+// Handlers, and the answers that they wait for. A handler that ends within the call of the host that started it answers
+// that call. Otherwise its message is held, and settled when the handler ends.
 //
-// The number of a request of the proxy's own stays in `requests` until its answer came, also when nobody waits for
-// it any more: by that it is told from a response that passes by.
+// The number of a proxy's own request stays in `requests` until it is answered, even if no task waits for it any more,
+// to distinguish its answer from other responses.
 
 import { Cancelled, ChannelError, RpcError } from "./errors.js";
 import { explain, trace } from "./locations.js";
@@ -12,12 +12,12 @@ import * as wit from "./wit.js";
 const REQUEST_CANCELLED = -32800;
 const INTERNAL_ERROR = -32603;
 
-/** By the numbers of their messages, the tasks that hold them. */
+/** The tasks with held messages, by the messages' numbers. */
 const held = new Map();
-/** By their numbers, the requests of the proxy's own: who waits for the answer, or nothing. */
+/** The proxy's own requests, by their numbers: the waiting promise, or nothing. */
 const requests = new Map();
 
-/** Runs what is left to do. Rejections that nobody handles are told, except that of the given promise. */
+/** Runs all pending jobs. Logs unhandled rejections, except that of the given promise. */
 function runJobs(promise) {
   for (const unhandled of drain(promise)) wit.log("error", `nobody handles this rejection: ${trace(unhandled)}`);
 }
@@ -47,7 +47,7 @@ export function handle(id, run, decide) {
   return decide(ended.value) ?? wit.forward;
 }
 
-/** A task that holds its message has ended: `decide` says how. */
+/** Settles the message of a task that has ended, with the result of `decide`. */
 function end(task, decide) {
   if (!held.delete(task.id)) return;
   try {
@@ -66,7 +66,7 @@ function settle({ id, withdrawn }, call) {
   try {
     call();
   } catch (refused) {
-    // The host takes back what was held for too long.
+    // The host has taken the message back, since it was held for too long.
     if (refused.code !== "unknown-message" || !withdrawn) wit.log("error", `message ${id} is not settled: ${refused}`);
   }
 }
@@ -76,18 +76,18 @@ function settleWith(id, action) {
     wit.settle(id, action);
   } catch (refused) {
     if (refused.code === "unknown-message") throw refused;
-    // Nobody else settles it.
+    // The message must be settled here.
     wit.fail(id, `${refused}`);
   }
 }
 
-/** The reason that users are told; the log has all of it. */
+/** The reason that is shown to the user; the log has the details. */
 export function failed(error) {
   if (error instanceof Error && !(error instanceof ChannelError)) wit.log("debug", trace(error));
   return explain(error);
 }
 
-/** Runs something that may not wait; returns whether it ended. */
+/** Runs a function that must not wait; returns whether it ended. */
 export function finished(run) {
   const made = Promise.resolve(run());
   runJobs(made);
@@ -96,7 +96,7 @@ export function finished(run) {
   return ended !== undefined;
 }
 
-/** A request of the proxy's own: a promise of the result. With the task that makes it, it is withdrawn. */
+/** Sends a request, and returns a promise of the result. It is cancelled with the task that sends it. */
 export function ask(method, send) {
   const task = currentTask();
   return new Promise((resolve, reject) => {
@@ -107,7 +107,7 @@ export function ask(method, send) {
   });
 }
 
-/** Sends a request; one that the host refuses fails as if it were answered with an error. */
+/** Sends a request. If the host rejects it, that is like an error response. */
 function sent(method, send) {
   try {
     return send();
@@ -119,7 +119,7 @@ function sent(method, send) {
   }
 }
 
-/** Takes a response; whether it answers a request of the proxy's own. */
+/** Handles a response; returns whether it answers one of the proxy's own requests. */
 export function answer(id, body, error) {
   if (!requests.has(id)) return false;
   const waiting = requests.get(id);
@@ -136,7 +136,7 @@ export function answer(id, body, error) {
   return true;
 }
 
-/** The sender of a message gave it up, or the host: so does what waits for its sake. */
+/** Cancels the task of a message that its sender withdrew, or that the host took back. */
 export function withdraw(id) {
   const task = held.get(id);
   if (!task) return;
@@ -153,6 +153,6 @@ export function withdraw(id) {
   }
   task.requests = undefined;
   runJobs();
-  // What it waits for besides may never come.
+  // Other promises of the task may never be settled.
   if (held.delete(id)) giveUp(task);
 }

@@ -1,4 +1,4 @@
-// Tools for the agent: how they are listed, and what a call of one gives.
+// Tools for the agent: their list, and the results of calls.
 
 import { Call } from "./call.js";
 import { Cancelled } from "./errors.js";
@@ -11,7 +11,7 @@ const OPTIONS = [
   "title", "description", "input", "output", "readOnly", "onlyAdds", "idempotent", "closedWorld", "when",
 ];
 
-/** All of a proxy. */
+/** All tools of a proxy. */
 export class Tools {
   #tools = new Map();
   #instructions;
@@ -57,7 +57,7 @@ async function run({ input, output, handler }, given, call) {
   }
 }
 
-/** A result of MCP's, made of what a tool returned. */
+/** MCP's result for the value that a tool returned. */
 function whole(result, output) {
   if (result === undefined || result === null) return { content: [] };
   if (Array.isArray(result)) return { content: result };
@@ -81,7 +81,7 @@ function listed(name, { title, description, input, output, readOnly, onlyAdds, i
   return { name, title, description, inputSchema, outputSchema, annotations };
 }
 
-/** The JSON Schema of a schema: itself, or what a Standard Schema says. */
+/** The JSON Schema of a schema: itself, or that of a Standard Schema. */
 function schema(name, given, side) {
   const standard = given["~standard"];
   if (!standard) return given;
@@ -94,7 +94,7 @@ function schema(name, given, side) {
   );
 }
 
-/** The arguments as a Standard Schema takes them. The host has held them against a JSON Schema already. */
+/** The arguments, parsed by a Standard Schema. The host has already validated them against a JSON Schema. */
 async function valid(input, given) {
   const standard = input?.["~standard"];
   if (!standard) return given;

@@ -1,7 +1,7 @@
-//! The canonical ABI of the component model, for the types that the interface has.
+//! The canonical ABI of the component model, for the types of the interface.
 //!
-//! What a handler is given and what it makes lives in one arena, which is emptied when the host has read the
-//! answer. A string is never copied.
+//! A handler's arguments and allocations are in one arena, which is emptied when the host has read the answer. A string
+//! is never copied.
 
 const std = @import("std");
 const Allocator = std.mem.Allocator;
@@ -10,17 +10,17 @@ const types = std.meta.fieldTypes;
 
 var memory: std.heap.ArenaAllocator = .init(std.heap.wasm_allocator);
 
-/// What is allocated here is gone when the handler's answer has been read.
+/// Allocations here are freed when the handler's answer has been read.
 pub const arena: Allocator = memory.allocator();
 
-/// How much the arena keeps for the next message.
+/// How much memory the arena keeps for the next message, in bytes.
 const kept = 64 * 1024;
 
 pub fn Result(comptime Ok: type, comptime Err: type) type {
     return union(enum) { ok: Ok, err: Err };
 }
 
-/// What makes a handler fail with a text: `error.AcpFailed` stands for it. It is in the arena.
+/// The text with which a handler fails, in the arena. The handler returns `error.AcpFailed` for it.
 pub var reason: ?[]const u8 = null;
 
 /// Calls a function of the host.
@@ -44,19 +44,19 @@ pub fn call(comptime interface: []const u8, comptime name: []const u8, comptime 
     return load(R, returned);
 }
 
-/// Exports a function, which gets and returns what the ABI says.
+/// Exports a function, with the parameters and the result of the ABI.
 pub fn serve(comptime interface: []const u8, comptime name: []const u8, comptime function: anytype) void {
     @export(&function, .{ .name = interface ++ "#" ++ name });
     @export(&after, .{ .name = "cabi_post_" ++ interface ++ "#" ++ name });
 }
 
-/// The host has read the answer.
+/// Called when the host has read the answer.
 fn after(_: [*]u8) callconv(.c) void {
     reason = null;
     _ = memory.reset(.{ .retain_with_limit = kept });
 }
 
-/// Calls a handler with what the host gave, and returns where the host finds the answer.
+/// Calls a handler with its arguments, and returns the address of the answer.
 pub fn answer(comptime R: type, comptime handler: anytype, given: anytype) [*]u8 {
     var bits: [given.len]u64 = undefined;
     inline for (&bits, given) |*to, from| to.* = switch (@TypeOf(from)) {
@@ -75,7 +75,7 @@ pub fn answer(comptime R: type, comptime handler: anytype, given: anytype) [*]u8
     return returned;
 }
 
-/// A handler returns what it decided, an error, or the result in full.
+/// A handler returns its decision, an error, or the complete result.
 fn result(comptime R: type, returned: anytype) R {
     switch (@typeInfo(@TypeOf(returned))) {
         .error_union => return .{ .ok = returned catch |failure| {
@@ -91,7 +91,7 @@ fn room(comptime T: type) [*]u8 {
     return cabi_realloc(undefined, 0, alignOf(T), sizeOf(T));
 }
 
-/// Where the host puts what it gives.
+/// Allocates memory for values from the host.
 export fn cabi_realloc(old: [*]u8, old_size: usize, alignment: usize, size: usize) [*]u8 {
     if (size == 0) return @ptrFromInt(alignment);
     const new = arena.rawAlloc(size, .fromByteUnits(alignment), @returnAddress()) orelse @panic("out of memory");
@@ -99,7 +99,7 @@ export fn cabi_realloc(old: [*]u8, old_size: usize, alignment: usize, size: usiz
     return new;
 }
 
-// What lies in memory.
+// Values in memory.
 
 fn sizeOf(comptime T: type) usize {
     const end = comptime switch (@typeInfo(T)) {
@@ -145,7 +145,7 @@ fn isPacked(comptime T: type) bool {
     };
 }
 
-/// Where the value of an option or a variant is, behind the number of its case.
+/// The offset of the value of an option or a variant, after the number of its case.
 fn payloadAt(comptime T: type) usize {
     return std.mem.alignForward(usize, 1, alignOf(T));
 }
@@ -215,7 +215,7 @@ fn store(comptime T: type, at: [*]u8, value: T) void {
     }
 }
 
-/// A list that the host gave.
+/// A list from the host.
 fn list(comptime T: type, address: u32, len: u32) T {
     const Element = std.meta.Elem(T);
     if (len == 0) return &.{};
@@ -226,7 +226,7 @@ fn list(comptime T: type, address: u32, len: u32) T {
     return elements;
 }
 
-/// A list as the host reads it.
+/// A list for the host.
 fn unlist(comptime T: type, elements: T) [*]const u8 {
     const Element = std.meta.Elem(T);
     if (Element == u8) return elements.ptr;
@@ -235,7 +235,7 @@ fn unlist(comptime T: type, elements: T) [*]const u8 {
     return at;
 }
 
-// What is passed as parameters. It is kept as bits, since the cases of a variant share their parameters.
+// Values as parameters. They are stored as bits, since the cases of a variant share their parameters.
 
 const Core = enum {
     i32,

@@ -1,11 +1,11 @@
-//! What proxies in Zig have in common. The whole interface is in `wit`; what follows is short for what most need.
+//! The SDK for proxies in Zig. The whole interface is in `wit`; this file has shortcuts for common uses.
 //!
-//! A proxy declares `init`, and of `onRequest`, `onNotification`, `onResponse` and `onCancel` what it wants;
-//! without them every message passes, and what is withdrawn is given up. With `listTools` and `callTool` it has
+//! A proxy declares `init`, and any of `onRequest`, `onNotification`, `onResponse` and `onCancel`; without them every
+//! message is forwarded, and withdrawn messages are rejected. With `listTools` and `callTool` it has
 //! tools, with `listResources` and `readResource` resources, with `listPrompts` and `getPrompt` prompts, and with
 //! `complete` it completes their arguments.
 //!
-//! Handlers return what they decided, or an error, whose name is what users are told; `fail` tells them more.
+//! Handlers return their decision, or an error, whose name is shown to the user; `fail` gives a text instead.
 
 const std = @import("std");
 const abi = @import("abi.zig");
@@ -25,24 +25,24 @@ pub const Outcome = wit.calls.Outcome;
 pub const ToolCall = wit.tools.ToolCall;
 pub const channel = wit.channel;
 
-/// For what is needed no longer than until a handler returns. All that a handler is given is in it.
+/// The allocator for data that is needed only until a handler returns. A handler's arguments are in it.
 pub const arena = abi.arena;
 
-/// For what is remembered.
+/// The allocator for persistent data.
 pub const gpa = std.heap.wasm_allocator;
 
-/// The message goes on with this value at a JSON Pointer. A last part `-` adds to an array.
+/// Forwards the message with this value at a JSON Pointer. A last part `-` adds to an array.
 pub fn edit(pointer: []const u8, value: anytype) !Action {
     const edits = try arena.dupe(wit.types.Edit, &.{.{ .pointer = pointer, .change = .{ .set = try json(value) } }});
     return .{ .edit = edits };
 }
 
-/// The request is answered with this, and goes no further.
+/// Answers the request with this result, instead of forwarding it.
 pub fn respond(value: anytype) !Action {
     return .{ .respond = try json(value) };
 }
 
-/// What a tool gives, as a text.
+/// A tool's result, as a text.
 pub fn text(comptime format: []const u8, values: anytype) !Outcome {
     const content = .{ .type = "text", .text = try std.fmt.allocPrint(arena, format, values) };
     return .{ .done = try json(.{ .content = .{content} }) };
@@ -53,39 +53,39 @@ pub fn json(value: anytype) ![]const u8 {
     return std.json.Stringify.valueAlloc(arena, value, .{});
 }
 
-/// What a JSON text says, without the members that the type has not.
+/// The value of a JSON text, ignoring members that the type does not have.
 pub fn parse(comptime T: type, body: []const u8) !T {
     return std.json.parseFromSliceLeaky(T, arena, body, .{ .ignore_unknown_fields = true });
 }
 
-/// What is at a JSON Pointer of a message that came without its body; null, if nothing is.
+/// The JSON at a JSON Pointer of a message without its body; null if there is none.
 pub fn read(comptime T: type, id: MessageId, pointer: []const u8) !?T {
     const part = try done(channel.read(id, pointer)) orelse return null;
     return try parse(T, part);
 }
 
-/// Asks a neighbour. The answer comes to `onResponse` under this number.
+/// Sends a request to a neighbour. `onResponse` receives the answer under the returned number.
 pub fn request(to: Peer, method: []const u8, params: anytype) !MessageId {
     return done(channel.request(to, method, try json(params)));
 }
 
-/// Tells a neighbour.
+/// Sends a notification to a neighbour.
 pub fn notify(to: Peer, method: []const u8, params: anytype) !void {
     return done(channel.notify(to, method, try json(params)));
 }
 
-/// Settles what a handler has answered with `hold`, or a tool with `pending`.
+/// Settles a message for which a handler returned `hold`, or a tool `pending`.
 pub fn settle(id: MessageId, action: Action) !void {
     return done(channel.settle(id, action));
 }
 
-/// A failure of which users are told this: `return acp.fail("there is no {s}", .{name});`.
+/// A failure with a text for the user: `return acp.fail("there is no {s}", .{name});`.
 pub fn fail(comptime format: []const u8, values: anytype) error{ AcpFailed, OutOfMemory } {
     abi.reason = std.fmt.allocPrint(arena, format, values) catch |failure| return failure;
     return error.AcpFailed;
 }
 
-/// What a function of the channel gives, or why not, as an error.
+/// The result of a function of the channel, or its failure as an error.
 pub fn done(outcome: anytype) !@FieldType(@TypeOf(outcome), "ok") {
     return switch (outcome) {
         .ok => |ok| ok,
@@ -93,7 +93,7 @@ pub fn done(outcome: anytype) !@FieldType(@TypeOf(outcome), "ok") {
     };
 }
 
-/// What handlers do that a proxy leaves out.
+/// Defaults of optional handlers.
 pub const passing = struct {
     pub fn onRequest(_: Request) Action {
         return .forward;
@@ -108,7 +108,7 @@ pub const passing = struct {
     }
 
     pub fn onCancel(id: MessageId) void {
-        // If not, the host has taken it back.
+        // Fails if the host has taken the message back.
         settle(id, .{ .reject = .{ .code = -32800, .message = "Request cancelled" } }) catch {};
     }
 };

@@ -1,5 +1,5 @@
-//! The root of a component: exports what the proxy declares. `std.log` writes to the log of acp-chain, and so do
-//! panics.
+//! The root of a component: exports the functions that the proxy declares. `std.log` writes to the log of acp-chain,
+//! and so do panics.
 
 const std = @import("std");
 const acp = @import("acp_chain");

@@ -1,5 +1,5 @@
-//! `AssemblyScript`: a module made by `asc`. Exports have names that the language allows, which are replaced here with
-//! those of the interface.
+//! `AssemblyScript`: compiled by `asc`. The compiled exports have valid names of the language, which are replaced with
+//! the interface's names here.
 
 mod lines;
 mod module;
@@ -56,14 +56,14 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (asc, folder) = (site.tool(&ASC)?, site.folder);
     let wit = folder.join("wit");
     let (world, functions) = (component::world(&wit)?, component::exported(&wit)?);
-    // It accepts no absolute paths.
+    // `asc` accepts no absolute paths.
     let (main, module) = ("build/main.ts", "build/_module.wasm");
     let (file, made) = (folder.join(main), folder.join(BUILD));
     fs::create_dir_all(&made).map_err(Error::disk(&made))?;
     fs::write(&file, exports(&functions)).map_err(Error::disk(&file))?;
     run(Command::new(asc)
         .args([main, "--outFile", module])
-        // The collector finds everything that lives on, and frees the rest in between.
+        // The collector finds all live objects, and frees the others incrementally.
         .args(["--runtime", "incremental"])
         .args(["--use", "abort=sdk/abort/abort"])
         // Initialization code may use the channel.
@@ -78,7 +78,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&component::embed(module, &wit, &world)?)
 }
 
-/// The entry source for `asc`: it exports what the world does.
+/// The entry source for `asc`, with the exports of the world.
 fn exports(functions: &[(String, String)]) -> String {
     let mut text = "\
         // Written by `acp-chain build`.\n\

@@ -94,8 +94,8 @@ pub fn compile<'c>(
     cc.args(sources).arg("-o").arg(module)
 }
 
-/// Generates the bindings of a world; returns the files to compile or link. Macros such as `EXPORTS_TOOLS` tell the
-/// world's exports.
+/// Generates the bindings of a world; returns the files to compile or link. For each export of the world there is a
+/// macro, such as `EXPORTS_TOOLS`.
 pub fn bindings(wit: &Path, world: &str, into: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut exports = String::new();
     let mut sources = bindings::generate(wit, world, into, |resolve, world| {

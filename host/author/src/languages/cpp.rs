@@ -1,4 +1,4 @@
-//! C++: the bindings of C, under types of the standard library, compiled by `zig c++` without exceptions.
+//! C++: the bindings of C, wrapped in types of the standard library, compiled by `zig c++` without exceptions.
 //!
 //! wit-bindgen's own C++ bindings corrupt lists: they write a record over itself.
 
@@ -33,7 +33,7 @@ pub(super) static CPP: Language = Language {
 
 const OPTIONS: [&str; 6] = [
     "-std=c++23",
-    // WebAssembly supports them only if the runtime does.
+    // Exceptions need support by the WebAssembly runtime.
     "-fno-exceptions",
     "-fno-rtti",
     // With `assert`, which Zig disables in optimized code, and whose message goes to our log.

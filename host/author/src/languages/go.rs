@@ -60,7 +60,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
         .arg(".")
         .env("GOOS", "wasip1")
         .env("GOARCH", "wasm")
-        // No other Go is fetched, whatever a module requires.
+        // Do not download another Go, even if a module requires it.
         .env("GOTOOLCHAIN", "local")
         .env("GOWORK", "off")
         .current_dir(site.folder))?;
@@ -76,7 +76,7 @@ fn write_bindings(wit: &Path, world: &str, into: &Path) -> Result<(), Error> {
         ..wit_bindgen_go::Opts::default()
     };
     if into.exists() {
-        // They may be of another world: Go compiles everything in the folder.
+        // Remove old bindings, perhaps of another world: Go compiles everything in the folder.
         fs::remove_dir_all(into).map_err(Error::disk(into))?;
     }
     bindings::generate(wit, world, into, |_, _| options.build())?;

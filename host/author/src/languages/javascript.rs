@@ -1,8 +1,8 @@
 //! JavaScript and TypeScript: esbuild bundles the sources of a project, its SDK and its packages into one, which is
 //! embedded in a precompiled engine (`QuickJS`).
 //!
-//! The engine settles no promises, so `async` and `await` are compiled to those of the SDK; it supports everything
-//! else.
+//! The engine does not settle promises, so `async` and `await` are compiled to the SDK's promises; it supports
+//! everything else.
 
 pub mod places;
 
@@ -90,7 +90,8 @@ fn make(site: &Site, source: &'static str) -> Result<Vec<u8>, Error> {
     places::embed(&bundled, site.folder, &sdk)?;
     let mut componentize = componentize(&qjs, &wit, &world, &bundled, &component);
     if site.purpose == Purpose::Draft {
-        // It compiles faster, here and in the host, since it is a third smaller; a message takes two fifths longer.
+        // The engine is a third smaller, so it compiles faster, here and in the host; a message takes two fifths
+        // longer.
         componentize.arg("--opt-size");
     }
     run(&mut componentize)?;
@@ -109,7 +110,7 @@ pub fn bundle(program: &Path, source: &Path, sdk: &Path, into: &Path) -> Command
     command
         .arg(source)
         .args(["--bundle", "--format=esm", "--log-level=warning"])
-        // The features of the engine, except for those that would need its own promises.
+        // The features of the engine, except for those that need its own promises.
         .args([
             "--target=es2023",
             "--supported:async-await=false",
@@ -139,8 +140,8 @@ fn read_json(file: &Path) -> Result<Value, Error> {
     serde_json::from_slice(&text).map_err(|error| Error::disk(file)(error.into()))
 }
 
-/// Rejects a source whose exports do not match its world: a missing one would be a trap, and an extra one would never
-/// be called.
+/// Rejects a source whose exports do not match its world: calling a missing one would trap, and an extra one would
+/// never be called.
 fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(), Error> {
     let meta = read_json(&metafile(bundle))?;
     let outputs = meta["outputs"].as_object();
@@ -182,7 +183,7 @@ fn check_exports(site: &Site, source: &'static str, bundle: &Path) -> Result<(),
     }
 }
 
-/// Makes a component of a source and its imports, with componentize-qjs.
+/// Builds a component from a source and its imports, with componentize-qjs.
 #[must_use]
 pub fn componentize(
     program: &Path,
@@ -194,7 +195,7 @@ pub fn componentize(
     let mut command = Command::new(program);
     command
         .args(["--world", world])
-        // No async ABI.
+        // Without the async ABI.
         .arg("--sync")
         .arg("--wit")
         .arg(wit)

@@ -1,4 +1,4 @@
-//! The languages, one row each, and a file for each language's specifics.
+//! The table of languages, with a file for each language's specifics.
 //!
 //! To add a language, add a row, a file with the items that it names, and a folder of templates.
 
@@ -39,11 +39,11 @@ pub struct Language {
     manifest: &'static str,
     /// The source file that distinguishes it from other languages with the same manifest.
     entry: &'static str,
-    /// Names that no project can have, with `_` for `-`: words of the language, and names that a project uses.
+    /// Names that no project can have, with `_` for `-`: keywords of the language, and names that a project uses.
     reserved: &'static str,
     /// The folders of its templates. Files of later ones replace those of earlier ones.
     pub(crate) layers: &'static [&'static str],
-    /// Adds our files for its authors, in the folder `sdk`, and the interface.
+    /// Adds the SDK, in the folder `sdk`, and the interface.
     pub(crate) sdk: fn(&mut Files),
     /// The programs that build its components.
     tools: &'static [&'static crate::toolchain::Tool],
@@ -55,7 +55,7 @@ pub struct Language {
     make: fn(&Site) -> Result<Vec<u8>, Error>,
 }
 
-/// All of them.
+/// All languages.
 pub static LANGUAGES: &[&Language] = &[
     &rust::RUST,
     &javascript::JAVASCRIPT,
@@ -73,8 +73,7 @@ pub(crate) struct Site<'a> {
     pub language: &'static Language,
     /// The project's folder.
     pub folder: &'a Path,
-    /// The folder for build results. Components and modules on the way to the extension are named with a `_` first, as
-    /// no extension can be.
+    /// The folder for build results. Intermediate files have names with a leading `_`, which extensions cannot have.
     pub made: &'a Path,
     pub toolchains: &'a Toolchains<'a>,
     pub purpose: Purpose,
@@ -120,7 +119,7 @@ impl Language {
         }
     }
 
-    /// Rejects a name that extensions, or packages of this language, cannot have.
+    /// Rejects a name that is invalid for extensions, or for packages of this language.
     pub(crate) fn check_name(&self, name: &str) -> Result<(), Error> {
         let wrong = |wrong: &str| {
             Err(Error::Name {
@@ -141,9 +140,10 @@ impl Language {
             );
         }
         let name = name.replace('-', "_");
-        match self.reserved.split(' ').any(|reserved| reserved == name) {
-            true => wrong("the language, or what a project uses, has this name"),
-            false => Ok(()),
+        if self.reserved.split(' ').any(|reserved| reserved == name) {
+            wrong("it is reserved by the language or used in a project")
+        } else {
+            Ok(())
         }
     }
 

@@ -1,4 +1,4 @@
-//! Python: a whole `CPython` with the source and its imports, already loaded.
+//! Python: a snapshot of `CPython` with the source and its imports loaded.
 
 use std::fs;
 use std::path::Path;
@@ -72,7 +72,7 @@ fn bindings(program: &Path, wit: &Path, world: &str, into: &Path) -> Result<(), 
         .arg(into))
 }
 
-/// Makes a component of a module and its imports, with componentize-py. Modules are searched for in these folders.
+/// Builds a component from a module and its imports, with componentize-py. `folders` are searched for modules.
 #[must_use]
 pub fn componentize(
     program: &Path,

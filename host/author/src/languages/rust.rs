@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Files, Language, Site, add};
 use crate::Error;
 use crate::component::{self, Imports, WIT};
-use crate::toolchain::{Origin, Says, Tool, run, unasked};
+use crate::toolchain::{Origin, Says, Tool, run, without_installing};
 
 pub(super) static RUST: Language = Language {
     name: "rust",
@@ -74,7 +74,7 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let cargo = site.tool(&CARGO)?;
     let made = Crate::of(&cargo, site.folder)?;
     add_target(site, &made.target)?;
-    run(unasked(&cargo)
+    run(without_installing(&cargo)
         .args(["build", "--lib", "--release", "--package", &made.package])
         .args(["--target", &made.target])
         .current_dir(site.folder))?;
@@ -82,10 +82,10 @@ fn make(site: &Site) -> Result<Vec<u8>, Error> {
     component::encode(&module)
 }
 
-/// Ensures that the standard library of a target is installed. Some set-ups disable installing targets on demand, so it
-/// is done explicitly.
+/// Ensures that the standard library of a target is installed, explicitly, since rustup may be configured not to
+/// install targets on demand.
 fn add_target(site: &Site, target: &str) -> Result<(), Error> {
-    let asked = unasked("rustc")
+    let asked = without_installing("rustc")
         .args(["--print=target-libdir", "--target", target])
         .current_dir(site.folder)
         .output();
@@ -104,17 +104,17 @@ fn add_target(site: &Site, target: &str) -> Result<(), Error> {
         language: title,
         program: format!("the target {target}"),
         found: "which is not installed".to_owned(),
-        next: format!("`acp-chain build --install` gets it, by `rustup target add {target}`"),
+        next: format!("`acp-chain build --install` installs it with `rustup target add {target}`"),
     })
 }
 
 impl Crate {
     fn of(cargo: &Path, folder: &Path) -> Result<Self, Error> {
-        let mut command = unasked(cargo);
+        let mut command = without_installing(cargo);
         command
             .args(["metadata", "--format-version=1", "--no-deps"])
             .current_dir(folder);
-        // Its errors are shown as they come.
+        // Cargo's errors are shown immediately.
         command.stdin(Stdio::null()).stderr(Stdio::inherit());
         let output = command.output().map_err(Error::disk(cargo))?;
         if !output.status.success() {
@@ -135,7 +135,7 @@ impl Crate {
         };
         let package = packages.find(is_it);
         let package =
-            package.ok_or_else(|| Error::Cargo(format!("it does not know {manifest}")))?;
+            package.ok_or_else(|| Error::Cargo(format!("it has no package for {manifest}")))?;
         let mut targets = package["targets"].as_array().into_iter().flatten();
         let is_library = |target: &&Value| {
             let mut kinds = target["crate_types"].as_array().into_iter().flatten();

@@ -1,7 +1,7 @@
 //! The messages of the Agent Client Protocol for TypeScript, from the protocol's JSON schema: a type for each
-//! definition that a message between a client and an agent leads to, and which methods there are.
+//! definition that a message refers to, and tables of the methods.
 //!
-//! What a schema demands beyond a shape (a format, a range) has no type, and is left out.
+//! Constraints of a schema beyond a shape (formats, ranges) cannot be expressed, and are left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,11 +18,11 @@ const HEAD: &str = "\
 
 /// Methods of one kind, and the type that lists them.
 struct Table {
-    /// Who handles them.
+    /// The side that handles them.
     side: &'static str,
     name: &'static str,
     docs: &'static str,
-    /// What each has, and what ends the name of the type of that.
+    /// The properties of a method, and the suffixes of their types' names.
     types: &'static [(&'static str, &'static str)],
 }
 
@@ -56,7 +56,7 @@ const TABLES: [Table; 4] = [
     },
 ];
 
-/// All of the types.
+/// The declarations of all types.
 pub fn declarations(schema: &str) -> Result<String> {
     let schema: Value = serde_json::from_str(schema)?;
     let all = schema["$defs"].as_object().context("no $defs")?;
@@ -85,21 +85,18 @@ pub fn declarations(schema: &str) -> Result<String> {
         let definition = &all[name];
         let docs = docs(&said(definition), "", None);
         let of = ts(definition, "").with_context(|| name.to_owned())?;
-        let _ = match of.starts_with('{')
-            && of.ends_with('}')
-            && definition.get("properties").is_some()
-        {
-            true => write!(text, "\n{docs}export interface {name} {of}\n"),
-            false => {
+        let _ =
+            if of.starts_with('{') && of.ends_with('}') && definition.get("properties").is_some() {
+                write!(text, "\n{docs}export interface {name} {of}\n")
+            } else {
                 let space = if of.starts_with('\n') { "" } else { " " };
                 write!(text, "\n{docs}export type {name} ={space}{of};\n")
-            }
-        };
+            };
     }
     Ok(text)
 }
 
-/// The methods that a side handles, each with a type for each of these.
+/// The methods that a side handles, each with the types of its properties.
 fn methods<'s>(
     all: &'s Map<String, Value>,
     side: &str,
@@ -118,7 +115,7 @@ fn methods<'s>(
     methods
 }
 
-/// Adds a definition, and those that it leads to.
+/// Adds a definition, and those that it refers to.
 fn reach<'s>(all: &'s Map<String, Value>, name: &'s str, reached: &mut BTreeSet<&'s str>) {
     if reached.insert(name) {
         references(&all[name], &mut |name| reach(all, name, reached));
@@ -136,7 +133,7 @@ fn references<'s>(schema: &'s Value, found: &mut impl FnMut(&'s str)) {
     }
 }
 
-/// The name of the definition at a place.
+/// The name of the definition with this reference.
 fn name(place: &str) -> &str {
     place.strip_prefix("#/$defs/").unwrap_or(place)
 }
@@ -166,7 +163,7 @@ fn ts(schema: &Value, indent: &str) -> Result<String> {
             .iter()
             .map(|one| simple(one, members, indent))
             .collect();
-        // An object with no shape of its own is whatever the rest of its schema says.
+        // An object without properties has the shape of the rest of its schema.
         let types = types?.join(" | ");
         if has_shape || !has_parts(members) {
             all.push(types);
@@ -183,13 +180,14 @@ fn ts(schema: &Value, indent: &str) -> Result<String> {
         for part in parts {
             let inner = format!("{indent}  ");
             let of = ts(part, &inner)?;
-            // What only forbids something has no type.
+            // A schema that only excludes values has no type.
             if of == "unknown" {
                 continue;
             }
-            one.push(match documented {
-                true => format!("\n{}{inner}| {of}", docs(&said(part), &inner, None)),
-                false => of,
+            one.push(if documented {
+                format!("\n{}{inner}| {of}", docs(&said(part), &inner, None))
+            } else {
+                of
             });
         }
         match &one[..] {
@@ -201,7 +199,7 @@ fn ts(schema: &Value, indent: &str) -> Result<String> {
     }
     Ok(match &all[..] {
         [] => "unknown".to_owned(),
-        // Parentheses that nothing stands beside.
+        // Remove parentheses around the only alternative.
         [alone] if alone.starts_with('(') => alone[1..alone.len() - 1].trim_end().to_owned(),
         parts => parts.join(" & "),
     })
@@ -213,7 +211,7 @@ fn has_parts(members: &Map<String, Value>) -> bool {
         .any(|key| members.contains_key(*key))
 }
 
-/// One of JSON's own types.
+/// One of JSON's basic types.
 fn simple(named: &Value, members: &Map<String, Value>, indent: &str) -> Result<String> {
     Ok(match named.as_str().unwrap_or_default() {
         kind @ ("string" | "boolean" | "null") => kind.to_owned(),
@@ -252,7 +250,7 @@ fn object(members: &Map<String, Value>, indent: &str) -> Result<String> {
     Ok(text + indent + "}")
 }
 
-/// What a schema says of itself, but for where more is said.
+/// The description of a schema, without references to further documentation.
 fn said(schema: &Value) -> String {
     let said = schema["description"].as_str().unwrap_or_default();
     let paragraphs = said.split("\n\n");

@@ -1,8 +1,8 @@
-//! The interface for `AssemblyScript`, which has no generator of bindings: `wit.ts` has its types, how each lies in
-//! memory, and a function for each that is imported; `exports.ts` has what the host calls.
+//! The interface for `AssemblyScript`, which has no generator of bindings: `wit.ts` has its types with their layouts in
+//! memory, and the imported functions; `exports.ts` has the exported functions.
 //!
-//! How large things are, and how they are passed, `wit-parser` says. A type is written only in the direction in which
-//! it goes: a proxy is never given an action, say.
+//! Sizes and the way of passing values are from `wit-parser`. Code for a type is generated only in the direction in
+//! which it is passed: a proxy never receives an action, for example.
 
 mod functions;
 mod lift;
@@ -38,7 +38,7 @@ import * as passing from \"./passing\";
 import * as wit from \"./wit\";
 ";
 
-/// The types of an interface, and what calls its functions if they are imported.
+/// The types of an interface, and wrappers of its functions if they are imported.
 pub fn interface(
     resolve: &Resolve,
     id: InterfaceId,
@@ -68,7 +68,7 @@ pub fn interface(
     Ok(())
 }
 
-/// What the host calls of an interface, if it is exported.
+/// The exported functions of an interface.
 pub fn exports(
     resolve: &Resolve,
     id: InterfaceId,
@@ -91,7 +91,7 @@ pub fn exports(
 /// A type of WebAssembly.
 fn core(of: WasmType) -> Result<&'static str> {
     Ok(match of {
-        // As wide as an address, which it may also be.
+        // As wide as an address, which the value may be.
         WasmType::I32 | WasmType::Pointer | WasmType::Length => "usize",
         WasmType::I64 => "u64",
         WasmType::F64 => "f64",

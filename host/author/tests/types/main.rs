@@ -1,9 +1,9 @@
-//! `cargo xtask types`: the types of the interface for TypeScript, Zig and `AssemblyScript` and the bindings for Rust, from
-//! the WIT, and the types of the protocol's messages for TypeScript and Python, from its schemas.
+//! `cargo xtask types` generates the types of the interface for TypeScript, Zig and `AssemblyScript` and the bindings
+//! for Rust, from the WIT, and the types of the protocol's messages for TypeScript and Python, from its schemas.
 //!
-//! Those of the interface for TypeScript say what componentize-qjs passes, which is not what jco passes: a `u64` is a number,
-//! and an option that is none is `null`. A type that this interface does not have yet is an error, never a
-//! guess. What is made is checked in, for authors who have Node or Zig alone.
+//! The interface's types for TypeScript are those of componentize-qjs, which differ from jco's: a `u64` is a number,
+//! and a missing option is `null`. A kind of type that the interface does not have yet is an error, never a guess. The
+//! generated files are checked in, for authors who have only Node or Zig.
 
 mod acp;
 mod assemblyscript;
@@ -28,10 +28,10 @@ const HEAD: &str = "\
 // What componentize-qjs passes to a component in JavaScript, and takes from it.
 ";
 
-/// What a language makes of an interface, which is imported or exported.
+/// Generates the code for an interface, which is imported or exported.
 type Maker = fn(&Resolve, InterfaceId, bool, &mut String) -> Result<()>;
 
-/// Where the types of each language are, what they begin with, and what makes the rest.
+/// For each language, the file with its types, the beginning of the file, and the generator of the rest.
 const LANGUAGES: [(&str, &str, Maker); 4] = [
     ("host/author/sdk/javascript/wit.d.ts", HEAD, interface),
     ("host/author/sdk/zig/wit.zig", zig::HEAD, zig::interface),
@@ -47,10 +47,10 @@ const LANGUAGES: [(&str, &str, Maker); 4] = [
     ),
 ];
 
-/// What a language makes of a schema of the protocol.
+/// Generates the code for a schema of the protocol.
 type Messages = fn(&str) -> Result<String>;
 
-/// The types of the protocol's messages, and the schema that they are made from.
+/// The files with types of the protocol's messages, and their schemas.
 const MESSAGES: [(&str, &str, Messages); 2] = [
     (
         "host/author/sdk/javascript/acp.d.ts",
@@ -64,7 +64,7 @@ const MESSAGES: [(&str, &str, Messages); 2] = [
     ),
 ];
 
-/// Writes the files, where the test below only compares them.
+/// The variable that makes the test below write the files instead of comparing them.
 const WRITE: &str = "ACP_CHAIN_TYPES";
 
 fn checkout(path: &str) -> PathBuf {
@@ -73,7 +73,7 @@ fn checkout(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// The files, with what they have to say.
+/// The files, with their expected contents.
 fn all() -> Result<Vec<(PathBuf, String)>> {
     let languages = LANGUAGES.iter();
     let made = languages.map(|(file, head, interface)| {
@@ -111,7 +111,7 @@ fn declarations(head: &str, interface: Maker) -> Result<String> {
     Ok(text)
 }
 
-/// A module: of an interface that is exported there are only types.
+/// The module of an interface. An exported interface has only types.
 fn interface(resolve: &Resolve, id: InterfaceId, exported: bool, text: &mut String) -> Result<()> {
     let interface = &resolve.interfaces[id];
     let name = resolve.id_of(id).context("an interface has no name")?;
@@ -160,7 +160,7 @@ fn interface(resolve: &Resolve, id: InterfaceId, exported: bool, text: &mut Stri
     Ok(())
 }
 
-/// The parameters of a function, what it returns, and what it throws.
+/// The parameters of a function, its result, and its error.
 fn signature(resolve: &Resolve, function: &Function) -> Result<(String, String, Option<String>)> {
     let params: Result<Vec<_>> = function
         .params
@@ -184,7 +184,7 @@ fn returned(resolve: &Resolve, ty: Option<Type>) -> Result<String> {
     ty.map_or_else(|| Ok("void".to_owned()), |ty| of(resolve, &ty))
 }
 
-/// A type with a name, as a statement.
+/// The definition of a named type, as a statement.
 fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) -> Result<String> {
     let name = name.to_upper_camel_case();
     let mut text = String::new();
@@ -231,7 +231,7 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
             }
             text.push(';');
         }
-        // One that is used from another interface.
+        // A type that is used from another interface.
         TypeDefKind::Type(Type::Id(id))
             if resolve.types[*id].name.as_deref() == def.name.as_deref() =>
         {
@@ -255,7 +255,7 @@ fn definition(resolve: &Resolve, within: &Interface, name: &str, def: &TypeDef) 
     Ok(text)
 }
 
-/// A type where it is used.
+/// A reference to a type.
 fn of(resolve: &Resolve, ty: &Type) -> Result<String> {
     let id = match ty {
         Type::Bool => return Ok("boolean".to_owned()),
@@ -291,7 +291,7 @@ fn text_of(docs: &Docs) -> &str {
     docs.contents.as_deref().unwrap_or_default()
 }
 
-/// A documentation comment, if there is something to say.
+/// A documentation comment, if there is documentation.
 fn docs(said: &str, indent: &str, throws: Option<&str>) -> String {
     let said = said.trim_end();
     let throws = throws.map(|error| format!("@throws {{{error}}}"));
@@ -308,13 +308,13 @@ fn docs(said: &str, indent: &str, throws: Option<&str>) -> String {
     }
 }
 
-/// A line that does not end its comment.
+/// A line that does not close its comment.
 fn plain(line: &str) -> String {
     line.trim().replace("*/", "* /")
 }
 
 #[test]
-fn the_types_are_those_of_the_interface() {
+fn the_checked_in_types_match_the_interface() {
     let writes = env::var_os(WRITE).is_some();
     for (file, made) in all().unwrap() {
         if writes {
@@ -323,7 +323,7 @@ fn the_types_are_those_of_the_interface() {
         }
         assert!(
             fs::read_to_string(&file).is_ok_and(|found| found == made),
-            "{} is not what the WIT or the schema says: run `cargo xtask types`",
+            "{} does not match the WIT or the schema: run `cargo xtask types`",
             file.display()
         );
     }

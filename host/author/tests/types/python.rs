@@ -1,7 +1,7 @@
-//! The types of the protocol's messages for Python, from the stable schema of its version 1: a `TypedDict` for each
-//! object, an alias for all else. Each variant of a choice has a class of its own.
+//! The types of the protocol's messages for Python, from the stable schema of version 1: a `TypedDict` for each object,
+//! and an alias for every other type. Each variant of a choice has its own class.
 //!
-//! Nothing imports them when a proxy runs, so that they may name each other in any order.
+//! They are not imported at run time, so they may refer to each other in any order.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 ";
 
-/// How long a line may be.
+/// The maximum length of a line.
 const WIDTH: usize = 100;
 
 /// The module, from the text of the schema.
@@ -31,7 +31,7 @@ pub fn module(schema: &str) -> Result<String> {
         text: HEAD.to_owned(),
     };
     for (name, definition) in definitions {
-        // What only the envelope is made of.
+        // Skip types that are only used by the envelope.
         if definition["x-docs-ignore"] != true {
             module
                 .define(name, definition)
@@ -60,7 +60,7 @@ impl<'a> Module<'a> {
         };
         let mut all = Vec::new();
         for variant in variants {
-            // What others may add some day: with it, no constant would tell the variants apart.
+            // The variant for future additions: with it, no constant would distinguish the variants.
             if variant.get("not").is_some() {
                 continue;
             }
@@ -69,7 +69,7 @@ impl<'a> Module<'a> {
             let variant_of = match (is_object, variant_name(variant)) {
                 (true, Some(of)) => {
                     let mut class = format!("{}{name}", of.to_upper_camel_case());
-                    // What it has beside its constant may have that name.
+                    // The type of its other members may have that name.
                     if self.definitions.contains_key(&class) {
                         class += "Variant";
                     }
@@ -96,7 +96,7 @@ impl<'a> Module<'a> {
             None => all.join(" | "),
         };
         write!(self.text, "\n{name}: TypeAlias = \"")?;
-        // In quotes, for what is only defined below.
+        // In quotes, for types that are defined below.
         let quoted = one_line.replace('"', "'");
         if name.len() + quoted.len() + 16 <= WIDTH {
             writeln!(self.text, "{quoted}\"")?;
@@ -117,7 +117,7 @@ impl<'a> Module<'a> {
         Ok(())
     }
 
-    /// A class with the members of all of these.
+    /// A class with the members of all these schemas.
     fn class(&mut self, name: &str, schemas: &[&'a Value]) -> Result<()> {
         write!(self.text, "\n\nclass {name}(TypedDict):\n")?;
         self.docs("    ", schemas[schemas.len() - 1]);
@@ -133,9 +133,10 @@ impl<'a> Module<'a> {
                 bail!("{member} is not a name in Python");
             }
             let is = type_of(schema)?;
-            match *is_required {
-                true => writeln!(self.text, "    {member}: {is}")?,
-                false => writeln!(self.text, "    {member}: NotRequired[{is}]")?,
+            if *is_required {
+                writeln!(self.text, "    {member}: {is}")?;
+            } else {
+                writeln!(self.text, "    {member}: NotRequired[{is}]")?;
             }
             if *member != "_meta" {
                 self.docs("    ", schema);
@@ -167,13 +168,13 @@ impl<'a> Module<'a> {
         found.with_context(|| format!("there is no {reference}"))
     }
 
-    /// The first paragraph of what a schema says of itself.
+    /// The first paragraph of a schema's description.
     fn docs(&mut self, indent: &str, schema: &Value) {
         let said = schema["description"].as_str().unwrap_or_default();
         let said = said.split("\n\n").next().unwrap_or_default();
         let said = said.replace('\\', "\\\\").replace("\"\"\"", "'''");
         let said = said.replace('\n', &format!("\n{indent}"));
-        // A quote at the end would be one of those that end the text.
+        // A quote at the end would be taken as part of the closing quotes.
         let end = if said.ends_with('"') { " " } else { "" };
         if !said.is_empty() {
             let _ = writeln!(self.text, "{indent}\"\"\"{said}{end}\"\"\"");
@@ -181,7 +182,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// A type where it is used.
+/// A reference to a type.
 fn type_of(schema: &Value) -> Result<String> {
     if let Some(reference) = schema["$ref"].as_str() {
         return Ok(target(reference)?.to_owned());
@@ -237,7 +238,7 @@ fn choice(schema: &Value) -> Option<&Vec<Value>> {
     schema["oneOf"].as_array().or(schema["anyOf"].as_array())
 }
 
-/// What tells a variant from others: a constant member, or its title.
+/// The distinguishing name of a variant: a constant member, or its title.
 fn variant_name(variant: &Value) -> Option<&str> {
     let members = variant["properties"].as_object().into_iter().flatten();
     let mut constants = members.filter_map(|(_, member)| member["const"].as_str());

@@ -1,7 +1,7 @@
-//! The interface for Zig: its types, a function for each that is imported, and what exports the others.
+//! The interface for Zig: its types, its imported functions, and the code that exports the others.
 //!
-//! What is passed how is worked out by Zig's compiler, from these types (`host/author/sdk/zig/abi.zig`). Only the
-//! parameters of exports are counted here, as no function of Zig can be made with parameters that are computed.
+//! Zig's compiler derives the way of passing values from these types (`host/author/sdk/zig/abi.zig`). Only the
+//! parameters of exports are counted here, since Zig cannot define functions with computed parameters.
 
 use std::fmt::Write as _;
 
@@ -21,7 +21,7 @@ const abi = @import(\"abi.zig\");
 pub const Result = abi.Result;
 ";
 
-/// A struct with the types of an interface, and its functions or what exports them.
+/// A struct with the types of an interface, and its functions or the code that exports them.
 pub fn interface(
     resolve: &Resolve,
     id: InterfaceId,
@@ -78,10 +78,13 @@ fn import(
     function: &Function,
     text: &mut String,
 ) -> Result<()> {
-    // Nothing may have the name of something around it.
-    let named = |name: &str| match within.functions.contains_key(name) {
-        true => format!("{}_", snake(name)),
-        false => snake(name),
+    // Zig forbids shadowing of names.
+    let named = |name: &str| {
+        if within.functions.contains_key(name) {
+            format!("{}_", snake(name))
+        } else {
+            snake(name)
+        }
     };
     let (mut params, mut passed) = (Vec::new(), Vec::new());
     for param in &function.params {
@@ -153,7 +156,7 @@ fn signature(resolve: &Resolve, function: &Function) -> Result<(String, String)>
     Ok((params?.join(", "), result))
 }
 
-/// A type with a name.
+/// The definition of a named type.
 fn definition(resolve: &Resolve, name: &str, def: &TypeDef, text: &mut String) -> Result<()> {
     let name = name.to_upper_camel_case();
     match &def.kind {
@@ -211,7 +214,7 @@ fn definition(resolve: &Resolve, name: &str, def: &TypeDef, text: &mut String) -
             }
             *text += "    };\n";
         }
-        // One that is used from another interface.
+        // A type that is used from another interface.
         TypeDefKind::Type(Type::Id(id))
             if resolve.types[*id].name.as_deref() == def.name.as_deref() =>
         {
@@ -230,7 +233,7 @@ fn definition(resolve: &Resolve, name: &str, def: &TypeDef, text: &mut String) -
     Ok(())
 }
 
-/// What a field is that an author leaves out.
+/// The default of a field.
 fn default(resolve: &Resolve, ty: &Type) -> &'static str {
     match ty {
         Type::Bool => " = false",
@@ -243,7 +246,7 @@ fn default(resolve: &Resolve, ty: &Type) -> &'static str {
     }
 }
 
-/// A type where it is used.
+/// A reference to a type.
 fn of(resolve: &Resolve, ty: &Type) -> Result<String> {
     let id = match ty {
         Type::Bool => return Ok("bool".to_owned()),

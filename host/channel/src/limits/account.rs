@@ -1,13 +1,13 @@
-//! Accounts of the bytes kept on somebody's behalf, and how many may be.
+//! Accounts: how many bytes are kept on behalf of a proxy, an end or a connection, and how many may be.
 //!
-//! Everything kept holds a [`Charge`], which is returned when it is dropped. So nothing is counted down by hand, and no
-//! path can be forgotten.
+//! Everything kept holds a [`Charge`], which returns its bytes when it is dropped. So no code path can forget to return
+//! them.
 
 use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The account of the cause of something kept, in bytes. Cloning it shares it.
+/// A number of kept bytes with a limit. Clones share the account.
 #[derive(Clone, Debug)]
 pub struct Account(Arc<Shared>);
 
@@ -15,7 +15,7 @@ pub struct Account(Arc<Shared>);
 struct Shared {
     kept: AtomicUsize,
     limit: usize,
-    /// The account that this is a part of.
+    /// The account of which this one is a part.
     whole: Option<Account>,
 }
 
@@ -37,14 +37,14 @@ impl Account {
         Self(Arc::new(Shared { kept, limit, whole }))
     }
 
-    /// Charges this many bytes; `None` if that is more than allowed.
+    /// Charges this many bytes; `None` if that would exceed a limit.
     #[must_use]
     pub fn charge(&self, bytes: usize) -> Option<Charge> {
         let mut charge = self.charge_anyway(0);
         charge.grow(bytes).then_some(charge)
     }
 
-    /// Charges this many bytes, allowed or not: for things that exist already.
+    /// Charges this many bytes, even past the limits: for things that exist already.
     pub fn charge_anyway(&self, bytes: usize) -> Charge {
         for account in self.with_wholes() {
             account.0.kept.fetch_add(bytes, Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl Account {
         iter::successors(Some(self), |account| account.0.whole.as_ref())
     }
 
-    /// Adds this many bytes here and to all parents; nowhere if one has no room.
+    /// Adds this many bytes here and to all parents. If one has no room, adds none and returns false.
     fn add(&self, bytes: usize) -> bool {
         let Shared { kept, limit, whole } = &*self.0;
         let added = kept.try_update(Ordering::Relaxed, Ordering::Relaxed, |kept| {
@@ -106,7 +106,7 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// Charges this many bytes more. Says whether that is allowed; if not, nothing changes.
+    /// Charges this many bytes more. Returns false, and changes nothing, if that would exceed a limit.
     pub fn grow(&mut self, bytes: usize) -> bool {
         let grown = self.account.add(bytes);
         if grown {
@@ -115,7 +115,8 @@ impl Charge {
         grown
     }
 
-    /// Charges this many bytes instead of the current ones. Says whether that is allowed; if not, nothing changes.
+    /// Charges this many bytes instead of the current ones. Returns false, and changes nothing, if that would exceed a
+    /// limit.
     pub fn resize(&mut self, bytes: usize) -> bool {
         match bytes.checked_sub(self.bytes) {
             Some(more) => self.grow(more),
@@ -139,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_charged_until_it_is_dropped_and_never_past_the_limit() {
+    fn bytes_are_charged_until_the_charge_is_dropped_and_never_past_the_limit() {
         let account = Account::new(100);
         let one = account.charge(60);
         assert!(one.is_some() && account.charge(41).is_none());
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_on_a_part_is_kept_on_the_whole() {
+    fn charges_to_a_part_count_on_the_whole() {
         let whole = Account::new(100);
         let (one, other) = (whole.part(80), whole.part(80));
         let charge = one.charge(70);

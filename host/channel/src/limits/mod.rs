@@ -1,7 +1,7 @@
 //! The limits of a proxy, all in one table.
 //!
-//! Exceeding one hurts only the proxy that did. The manifest may set each, up to the user's ceiling; limits that cannot
-//! be set are in [`FIXED`].
+//! Exceeding a limit affects only the proxy that did. The manifest may set each limit, up to the user's ceiling; limits
+//! that cannot be set are in [`FIXED`].
 
 mod account;
 mod quantity;
@@ -17,7 +17,7 @@ const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 const GIB: usize = 1 << 30;
 
-/// One row of the table: a limit, and what exceeding it does.
+/// A row of the table: a limit, and what happens when it is exceeded.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// Its key in `[proxy.limits]`.
@@ -39,25 +39,25 @@ impl Limit {
         TABLE.iter().find(|limit| limit.key == key)
     }
 
-    /// Its value among these, in bytes, milliseconds or as a number.
+    /// The value of the limit in `limits`, in bytes or milliseconds, or as a number.
     #[must_use]
     pub fn of(&self, limits: &Limits) -> u64 {
         (self.get)(limits)
     }
 
-    /// Its value among these, as people write it.
+    /// The value of the limit in `limits`, with its unit.
     #[must_use]
     pub fn show(&self, limits: &Limits) -> String {
         self.quantity.show(self.of(limits))
     }
 
-    /// Changes it among these.
+    /// Sets the limit in `limits`; `value` is in bytes or milliseconds, or a number.
     pub fn put(&self, limits: &mut Limits, value: u64) {
         (self.set)(limits, value);
     }
 }
 
-/// A limit that nobody can set.
+/// A limit that cannot be set.
 #[derive(Clone, Copy, Debug)]
 pub struct Fixed {
     /// Its name.
@@ -68,7 +68,7 @@ pub struct Fixed {
     pub value: u64,
     /// What it limits.
     pub what: &'static str,
-    /// What happens past it.
+    /// What happens when it is exceeded.
     pub passing: &'static str,
 }
 
@@ -88,7 +88,7 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// What a manifest may raise each limit to, unless the user says otherwise.
+            /// The values up to which a manifest may raise each limit, unless the user sets other ceilings.
             #[must_use]
             pub fn ceilings() -> Self {
                 Self { $($field: $ceiling,)+ }
@@ -117,7 +117,7 @@ limits! {
     "subscriptions" subscriptions: usize as Count = 256, up to 4096;
         "its subscriptions", past it "it does not start".
     "time" time: Duration as Time = Duration::from_secs(2), up to Duration::from_mins(1);
-        "how long it may compute for one message, in processor time; every 10 ms it gives way to everybody else",
+        "how long it may compute for one message, in processor time; every 10 ms it yields",
         past it "it breaks".
     "init-time" init_time: Duration as Time = Duration::from_secs(10), up to Duration::from_mins(2);
         "how long it may compute for its start, likewise", past it "it does not start".
@@ -131,7 +131,7 @@ limits! {
         past it "the message is taken from it, and settled as if the proxy had failed on it".
     "body" body: usize as Size = 16 * MIB, up to 64 * MIB;
         "the longest message that is handed to it with its body",
-        past it "it has failed on the message".
+        past it "the proxy fails on the message".
     "message" message: usize as Size = 64 * MIB, up to 64 * MIB;
         "the longest message that it may send, or make of another", past it "the call gets `invalid`".
     "call-bytes" call_bytes: usize as Size = 128 * MIB, up to 512 * MIB;
@@ -141,12 +141,12 @@ limits! {
     "request-bytes" request_bytes: usize as Size = 4 * MIB, up to 64 * MIB;
         "bytes kept of these requests, and of those that it sent before it broke: their methods and sessions; \
          and of the sessions that it names for requests of others",
-        past it "it breaks, or has failed on the message".
+        past it "the proxy breaks, or fails on the message".
     "held" held: usize as Count = 1024, up to 65_536;
-        "messages that it holds", past it "it has failed on the message".
+        "messages that it holds", past it "the proxy fails on the message".
     "held-bytes" held_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
         "bytes of the messages that it holds, and of the copies of them that it is shown",
-        past it "it has failed on the message".
+        past it "the proxy fails on the message".
     "emitted" emitted: usize as Count = 1024, up to 65_536;
         "messages that it sends or settles for one that it gets", past it "the call gets `full`".
     "emitted-bytes" emitted_bytes: usize as Size = 64 * MIB, up to 512 * MIB;
@@ -170,8 +170,8 @@ limits! {
 /// The stack of a component's code, in bytes.
 pub const WASM_STACK: usize = 512 * KIB;
 
-/// How many files, streams and timers of WASI a proxy may have open: files are also the host's, and what is in an open
-/// directory is kept.
+/// How many files, streams and timers of WASI a proxy may have open: each file takes a handle of the host, and the
+/// entries of an open directory are kept in memory.
 pub const HANDLES: usize = 64;
 
 /// The largest component file, in bytes.
@@ -210,32 +210,32 @@ pub const LONGEST_ID: usize = KIB;
 /// How many requests of one side may be open.
 pub const OPEN: usize = 1 << 16;
 
-/// How many bytes may be kept for them: ids, methods, names of sessions.
+/// How many bytes may be kept for the open requests of one side: ids, methods, names of sessions.
 pub const OPEN_KEPT: usize = 64 * MIB;
 
 /// How many bytes may be kept for one connection, on all accounts together.
 pub const KEPT: usize = GIB;
 
-/// While this many bytes wait for one side, or for proxies, no more input is read that would add to them.
+/// While this many bytes wait for one side or for proxies, no input is read that could add to them.
 pub const UNREAD: usize = MIB;
 
-/// While this many bytes wait for a side, that side itself is not read either, since it asks without reading answers;
-/// and no proxy is called, since it would only add to them.
+/// While this many bytes wait for a side, that side itself is not read either, since it sends requests without reading
+/// answers; and no proxy is called, since it could add to them.
 pub const FLOOD: usize = 16 * MIB;
 
 /// How many bytes of notices may wait for the user's next turn.
 pub const NOTICES: usize = 64 * KIB;
 
-/// How many proxies of projects may stand in one connection at once.
+/// How many proxies of projects one connection may have at once.
 pub const PROJECT_PROXIES: usize = 256;
 
 /// How many MCP servers one session may have.
 pub const MCP_SERVERS: usize = 256;
 
-/// How many the client, or one proxy, may have in all sessions that are open.
+/// How many MCP servers the client, or one proxy, may have in all open sessions.
 pub const MCP_SERVERS_OF_ONE: usize = 4096;
 
-/// How many servers stay that sessions were set up again without, until those sessions end.
+/// How many MCP servers are kept for sessions that were set up again without them, until those sessions end.
 pub const MCP_REPLACED: usize = 64;
 
 /// How many requests to one MCP server may be open, and how many connections to it.
@@ -244,7 +244,7 @@ pub const MCP_OPEN: usize = 1024;
 /// How many bytes of messages from callers and provider are kept for one MCP server. A single text may be longer.
 pub const MCP_KEPT: usize = 16 * MIB;
 
-/// How many bytes of that are kept for all MCP servers.
+/// How many bytes of messages from callers and providers are kept for all MCP servers.
 pub const MCP_KEPT_OF_ALL: usize = 128 * MIB;
 
 /// The longest list of a proxy's offers for the agent, in bytes.
@@ -260,7 +260,7 @@ pub const LONGEST_URI: usize = 4 * KIB;
 /// bytes.
 pub const MCP_MESSAGE: usize = 16 * MIB;
 
-/// While this many bytes of MCP clients' messages wait to be accepted, more wait outside.
+/// While this many bytes of MCP clients' messages wait, further messages are not accepted yet.
 pub const MCP_HEARD: usize = 32 * MIB;
 
 /// While this many bytes wait for an MCP client, no more may be queued for it.
@@ -269,8 +269,8 @@ pub const MCP_UNREAD: usize = 16 * MIB;
 /// How many of the last bytes sent in an HTTP session are kept for a client that lost a stream.
 pub const MCP_WINDOW: usize = 256 * KIB;
 
-/// This many bytes of each connection to the bridges, and for each MCP client, do not count towards the totals: their
-/// numbers are bounded.
+/// How many bytes of each connection to the bridges, and for each MCP client, do not count towards the totals, as the
+/// numbers of both are bounded.
 pub const MCP_FREE: usize = 16 * KIB;
 
 /// How many bytes from MCP clients may wait to be accepted, past the first of each connection.
@@ -292,21 +292,21 @@ pub const MCP_LINKS_OF_SERVER: usize = 64;
 /// each open request has one.
 pub const MCP_CONNECTIONS: usize = 1536;
 
-/// How long a proxy pauses at least, and at most, before it is called again as it asked, in milliseconds.
+/// The shortest pause after which a proxy is called again, in milliseconds.
 pub const SHORTEST_PAUSE: u64 = 10;
-/// See [`SHORTEST_PAUSE`].
+/// The longest pause that a proxy may request, in milliseconds.
 pub const LONGEST_PAUSE: u64 = 60 * 60 * 1000;
 
-/// How many pauses of a proxy may last at once.
+/// How many pauses of a proxy may run at once.
 pub const PAUSES: usize = 16;
 
-/// How many times as long as it took to call a proxy after a pause, its next pause is at least.
+/// After a call at the end of a pause, the proxy rests for at least this many times the duration of the call.
 pub const REST: u32 = 9;
 
 /// How many replaced versions of a proxy may have unfinished work.
 pub const OLD_VERSIONS: usize = 4;
 
-/// The limits that nobody can set, and that users may run into.
+/// The limits that cannot be set, and that users may run into.
 pub const FIXED: &[Fixed] = &[
     Fixed {
         name: "stack",
@@ -347,7 +347,7 @@ pub const FIXED: &[Fixed] = &[
         name: "old versions",
         quantity: Quantity::Count,
         value: OLD_VERSIONS as u64,
-        what: "replaced versions of a proxy that hold or ask something",
+        what: "replaced versions of a proxy with held messages or open requests",
         passing: "the oldest ends",
     },
     Fixed {
@@ -375,7 +375,7 @@ pub const FIXED: &[Fixed] = &[
         name: "registry answer",
         quantity: Quantity::Size,
         value: REGISTRY_ANSWER as u64,
-        what: "what a registry says about an extension",
+        what: "a registry's answer about an extension",
         passing: "the extension is not installed",
     },
     Fixed {
@@ -418,21 +418,21 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: LINE as u64,
         what: "a message of the client, the agent or a native proxy",
-        passing: "the message is lost; its sender is told, and so is whoever waits for it",
+        passing: "the message is dropped, and its sender or requester gets an error",
     },
     Fixed {
         name: "lines of a message",
         quantity: Quantity::Count,
         value: lenient::LINES as u64,
-        what: "lines that one message is put together from",
-        passing: "they are no message",
+        what: "lines that are joined into one message",
+        passing: "the lines are malformed",
     },
     Fixed {
         name: "bytes of these lines",
         quantity: Quantity::Size,
         value: lenient::BYTES as u64,
-        what: "the message that they become",
-        passing: "they are no message",
+        what: "the joined message",
+        passing: "the lines are malformed",
     },
     Fixed {
         name: "id",
@@ -461,7 +461,7 @@ pub const FIXED: &[Fixed] = &[
         value: KEPT as u64,
         what: "bytes kept for one connection in total: of open requests, of messages that \
                proxies hold, that wait behind those, and that proxies have between them, of notices, and \
-               of what is said over MCP",
+               of MCP messages",
         passing: "a request for more is treated as exceeding the limit of that part",
     },
     Fixed {
@@ -469,7 +469,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: UNREAD as u64,
         what: "bytes that wait for one side, for the proxies, or for a native proxy",
-        passing: "the other side is not read for a while; a native proxy that takes nothing for 30 s breaks",
+        passing: "the other side is not read for a while; a native proxy that reads nothing for 30 s breaks",
     },
     Fixed {
         name: "flood",
@@ -483,7 +483,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: NOTICES as u64,
         what: "notices for the user's next turn",
-        passing: "the rest is left out, and the user is told how much",
+        passing: "further ones are left out, and the user is notified how many",
     },
     Fixed {
         name: "project proxies",
@@ -504,7 +504,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Count,
         value: MCP_SERVERS_OF_ONE as u64,
         what: "MCP servers of the client, or of one proxy, in all open sessions",
-        passing: "further ones are not declared, and the user is told",
+        passing: "further ones are not declared, and the user is notified",
     },
     Fixed {
         name: "mcp replaced",
@@ -539,14 +539,14 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: MCP_LIST as u64,
         what: "a proxy's list of tools, of resources and templates, or of prompts",
-        passing: "it counts as none, and the error says so",
+        passing: "the list is ignored, and the error says so",
     },
     Fixed {
-        name: "mcp things of a list",
+        name: "mcp list entries",
         quantity: Quantity::Count,
         value: MCP_LIST_COUNT as u64,
         what: "tools, resources, templates or prompts in such a list",
-        passing: "the others are left out, and the user is told",
+        passing: "further ones are left out, and the user is notified",
     },
     Fixed {
         name: "mcp message",
@@ -560,7 +560,7 @@ pub const FIXED: &[Fixed] = &[
         quantity: Quantity::Size,
         value: MCP_HEARD as u64,
         what: "bytes of such messages that wait",
-        passing: "more wait outside",
+        passing: "further ones are not accepted yet",
     },
     Fixed {
         name: "mcp unread",
@@ -589,7 +589,7 @@ pub const FIXED: &[Fixed] = &[
         name: "mcp load",
         quantity: Quantity::Size,
         value: MCP_LOAD as u64,
-        what: "bytes of messages of MCP clients that are not whole yet, or wait outside, past the first \
+        what: "bytes of messages of MCP clients that are incomplete or not accepted yet, past the first \
                16 KiB of each connection, which make 48 MiB",
         passing: "over HTTP the message is refused; over stdio the client is disconnected",
     },
@@ -623,11 +623,18 @@ pub const FIXED: &[Fixed] = &[
     },
 ];
 
-/// All limits as a table in Markdown, with these ceilings.
+/// All limits as a Markdown table, with these ceilings.
 #[must_use]
 pub fn markdown(ceilings: &Limits) -> String {
     let mut rows = vec![
-        ["Key", "Default", "Ceiling", "What it limits", "Past it"].map(str::to_owned),
+        [
+            "Key",
+            "Default",
+            "Ceiling",
+            "What it limits",
+            "When exceeded",
+        ]
+        .map(str::to_owned),
         ["---"; 5].map(str::to_owned),
     ];
     let defaults = Limits::default();
@@ -658,7 +665,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_default_is_over_its_ceiling_and_every_key_is_there_once() {
+    fn no_default_is_over_its_ceiling_and_keys_are_unique() {
         let (defaults, ceilings) = (Limits::default(), Limits::ceilings());
         for limit in TABLE {
             assert!(limit.of(&defaults) <= limit.of(&ceilings), "{}", limit.key);
@@ -668,7 +675,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_for_each_makes_what_the_table_says() {
+    fn the_free_bytes_add_up_to_what_the_table_says() {
         // Over HTTP an open request has a connection of its own.
         assert_eq!(MCP_FREE * (MCP_LINKS + MCP_CONNECTIONS), 28 * MIB);
         // To the socket, and to the port.

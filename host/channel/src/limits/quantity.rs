@@ -11,7 +11,7 @@ pub enum Quantity {
     Size,
     /// Time, in milliseconds.
     Time,
-    /// Just a number.
+    /// A number without a unit.
     Count,
 }
 
@@ -22,10 +22,10 @@ const UNITS: [(&str, u64); 4] = [
     ("B", 1),
 ];
 
-/// The longest time, in milliseconds, small enough to calculate without overflow.
+/// The longest time, in milliseconds. It is short enough to calculate without overflow.
 const LONGEST: u64 = 365 * 24 * 60 * 60 * 1000;
 
-/// A measured size, rounded for people.
+/// A size in bytes, rounded, with its unit.
 #[must_use]
 pub fn about(bytes: u64) -> String {
     ByteSize(bytes).display().iec().to_string()
@@ -47,7 +47,7 @@ impl Quantity {
         }
     }
 
-    /// Parses a value. The error has the correct spelling.
+    /// Parses a value. The error shows how to write one.
     pub fn read(self, text: &str) -> Result<u64, String> {
         match self {
             Self::Size => match text.parse::<ByteSize>() {
@@ -68,7 +68,7 @@ impl Quantity {
         }
     }
 
-    /// An example of a value, in words.
+    /// How to write a value, with an example.
     #[must_use]
     pub fn example(self) -> &'static str {
         match self {
@@ -79,11 +79,11 @@ impl Quantity {
     }
 }
 
-/// A value as the program uses it.
+/// A type of the program's values of limits.
 pub trait Amount {
-    /// In bytes, in milliseconds, or as a number.
+    /// The value in bytes or milliseconds, or as a number.
     fn to_plain(&self) -> u64;
-    /// The reverse.
+    /// The value from bytes, milliseconds or a number.
     fn from_plain(plain: u64) -> Self;
 }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_told_what_to_write() {
+    fn the_error_for_an_invalid_value_shows_what_to_write() {
         for (quantity, text, expected) in [
             (
                 Quantity::Size,

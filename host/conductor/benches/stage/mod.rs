@@ -1,4 +1,4 @@
-//! A chain without input and output: lines go in at one end of its router, and are taken out at the
+//! A chain without input and output: messages enter at one end of its router, and are read from the outbox of the
 //! other.
 
 use std::pin::pin;
@@ -24,15 +24,15 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// With these proxies, the client's neighbour first, and this trace.
+    /// A router with these proxies, the client's neighbour first, and this trace.
     pub fn new(proxies: Vec<Proxy>, trace: Option<Recorder>) -> Self {
         Self {
             router: Router::new(proxies, trace),
         }
     }
 
-    /// Takes one message in, and lets the proxies have their say. What then waits to leave at the
-    /// other end is looked at, and leaves.
+    /// Receives one message, and runs the proxies until they are idle. Passes the outbox of the other end to `look`,
+    /// then empties it.
     pub fn carry<T>(&mut self, from: Peer, message: Message, look: impl FnOnce(&Outbox) -> T) -> T {
         self.router.advance(Instant::now());
         self.router.receive(from, message);
@@ -46,7 +46,7 @@ impl Stage {
         seen
     }
 
-    /// Takes what proxies have come to that took their time.
+    /// Continues with the results of proxies that were busy.
     fn collect(&mut self) {
         loop {
             let finished = {
@@ -137,7 +137,7 @@ impl Part for Stub {
     }
 }
 
-/// A proxy cannot be had again.
+/// The source of a proxy that cannot be restarted.
 struct Once;
 
 impl Source for Once {

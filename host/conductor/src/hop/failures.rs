@@ -1,4 +1,4 @@
-//! How a proxy ends, and how often it has failed.
+//! Failures of a proxy: pending ends, restarts, and counts.
 
 use tokio::time::Instant;
 
@@ -8,13 +8,13 @@ use acp_chain_channel::limits::Limits;
 use acp_chain_channel::{Failure, Started, Starting};
 
 pub(super) struct Failures {
-    /// Why it must be ended as soon as it returns.
+    /// Why the proxy must be ended as soon as it returns.
     ending: Option<Failure>,
     breaker: Breaker,
     restarts: u64,
-    /// Whether the user knows that it broke once.
-    user_knows: bool,
-    /// How many messages were refused because it failed.
+    /// Whether the user was notified that the proxy broke.
+    is_user_notified: bool,
+    /// How many messages were refused because the proxy failed.
     refused: u64,
 }
 
@@ -24,15 +24,15 @@ impl Failures {
             ending: None,
             breaker: Breaker::new(limits),
             restarts: 0,
-            user_knows: false,
+            is_user_notified: false,
             refused: 0,
         }
     }
 
-    /// A newer version takes its place, with these limits and no failures.
-    pub fn begin_anew(&mut self, limits: &Limits) {
+    /// Forgets the failures, as a newer version with these limits takes the proxy's place.
+    pub fn reset(&mut self, limits: &Limits) {
         self.breaker = Breaker::new(limits);
-        self.user_knows = false;
+        self.is_user_notified = false;
     }
 }
 
@@ -41,29 +41,29 @@ impl Hop {
         self.failures.ending.is_some()
     }
 
-    /// It is to be ended as soon as it is not busy. Returns whether that is news.
+    /// Requests the end of the proxy, as soon as it is not busy. Returns whether this is the first such request.
     pub fn end_soon(&mut self, reason: &str) -> bool {
         let lives = matches!(self.phase, Phase::Idle(_) | Phase::Busy | Phase::Runs);
-        let is_news = lives && !self.is_ending();
-        if is_news {
+        let is_first = lives && !self.is_ending();
+        if is_first {
             self.failures.ending = Some(Failure::new(reason));
         }
-        is_news
+        is_first
     }
 
-    /// Why it must be ended now that it has returned.
+    /// Takes the reason why the proxy must be ended, now that it has returned.
     #[inline]
     pub fn take_ending(&mut self) -> Option<Failure> {
         self.failures.ending.take()
     }
 
-    /// The same for one that need not be waited for.
+    /// Takes the reason why the proxy must be ended, unless the end must wait for a busy component.
     pub fn take_ending_if_free(&mut self) -> Option<Failure> {
         let is_free = !self.is_busy() || self.native().is_some();
         is_free.then(|| self.take_ending()).flatten()
     }
 
-    /// It breaks. Returns when to restart it, or `None` if it is to be given up.
+    /// Marks the proxy as broken. Returns when to restart it, or `None` if it is to be given up.
     pub fn break_down(&mut self, now: Instant) -> Option<Instant> {
         if let Phase::Idle(part) = &mut self.phase {
             self.next_number = part.allot();
@@ -74,27 +74,28 @@ impl Hop {
         restarts.then(|| self.failures.breaker.trip(now)).flatten()
     }
 
-    /// It is started again, see [`start`](Self::start).
+    /// Restarts the proxy, see [`start`](Self::start).
     pub fn restart(&mut self) -> Option<Starting> {
         self.failures.restarts += 1;
         self.start()
     }
 
-    /// It has an instance again. What was to end the one before has nothing to do with this one.
+    /// Puts in a new instance. A pending end concerned the previous instance, and is dropped.
     pub fn begin(&mut self, Started { part, registration }: Started) {
         self.phase = Phase::Idle(part);
         self.failures.ending = None;
         self.subscribe(registration.subscriptions);
     }
 
-    /// A newer version does not start. If the old one has ended, it need not end again.
+    /// Keeps the old version, as the newer one did not start. A pending end is dropped if the old version has ended
+    /// already.
     pub fn keep_old(&mut self) {
         if !self.is_idle() {
             self.failures.ending = None;
         }
     }
 
-    /// It is given up.
+    /// Gives the proxy up, for this reason.
     pub fn give_up(&mut self, reason: String) {
         if self.ends_open() {
             self.subscribe(Vec::new());
@@ -102,17 +103,17 @@ impl Hop {
         self.phase = Phase::Ended(reason);
     }
 
-    /// Whether everything passes it by once it is given up.
+    /// Whether messages bypass the proxy once it is given up.
     pub fn ends_open(&self) -> bool {
         self.terms.on_failure.ends_open() && self.has_begun
     }
 
-    /// The user is told that it broke. Returns whether they were before.
-    pub fn note_told(&mut self) -> bool {
-        std::mem::replace(&mut self.failures.user_knows, true)
+    /// Notes that the user is notified that the proxy broke. Returns whether the user was notified before.
+    pub fn note_user_notified(&mut self) -> bool {
+        std::mem::replace(&mut self.failures.is_user_notified, true)
     }
 
-    /// A message is refused because it failed. Returns how many were.
+    /// Counts a message that is refused because the proxy failed. Returns the count.
     pub fn note_refused(&mut self) -> u64 {
         self.failures.refused += 1;
         self.failures.refused

@@ -14,14 +14,14 @@ use acp_chain_channel::limits::Account;
 #[derive(Debug)]
 pub struct Held {
     pub routed: Routed,
-    /// When it is taken from the proxy.
+    /// When the message is taken from the proxy.
     pub until: Instant,
-    /// The version of the proxy that holds it.
+    /// The version of the proxy that holds the message.
     pub version: Version,
 }
 
 impl Held {
-    /// Whether a response must wait for it.
+    /// Whether a response must wait for this message.
     pub(super) fn holds_up(&self, response: &Routed) -> bool {
         let held = &self.routed;
         held.exchange.is_none() && held.arrival < response.arrival && held.shares_queue(response)
@@ -35,7 +35,7 @@ pub(super) struct Holding {
 }
 
 impl Holding {
-    /// Nothing is held; what waits for held messages will be kept on this account.
+    /// No messages; those that wait behind held ones are charged to this account.
     pub fn new(behind: Account) -> Self {
         Self {
             held: HashMap::new(),
@@ -45,13 +45,13 @@ impl Holding {
 }
 
 impl Hop {
-    /// Whether it holds no message, and none waits behind one.
+    /// Whether the proxy holds no message, and none waits behind one.
     #[inline]
     pub(super) fn holds_nothing(&self) -> bool {
         self.holding.held.is_empty() && self.holding.parked.is_empty()
     }
 
-    /// A version holds a message. Returns until when it may.
+    /// Lets a version hold a message. Returns when the message is taken away again.
     pub fn hold(
         &mut self,
         id: MessageId,
@@ -69,7 +69,7 @@ impl Hop {
         until
     }
 
-    pub fn let_go(&mut self, id: MessageId) -> Option<Held> {
+    pub fn remove_held(&mut self, id: MessageId) -> Option<Held> {
         self.holding.held.remove(&id)
     }
 
@@ -82,7 +82,7 @@ impl Hop {
         self.holding.held.get(&id)
     }
 
-    /// What a version holds, in order of arrival.
+    /// The messages that a version holds, in order of arrival.
     pub fn held_by(&self, version: Version) -> Vec<MessageId> {
         let held = self.held().filter(|(_, held)| held.version == version);
         let mut held: Vec<_> = held.map(|(id, held)| (held.routed.arrival, id)).collect();
@@ -90,14 +90,14 @@ impl Hop {
         held.into_iter().map(|(_, id)| id).collect()
     }
 
-    /// What it holds, or has in hand.
+    /// The messages that the proxy holds, or has been called with.
     pub fn undecided(&self) -> impl Iterator<Item = &Routed> {
         let held = self.held().map(|(_, held)| &held.routed);
         held.chain(self.in_hand().map(|(_, routed)| routed))
     }
 
-    /// Whether a message that is done here must still wait: a response waits for the held notifications of its queue
-    /// that came before it, and everything else for such a response.
+    /// Whether a message that the proxy has decided about must still wait: a response waits for held notifications of
+    /// its queue that arrived earlier, and later messages of the queue wait for the response.
     pub fn must_wait(&self, routed: &Routed) -> bool {
         // Most proxies hold nothing; then the session need not be looked up.
         if self.holds_nothing() {
@@ -108,19 +108,19 @@ impl Hop {
             || routed.is_response() && held.any(|held| held.holds_up(routed))
     }
 
-    /// Lets a message wait that [must](Self::must_wait). Returns whether more waits than may be kept.
+    /// Parks a message that [must wait](Self::must_wait). Returns whether parked messages exceed their limit.
     pub fn park(&mut self, routed: Routed) -> bool {
         self.holding.parked.insert(routed);
         self.holding.parked.is_too_much()
     }
 
-    /// Whether messages wait behind those that it holds.
+    /// Whether messages wait behind held ones.
     #[inline]
     pub fn has_parked(&self) -> bool {
         !self.holding.parked.is_empty()
     }
 
-    /// The parked messages that no longer have to wait, in order.
+    /// Takes the parked messages that no longer have to wait, in order of arrival.
     pub fn release(&mut self) -> Vec<Routed> {
         let Holding { held, parked } = &mut self.holding;
         if parked.is_empty() {
@@ -129,12 +129,12 @@ impl Hop {
         parked.release(held.values().map(|held| &held.routed))
     }
 
-    /// How many waiting bytes here should stop further reading.
+    /// How many bytes wait here that count towards backpressure.
     pub fn backlog(&self) -> usize {
         self.waiting() + self.holding.parked.excess()
     }
 
-    /// Takes everything that the proxy has, in order, as it is to decide nothing more.
+    /// Takes all messages that the proxy has not decided about, in order of arrival.
     pub fn take_undecided(&mut self) -> Vec<Routed> {
         let held = self.holding.held.drain();
         let mut all: Vec<_> = held.map(|(_, held)| held.routed).collect();

@@ -1,4 +1,4 @@
-//! What waits for a proxy, what it is being called with, and what waits behind that.
+//! The messages that wait for a proxy, the one that it is being called with, and those that wait behind it.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,7 @@ pub enum Item {
     Message(Routed),
     /// The sender of a held request has cancelled it.
     Cancel(MessageId),
-    /// A pause that the proxy asked for is over.
+    /// A pause that the proxy requested is over.
     Wake(MessageId),
     /// A message was held for too long.
     Expired(MessageId),
@@ -24,14 +24,14 @@ pub enum Item {
 pub(super) struct Inbox {
     /// In order of arrival.
     items: VecDeque<Item>,
-    /// Messages that the proxy did not subscribe to, and that must not overtake those in the inbox or in its hands.
+    /// Messages that the proxy did not subscribe to, and that must not overtake those in the inbox or in hand.
     queues: Queues,
-    /// Bytes in the inbox and behind it that slow down the client or the agent. Messages between proxies are not
-    /// among them: they would keep both from being read for as long as the proxies like. `in_flight` limits those.
+    /// Bytes in the inbox and behind it that count towards backpressure. Messages between proxies do not count: they
+    /// could keep both ends from being read for as long as the proxies like. `in_flight` limits those.
     waiting: usize,
     /// The message that the proxy is being called with.
     in_hand: Option<(MessageId, Routed)>,
-    /// The key of the message that it was last handed, until it is done with it.
+    /// The queue of the last message that the proxy was called with, until it is done with that message.
     key_in_hand: Option<OrderKey>,
     /// Whether the proxy is in the router's queue.
     is_queued: bool,
@@ -39,27 +39,27 @@ pub(super) struct Inbox {
 }
 
 impl Hop {
-    /// Whether nothing waits for it, and it decides about nothing.
+    /// Whether no message waits for the proxy or is in hand.
     pub(super) fn is_quiet(&self) -> bool {
         let Inbox { items, in_hand, .. } = &self.inbox;
         items.is_empty() && in_hand.is_none() && !self.inbox.is_queued
     }
 
-    /// Whether it can be called.
+    /// Whether the proxy can be called, and something waits for it.
     #[inline]
     pub fn is_ready(&self) -> bool {
         !self.inbox.items.is_empty() && self.takes_messages()
     }
 
-    /// Whether it must enter the router's queue, as it has become ready.
+    /// Whether the proxy has become ready and must enter the router's queue; notes that it has.
     #[inline]
     pub fn queues_up(&mut self) -> bool {
         self.is_ready() && !std::mem::replace(&mut self.inbox.is_queued, true)
     }
 
-    /// It has left the router's queue.
+    /// Notes that the proxy has left the router's queue.
     #[inline]
-    pub fn has_its_turn(&mut self) {
+    pub fn leave_queue(&mut self) {
         self.inbox.is_queued = false;
     }
 
@@ -76,8 +76,8 @@ impl Hop {
         self.inbox.items.push_back(item);
     }
 
-    /// A message was held for too long. It is taken away in turn, as the proxy may be about to settle it, and in the
-    /// order of those that ran out before.
+    /// Queues the expiry of a held message: behind earlier expiries, before all other items. It is handled between two
+    /// calls, as the proxy may be about to settle the message.
     pub fn push_expired(&mut self, id: MessageId) {
         let items = &mut self.inbox.items;
         let expired = |item: &&Item| matches!(item, Item::Expired(_));
@@ -85,7 +85,7 @@ impl Hop {
         items.insert(at, Item::Expired(id));
     }
 
-    /// Takes out the first item. The proxy has it until it is [`done`](Self::done).
+    /// Takes out the first item. A message stays the proxy's until it is [`done`](Self::done).
     pub fn pop(&mut self) -> Option<Item> {
         let inbox = &mut self.inbox;
         let mut item = inbox.items.pop_front()?;
@@ -97,7 +97,7 @@ impl Hop {
         Some(item)
     }
 
-    /// The messages that wait for it.
+    /// The messages in the inbox.
     pub fn messages(&self) -> impl Iterator<Item = &Routed> {
         self.inbox.items.iter().filter_map(|item| match item {
             Item::Message(routed) => Some(routed),
@@ -105,7 +105,7 @@ impl Hop {
         })
     }
 
-    /// Whether another message of the same queue, waiting for the proxy or in its hands, must leave before this one.
+    /// Whether another message of the same queue, in the inbox or in hand, must leave before this one.
     pub fn is_behind(&self, routed: &Routed) -> bool {
         self.inbox.queues.holds_up(routed)
     }
@@ -116,36 +116,37 @@ impl Hop {
         self.inbox.queues.follow(routed);
     }
 
-    /// Bytes that wait here and slow down the ends.
+    /// Bytes here that count towards backpressure.
     pub(super) fn waiting(&self) -> usize {
         self.inbox.waiting
     }
 
-    /// It is called with this message, and decides about it.
+    /// Notes the message that the proxy is called with.
     #[inline]
     pub fn hand(&mut self, id: MessageId, routed: Routed) {
         self.inbox.in_hand = Some((id, routed));
     }
 
-    /// The message that it has yet to decide about.
+    /// The message that the proxy is being called with, and has not decided about.
     pub fn in_hand(&self) -> Option<&(MessageId, Routed)> {
         self.inbox.in_hand.as_ref()
     }
 
-    /// Takes the message in hand: there is a decision about it, or there will be none.
+    /// Takes the message in hand, once the proxy has decided about it or never will.
     #[inline]
     pub fn take_in_hand(&mut self) -> Option<(MessageId, Routed)> {
         self.inbox.in_hand.take()
     }
 
-    /// Takes the message in hand, if this replaced version was called with it.
+    /// Takes the message in hand, if a replaced version of this number was called with it.
     pub fn take_in_hand_of(&mut self, version: Version) -> Option<Routed> {
         let in_hand = &mut self.inbox.in_hand;
         let taken = in_hand.take_if(|(_, routed)| routed.seen == Some(version));
         taken.map(|(_, routed)| routed)
     }
 
-    /// The proxy is done with the message in hand, if there was one. Returns the messages that waited only for it.
+    /// Notes that the proxy is done with the message in hand, if there was one. Returns the messages that waited only
+    /// for that.
     pub fn done(&mut self) -> Vec<Routed> {
         let Some(key) = self.inbox.key_in_hand.take() else {
             return Vec::new();
@@ -155,7 +156,7 @@ impl Hop {
         free
     }
 
-    /// Whether the message that begins the connection waits here, or is in the proxy's hands, and goes the same way:
+    /// Whether the message that begins the connection is in the inbox or in hand, and goes in the same direction:
     /// nothing may overtake it, as not every client waits for the answer.
     pub fn is_to_begin(&self, routed: &Routed) -> bool {
         let in_hand = self.in_hand();
@@ -164,7 +165,7 @@ impl Hop {
     }
 }
 
-/// By how many bytes of a message the client and the agent are slowed down.
+/// How many bytes of a message count towards backpressure.
 fn slowing(routed: &Routed) -> usize {
     if routed.labels.is_internal() {
         return 0;

@@ -1,5 +1,4 @@
-//! A proxy's place in the chain: what it is, and what it is doing. What belongs together there is in a file each,
-//! which alone changes it.
+//! A proxy's place in the chain: the proxy and its state. Each part of the state is changed by one file only.
 
 mod failures;
 mod holding;
@@ -36,26 +35,25 @@ use acp_chain_channel::{
 use acp_chain_rpc::transport::Outbox;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 
-/// The kind of a proxy.
+/// What runs a proxy.
 enum Runtime {
     /// A component, and the source of further instances.
     Component(Box<dyn Source>),
     /// A program.
     Native(Box<NativePeer>),
     /// Nothing: the proxy has left, and its place is free.
-    Gone,
+    Vacant,
 }
 
 pub struct Hop {
     name: String,
-    /// The project that it belongs to, if it is not the user's own.
+    /// The project of the proxy; `None` for the user's own.
     project: Option<Arc<str>>,
-    /// Whether it ever began its work: a project's program may not have yet.
+    /// Whether the proxy has begun its work: a project's program may still be starting.
     has_begun: bool,
     terms: Terms,
     runtime: Runtime,
     phase: Phase,
-    /// What it declares.
     registration: Registration,
     versions: Versions,
     inbox: Inbox,
@@ -63,16 +61,16 @@ pub struct Hop {
     requests: Requests,
     pauses: Pauses,
     failures: Failures,
-    /// When the last message for it arrived, if it may be put to sleep.
+    /// When the last message for the proxy arrived, if the proxy may be put to sleep.
     called: Option<Instant>,
-    /// The state that it saved last.
+    /// The last state that the proxy saved.
     saved: Option<String>,
     /// The first number of the next instance.
     next_number: MessageId,
 }
 
 impl Hop {
-    /// A proxy for which nothing is kept yet; its accounts will be parts of this one.
+    /// A proxy without messages and requests; its accounts are parts of `kept`.
     pub fn new(member: Member, kept: &Account) -> Self {
         match member {
             Member::Component(proxy) => {
@@ -112,7 +110,7 @@ impl Hop {
         }
     }
 
-    /// A proxy of this project, which joins a connection that has begun.
+    /// A proxy of a project, which joins a connection that has begun.
     pub fn of_project(member: Member, project: Arc<str>, kept: &Account) -> Self {
         let mut hop = Self::new(member, kept);
         hop.project = Some(project);
@@ -123,10 +121,16 @@ impl Hop {
         hop
     }
 
-    /// The place of a proxy that has left.
-    pub fn gone(kept: &Account) -> Self {
+    /// A place without a proxy: its proxy has left.
+    pub fn vacant(kept: &Account) -> Self {
         let phase = Phase::Ended("it has left".to_owned());
-        Self::of(String::new(), Terms::default(), Runtime::Gone, phase, kept)
+        Self::of(
+            String::new(),
+            Terms::default(),
+            Runtime::Vacant,
+            phase,
+            kept,
+        )
     }
 
     fn of(name: String, terms: Terms, runtime: Runtime, phase: Phase, kept: &Account) -> Self {
@@ -163,37 +167,37 @@ impl Hop {
         &self.terms
     }
 
-    /// Takes all its powers.
+    /// Removes all powers.
     #[cfg(test)]
     pub fn disarm(&mut self) {
         self.terms.grant = Grant::default().into();
     }
 
-    /// How much memory it takes, if it is a component that is measured.
+    /// The memory of the component, in bytes, if it is measured.
     pub fn memory(&self) -> Option<Arc<AtomicUsize>> {
         match &self.runtime {
             Runtime::Component(source) => source.memory(),
-            Runtime::Native(_) | Runtime::Gone => None,
+            Runtime::Native(_) | Runtime::Vacant => None,
         }
     }
 
-    /// The program, if it is one.
+    /// The program of a native proxy.
     pub fn native(&self) -> Option<&NativePeer> {
         match &self.runtime {
             Runtime::Native(native) => Some(native),
-            Runtime::Component(_) | Runtime::Gone => None,
+            Runtime::Component(_) | Runtime::Vacant => None,
         }
     }
 
-    /// The program, if it is one.
+    /// The program of a native proxy.
     pub fn native_mut(&mut self) -> Option<&mut NativePeer> {
         match &mut self.runtime {
             Runtime::Native(native) => Some(native),
-            Runtime::Component(_) | Runtime::Gone => None,
+            Runtime::Component(_) | Runtime::Vacant => None,
         }
     }
 
-    /// Its name for people.
+    /// The proxy's name in texts for people.
     pub fn title(&self) -> String {
         let of = self.project.as_ref();
         let of = of.map_or_else(String::new, |project| {
@@ -202,7 +206,7 @@ impl Hop {
         format!("the proxy `{}`{of}", self.name)
     }
 
-    /// Whether it has nothing to do, and nothing of it is open.
+    /// Whether the proxy is idle, and has nothing open.
     pub fn is_at_rest(&self) -> bool {
         let is_done = self.native().is_none_or(|native| {
             native.introduction.is_none() && native.open.is_empty() && native.outbox.is_empty()
@@ -220,7 +224,7 @@ impl Hop {
         self.wanted(&self.registration, routed)
     }
 
-    /// Whether it has subscribed to such messages, whether or not a power covers this one.
+    /// Whether the proxy has subscribed to such messages, whether or not a power covers this one.
     pub fn has_subscribed(&self, routed: &Routed) -> bool {
         subscribed(&self.registration, routed).is_some()
     }
@@ -247,12 +251,11 @@ impl Hop {
         self.registration.guard
     }
 
-    /// What it offers the agent.
     pub fn offers(&self) -> Offers {
         self.registration.offers
     }
 
-    /// Whether it offers the agent something, and can be called for it.
+    /// Whether the proxy offers the agent something and may be called for it.
     pub fn is_server(&self) -> bool {
         !self.offers().is_empty() && self.terms.grant.has("tools") && self.given_up().is_none()
     }
@@ -261,11 +264,11 @@ impl Hop {
         self.registration.subscriptions = subscriptions;
     }
 
-    /// Whether messages that it cannot decide go on unchanged: because the user wants it so, or because it has no say
-    /// in them anyway.
-    pub fn lets_pass(&self, routed: &Routed) -> bool {
-        // A project's sessions do not begin without the proxies that it relies on.
-        if routed.is_bound() || !self.has_begun {
+    /// Whether a message that the proxy failed to decide goes on unchanged: by the user's failure policy, or because
+    /// the proxy has no power to decide about it.
+    pub fn passes_on_failure(&self, routed: &Routed) -> bool {
+        // A project's sessions do not begin without the proxies that they rely on.
+        if routed.ends_at_proxy() || !self.has_begun {
             return false;
         }
         let policy = self.terms.on_failure;
@@ -279,7 +282,7 @@ impl Hop {
     }
 }
 
-/// The subscription of a declaration to such messages, whether or not a power covers them.
+/// The subscription of a registration that covers a message, whether or not a power does.
 #[inline]
 fn subscribed<'r>(registration: &'r Registration, routed: &Routed) -> Option<&'r Subscription> {
     let (kind, sender) = (routed.message.kind(), routed.toward.opposite());
@@ -287,7 +290,7 @@ fn subscribed<'r>(registration: &'r Registration, routed: &Routed) -> Option<&'r
     subscriptions.find(|wanted| wanted.covers(kind, sender, &routed.method))
 }
 
-/// The properties of a message that powers distinguish.
+/// The properties of a message by which powers distinguish.
 fn subject_of(routed: &Routed) -> Subject<'_> {
     subject(&routed.message, routed.toward.opposite(), &routed.method)
 }
@@ -303,16 +306,16 @@ fn everything() -> Vec<Subscription> {
     all.into_iter().collect()
 }
 
-/// The messages that wait for native proxies, by their places.
+/// The messages that wait to be written to native proxies, by index.
 pub struct ForNatives<'r>(pub(super) &'r mut [Hop]);
 
 impl ForNatives<'_> {
-    /// The bytes that wait to be written to the program of this one; `None` for a component.
+    /// The bytes that wait to be written to this proxy's program; `None` for a component.
     pub fn outbox(&mut self, index: HopIndex) -> Option<&mut Outbox> {
         Some(&mut self.0.get_mut(index)?.native_mut()?.outbox)
     }
 
-    /// How many bytes wait to be written to this proxy.
+    /// How many bytes wait at this proxy.
     pub(super) fn backlog(&self, index: HopIndex) -> usize {
         self.0.get(index).map_or(0, Hop::backlog)
     }

@@ -1,4 +1,4 @@
-//! When a proxy is to be called again, and how long it rests after that.
+//! Pauses: when a proxy is called again, and how long it rests after that.
 
 use std::time::Duration;
 
@@ -11,15 +11,15 @@ use acp_chain_channel::limits::REST;
 
 #[derive(Default)]
 pub(super) struct Pauses {
-    /// When they end. None of them keeps an instance that has nothing else to do.
+    /// When the pauses end. A pause does not keep an idle instance awake.
     ends: HashMap<MessageId, Instant>,
     rests_until: Option<Instant>,
-    /// When it was called after a pause, while that lasts.
+    /// When the current call began, if it is one at the end of a pause.
     woken: Option<Instant>,
 }
 
 impl Hop {
-    /// A pause lasts until then.
+    /// Notes a pause that lasts until this time.
     pub fn pause(&mut self, id: MessageId, until: Instant) {
         self.pauses.ends.insert(id, until);
     }
@@ -36,19 +36,19 @@ impl Hop {
         Some(until.saturating_duration_since(now))
     }
 
-    /// Takes all pauses and their ends, as they end with the instance.
+    /// Takes all pauses, which end with the instance, and when they would have ended.
     pub fn take_pauses(&mut self) -> impl Iterator<Item = (MessageId, Instant)> {
         self.pauses.woken = None;
         self.pauses.ends.drain()
     }
 
-    /// It is called at the end of a pause.
+    /// Notes that the proxy is called at the end of a pause.
     pub fn note_woken(&mut self) {
         self.pauses.woken = Some(Instant::now());
     }
 
-    /// The call is over, and so are its effects. If it was at the end of a pause, the proxy rests for a multiple of its
-    /// time.
+    /// Notes the end of a call and its effects. If the call was at the end of a pause, the proxy rests for a multiple
+    /// of its duration.
     #[inline]
     pub fn rest(&mut self) {
         if let Some(woken) = self.pauses.woken.take() {

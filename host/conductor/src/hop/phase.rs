@@ -1,4 +1,4 @@
-//! What a proxy is doing, and how long a component has done nothing.
+//! The phase of a proxy, and when an idle component falls asleep.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,32 +8,33 @@ use tokio::time::Instant;
 use super::{Hop, Runtime};
 use acp_chain_channel::{Part, Starting, Tally};
 
-/// Whether a proxy can be called.
+/// The phase of a proxy, by which it can be called or not.
 pub(super) enum Phase {
-    /// It waits for something to do.
+    /// An idle component.
     Idle(Box<dyn Part>),
-    /// It is being called or started, and will return.
+    /// A component that is being called or started, or a program that is starting.
     Busy,
     /// A running native proxy: messages for it are written to it.
     Runs,
-    /// It has no instance, and nothing of it is open. A message for it wakes it up.
+    /// A component without an instance and without anything open. A message for it wakes it up.
     Asleep,
-    /// It broke, and is about to be restarted. Messages for it wait.
+    /// A proxy that broke, and is about to be restarted. Messages for it wait.
     Down,
-    /// It broke, for this reason, and was given up.
+    /// A proxy that broke, for this reason, and was given up.
     Ended(String),
 }
 
-/// How long a proxy is idle before it falls asleep, where there are too many instances.
+/// How long a proxy is idle before it falls asleep while there are too many instances.
 const CROWDED: Duration = Duration::from_secs(1);
 
 /// Whether a component may fall asleep.
 pub enum Idle {
-    /// It may.
+    /// It may fall asleep.
     Now,
-    /// Then, unless something happens before.
+    /// It may fall asleep at this time, unless it is called before.
     At(Instant),
-    /// It never may, or is not at work; then that is noted again when it starts.
+    /// It may not: sleep is turned off, or the component is not at work. In the latter case, its next start sets a
+    /// timer.
     Never,
 }
 
@@ -53,22 +54,22 @@ impl Hop {
         matches!(self.phase, Phase::Asleep)
     }
 
-    /// Whether it waits for its restart.
+    /// Whether the proxy waits for its restart.
     pub fn is_down(&self) -> bool {
         matches!(self.phase, Phase::Down)
     }
 
-    /// Whether it is at work: a component that is called, or a program that runs or is about to begin.
+    /// Whether the proxy is at work: a component that is called, or a program that runs or is starting.
     pub fn has_program(&self) -> bool {
         matches!(self.phase, Phase::Runs | Phase::Busy)
     }
 
-    /// Whether it is a program that has begun its work, and has not ended.
+    /// Whether this is a program that has begun its work and has not ended.
     pub fn is_running(&self) -> bool {
         matches!(self.phase, Phase::Runs)
     }
 
-    /// Why it was given up, if it was.
+    /// Why the proxy was given up, if it was.
     #[inline]
     pub fn given_up(&self) -> Option<&str> {
         match &self.phase {
@@ -77,13 +78,13 @@ impl Hop {
         }
     }
 
-    /// Whether the messages that wait for it can still be handled.
+    /// Whether the messages that wait for the proxy can be handled now.
     #[inline]
     pub(super) fn takes_messages(&self) -> bool {
         !matches!(self.phase, Phase::Busy | Phase::Down)
     }
 
-    /// What its instance was denied and did, if that is not being called.
+    /// The counts of the instance, unless it is being called.
     pub fn tally(&self) -> Option<Tally> {
         match &self.phase {
             Phase::Idle(part) => Some(part.tally()),
@@ -91,7 +92,7 @@ impl Hop {
         }
     }
 
-    /// The same since the last time.
+    /// The increase of these counts since the last report, unless the instance is being called.
     pub fn untold(&mut self) -> Option<Tally> {
         match &mut self.phase {
             Phase::Idle(part) => Some(part.untold()),
@@ -99,21 +100,21 @@ impl Hop {
         }
     }
 
-    /// Makes an instance, or lets a program be started, which the caller does.
+    /// Starts an instance of a component. For a native proxy, the caller starts the program.
     pub fn start(&mut self) -> Option<Starting> {
         self.phase = Phase::Busy;
         match &self.runtime {
             Runtime::Component(source) => Some(source.start(self.next_number, self.saved.clone())),
-            Runtime::Native(_) | Runtime::Gone => None,
+            Runtime::Native(_) | Runtime::Vacant => None,
         }
     }
 
-    /// Its program has begun: messages for it are written to it from now on.
+    /// Notes that the program has begun: from now on, messages are written to it.
     pub fn runs(&mut self) {
         (self.phase, self.has_begun) = (Phase::Runs, true);
     }
 
-    /// It has something to do, or has been started. Returns when it may fall asleep, unless that was said before.
+    /// Notes a call or a start. Returns when the proxy may fall asleep, unless a timer for that is set already.
     #[inline]
     pub fn note_called(&mut self, now: Instant) -> Option<Instant> {
         let after = self.terms.sleep_after?;
@@ -121,7 +122,8 @@ impl Hop {
         is_first.then(|| now + self.idle_time(after))
     }
 
-    /// How long it may be idle, as things are now. One that was told a longer time before there were too many keeps it.
+    /// How long the proxy may be idle, depending on how many instances there are now. A timer that is set already is
+    /// not changed.
     fn idle_time(&self, after: Duration) -> Duration {
         match &self.runtime {
             Runtime::Component(source) if source.is_crowded() => after.min(CROWDED),
@@ -129,7 +131,7 @@ impl Hop {
         }
     }
 
-    /// Whether it may fall asleep, if everything else is settled.
+    /// Whether the proxy may fall asleep now or later. `is_all_settled` tells whether nothing is open elsewhere.
     pub fn idle(&mut self, now: Instant, is_all_settled: bool) -> Idle {
         let (Some(called), Some(after)) = (self.called.take(), self.terms.sleep_after) else {
             return Idle::Never;
@@ -146,7 +148,7 @@ impl Hop {
         Idle::At(if due <= now { now + after } else { due })
     }
 
-    /// It loses its instance.
+    /// Drops the instance.
     pub fn fall_asleep(&mut self) {
         if let Phase::Idle(mut part) = std::mem::replace(&mut self.phase, Phase::Asleep) {
             self.next_number = part.allot();

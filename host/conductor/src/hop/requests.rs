@@ -1,4 +1,4 @@
-//! A proxy's own requests, and what is kept on its behalf.
+//! A proxy's own requests, and the accounts of what is kept for the proxy.
 
 use foldhash::{HashMap, HashMapExt};
 
@@ -9,16 +9,17 @@ use acp_chain_channel::MessageId;
 use acp_chain_channel::limits::{Account, Charge, Limits};
 
 pub(super) struct Requests {
-    /// Those without an answer.
+    /// The unanswered requests.
     open: HashMap<MessageId, ExchangeId>,
-    /// The account of its own requests, also of those of earlier instances, and of sessions that it gave to requests of others.
+    /// The account of the proxy's own requests, those of earlier instances included, and of sessions that the proxy
+    /// gave to requests of others.
     kept: Account,
-    /// The messages of its own in the inboxes of proxies, and behind them.
+    /// The account of the proxy's own messages in the inboxes of proxies, and behind them.
     in_flight: Account,
 }
 
 impl Requests {
-    /// None yet; the accounts will be parts of this one.
+    /// No requests; the accounts are parts of `kept`.
     pub fn new(limits: &Limits, kept: &Account) -> Self {
         Self {
             open: HashMap::new(),
@@ -33,17 +34,17 @@ impl Requests {
 }
 
 impl Hop {
-    /// Whether none of its requests is open.
+    /// Whether none of the proxy's requests is open.
     pub(super) fn awaits_nothing(&self) -> bool {
         self.requests.open.is_empty()
     }
 
-    /// A charge for a request, or for a session that it gives to one; `None` if there is no room.
+    /// A charge for a request, or for a session that the proxy gives to one; `None` if there is no room.
     pub fn charge(&self, cost: usize) -> Option<Charge> {
         self.requests.kept.charge(cost)
     }
 
-    /// A charge for a message of its own that waits for a proxy, and whether too much waited before.
+    /// A charge for a message of the proxy that waits for another, and whether the limit was reached before.
     pub fn charge_in_flight(&self, cost: usize) -> (Charge, bool) {
         let account = &self.requests.in_flight;
         // One message may always wait, whatever its size.
@@ -51,18 +52,18 @@ impl Hop {
         (account.charge_anyway(cost), was_full)
     }
 
-    /// It has opened a request.
-    pub fn asks(&mut self, id: MessageId, number: ExchangeId) {
+    /// Notes a request that the proxy has opened.
+    pub fn note_request(&mut self, id: MessageId, number: ExchangeId) {
         self.requests.open.insert(id, number);
     }
 
-    /// Its open request of this number.
-    pub fn asked(&self, id: MessageId) -> Option<ExchangeId> {
+    /// The proxy's open request with this number of its own.
+    pub fn open_request(&self, id: MessageId) -> Option<ExchangeId> {
         self.requests.open.get(&id).copied()
     }
 
-    /// A request of its own is answered. Returns whether it was open.
-    pub fn is_answered(&mut self, id: MessageId) -> bool {
+    /// Notes that a request of the proxy is answered. Returns whether it was open.
+    pub fn note_answered(&mut self, id: MessageId) -> bool {
         self.requests.open.remove(&id).is_some()
     }
 

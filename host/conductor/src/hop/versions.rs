@@ -1,5 +1,5 @@
-//! The versions of a proxy: the one at work, and those that it replaced, as long as they hold messages or have open
-//! requests. Which is called next, and when the replaced ones go.
+//! The versions of a proxy: the one at work, and replaced ones that still hold messages or have open requests; which
+//! version is called next, and when replaced ones are dropped.
 //!
 //! Invariant: at most one version of a proxy is called at a time.
 
@@ -23,26 +23,26 @@ struct Retired {
     registration: Registration,
 }
 
-/// A new version that is starting. Nothing is called meanwhile.
+/// A new version that is starting. No version is called meanwhile.
 struct Starting {
     swap: Swap,
-    /// The proxy's state before, restored if that fails.
+    /// The proxy's phase before the start, restored afterwards.
     before: Phase,
 }
 
 /// The versions of one proxy.
 #[derive(Default)]
 pub(super) struct Versions {
-    /// The one at work.
+    /// The version at work.
     current: Version,
-    /// Those that it replaced, the oldest first.
+    /// Replaced versions, the oldest first.
     retired: Vec<Retired>,
-    /// The replaced version that is being called, and the current part, which waits for that.
+    /// The replaced version that is being called, and the current part, which waits meanwhile.
     called: Option<(Version, Box<dyn Part>)>,
-    /// Called with the reason when one of those ends early.
+    /// Called with the reason when a replaced version ends early.
     cut_short: Option<CutShort>,
-    /// The version to replace it as soon as it returns.
-    wish: Option<Swap>,
+    /// The newer version to start as soon as the proxy is not busy.
+    pending: Option<Swap>,
     starting: Option<Starting>,
 }
 
@@ -77,7 +77,7 @@ impl Hop {
         }
     }
 
-    /// A part that was called returns. Returns its version.
+    /// Takes back a part that was called. Returns its version.
     #[inline]
     pub fn put_back(&mut self, part: Box<dyn Part>) -> Version {
         if self.versions.called.is_some() {
@@ -99,7 +99,7 @@ impl Hop {
         version
     }
 
-    /// The part of a version, unless one is being called.
+    /// The part of a version; `None` while a part is being called.
     #[inline]
     fn part_mut(&mut self, version: Version) -> Option<&mut Box<dyn Part>> {
         if version != self.versions.current {
@@ -117,8 +117,7 @@ impl Hop {
         all.find(|retired| retired.version == version)
     }
 
-    /// The number under which a version sees a message: the one that is known, or the next. `None` while one is being
-    /// called.
+    /// A version's number for a message: the known one, or the next. `None` while a part is being called.
     #[inline]
     pub fn number(&mut self, version: Version, known: Option<MessageId>) -> Option<MessageId> {
         let part = self.part_mut(version)?;
@@ -130,7 +129,7 @@ impl Hop {
         self.retired(version).is_some_and(|one| one.part.is_none())
     }
 
-    /// Takes a message away from a version that holds it, unless one is being called.
+    /// Takes a message away from a version that holds it, unless a part is being called.
     pub fn take_away(&mut self, version: Version, id: MessageId) {
         if let Some(part) = self.part_mut(version) {
             part.take_away(id);
@@ -143,7 +142,7 @@ impl Hop {
         self.versions.current
     }
 
-    /// Keeps the state that a version saved, if it is the one at work.
+    /// Keeps the state that a version saved, if that is the version at work.
     #[inline]
     pub fn save(&mut self, version: Version, saved: Option<String>) {
         if saved.is_some() && version == self.versions.current {
@@ -151,27 +150,27 @@ impl Hop {
         }
     }
 
-    /// Whether it is the user's own proxy of this name.
+    /// Whether this is the user's own proxy of this name.
     pub fn is_own(&self, name: &str) -> bool {
         self.project.is_none() && self.name == name
     }
 
-    /// A newer version is to replace it. Returns whether none was before.
-    pub fn wish(&mut self, swap: Swap) -> bool {
+    /// Requests the replacement by a newer version. Returns whether it is the first pending one, and accepted.
+    pub fn request_swap(&mut self, swap: Swap) -> bool {
         let (declined, why) = match self.runtime {
             Runtime::Component(_) => {
-                let earlier = self.versions.wish.replace(swap);
+                let earlier = self.versions.pending.replace(swap);
                 (earlier, "a newer version came meanwhile")
             }
-            Runtime::Native(_) | Runtime::Gone => (Some(swap), "the proxy is a program"),
+            Runtime::Native(_) | Runtime::Vacant => (Some(swap), "the proxy is a program"),
         };
-        let told = declined.map(|swap| swap.decline(Failure::new(why)));
-        told.is_none()
+        let declined = declined.map(|swap| swap.decline(Failure::new(why)));
+        declined.is_none()
     }
 
-    /// Starts the newer version, with the state that the one at work saved last.
+    /// Starts the pending newer version, with the last state that the version at work saved.
     pub fn start_newer(&mut self) -> Option<channel::Starting> {
-        let swap = self.versions.wish.take()?;
+        let swap = self.versions.pending.take()?;
         let first = first_of(self.versions.current + 1);
         let starting = swap.source.start(first, self.saved.clone());
         let before = std::mem::replace(&mut self.phase, Phase::Busy);
@@ -179,7 +178,7 @@ impl Hop {
         Some(starting)
     }
 
-    /// If a newer version was starting, it has, or failed to: until it is put in, everything is as before.
+    /// Takes the newer version whose start has finished, if there is one, and restores the phase before that start.
     #[inline]
     pub fn take_newer(&mut self) -> Option<Swap> {
         let Starting { swap, before } = self.versions.starting.take()?;
@@ -187,7 +186,7 @@ impl Hop {
         Some(swap)
     }
 
-    /// A newer version takes its place. Returns whom to tell.
+    /// Puts in a newer version. Returns the channel on which to report that.
     pub fn put_in(&mut self, swap: Swap, new: Started) -> oneshot::Sender<Result<(), Failure>> {
         let on_failure = swap.on_failure.unwrap_or(new.registration.on_failure);
         let before = std::mem::replace(&mut self.phase, Phase::Idle(new.part));
@@ -204,14 +203,14 @@ impl Hop {
             on_failure,
             ..swap.terms
         };
-        self.failures.begin_anew(&self.terms.limits);
+        self.failures.reset(&self.terms.limits);
         self.runtime = Runtime::Component(swap.source);
         self.versions.cut_short = Some(swap.cut_short);
         self.dismiss();
         swap.done
     }
 
-    /// Whether a version was replaced, and has unfinished work.
+    /// Whether this version was replaced and has unfinished work.
     pub fn is_retired(&self, version: Version) -> bool {
         self.retired(version).is_some()
     }
@@ -222,7 +221,7 @@ impl Hop {
         (retired.len() > OLD_VERSIONS).then(|| retired[0].version)
     }
 
-    /// A replaced version ends early.
+    /// Ends a replaced version early, for this reason.
     pub fn cut_short(&mut self, version: Version, why: &str) {
         if let Some(cut_short) = &self.versions.cut_short {
             cut_short(why);
@@ -230,23 +229,23 @@ impl Hop {
         self.versions.retired.retain(|one| one.version != version);
     }
 
-    /// All replaced versions end, as the proxy broke.
+    /// Drops all replaced versions, as the proxy broke.
     pub(super) fn drop_retired(&mut self) {
         self.versions.retired.clear();
     }
 
-    /// Whether there is only the current version, and no other is to come.
+    /// Whether there is only the current version, and no newer one is pending or starting.
     pub fn has_one_version(&self) -> bool {
         let versions = &self.versions;
-        versions.retired.is_empty() && versions.wish.is_none() && versions.starting.is_none()
+        versions.retired.is_empty() && versions.pending.is_none() && versions.starting.is_none()
     }
 
     /// Whether a version holds a message, or waits for an answer.
-    fn has_something(&self, version: Version) -> bool {
+    fn has_unfinished(&self, version: Version) -> bool {
         self.held().any(|(_, held)| held.version == version) || self.requests.has_any_of(version)
     }
 
-    /// Lets go of replaced versions that have finished.
+    /// Drops replaced versions that have finished their work.
     #[inline]
     pub fn dismiss(&mut self) {
         if !self.versions.retired.is_empty() {
@@ -257,12 +256,13 @@ impl Hop {
     #[cold]
     fn dismiss_retired(&mut self) {
         let mut retired = std::mem::take(&mut self.versions.retired);
-        retired.retain(|one| one.part.is_none() || self.has_something(one.version));
+        retired.retain(|one| one.part.is_none() || self.has_unfinished(one.version));
         self.versions.retired = retired;
     }
 
-    /// The replaced version that sees a response next, before the one at work: those that subscribed to it and hold
-    /// notifications that it waits for are told by it that no more will come.
+    /// The replaced version that sees a response next, before the version at work. A replaced version sees a response
+    /// if it subscribed to it and holds notifications that the response waits for: to the version, the response is
+    /// their end.
     #[inline]
     pub fn awaiting(&self, routed: &Routed) -> Option<Version> {
         if self.versions.retired.is_empty() {

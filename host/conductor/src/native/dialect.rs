@@ -1,4 +1,4 @@
-//! How a native proxy spells the methods that only a conductor and its proxies speak.
+//! How a native proxy spells the methods that are used only between a conductor and its proxies.
 
 use serde::Deserialize;
 

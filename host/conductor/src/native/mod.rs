@@ -1,8 +1,8 @@
 //! Parts of a chain that are child processes.
 //!
-//! Neither a process nor anything that it started outlives the host: its whole [tree](acp_chain_system) is killed
-//! when the host is gone, however it ended. On Unix another process, the [`Supervisor`], starts and holds it, as the
-//! host gives up the right to.
+//! Neither a process nor anything that it started outlives the host: its whole [tree](acp_chain_system) is killed when
+//! the host has ended, for whatever reason. On Unix another process, the [`Supervisor`], starts and owns the processes,
+//! as the host gives up the right to.
 
 mod dialect;
 mod process;

@@ -34,7 +34,7 @@ pub enum SpawnError {
         /// The program.
         command: String,
     },
-    /// It exists, but cannot be run.
+    /// The program exists, but cannot be run.
     #[error(
         "the {part} command `{}` cannot be run: {error}",
         Untrusted::new(command)
@@ -50,7 +50,7 @@ pub enum SpawnError {
 }
 
 impl SpawnError {
-    /// From the system's error about a program, which is the agent or a proxy.
+    /// The error for a program, from the system's error. `part` is `agent` or `proxy`.
     #[must_use]
     pub fn new(part: &'static str, program: &CommandLine, error: io::Error) -> Self {
         let command = program.program.to_string_lossy().into_owned();
@@ -64,7 +64,7 @@ impl SpawnError {
         }
     }
 
-    /// The exit code that shells give for it.
+    /// The exit code by which shells report this error: 127 or 126.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
@@ -80,30 +80,30 @@ pub struct Process {
     name: String,
     tree: Tree,
     stderr: Tail,
-    /// Resolves when it prints no more.
+    /// Resolves when standard error is closed.
     silent: Option<oneshot::Receiver<()>>,
 }
 
 /// The standard input of a process.
 pub type Input = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Its output.
+/// The standard output of a process.
 pub type Output = Box<dyn AsyncRead + Send + Unpin>;
 
 /// How a process ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {
-    /// Its exit code or signal.
+    /// The exit code or signal.
     pub status: ExitStatus,
-    /// Whether it ended before we ended it.
-    pub by_itself: bool,
+    /// Whether the process ended before the host ended it.
+    pub ended_first: bool,
 }
 
 impl Ended {
-    /// Whether it set its status itself. If we ended it, it did not fail.
+    /// Whether the process chose its status itself, so that the status tells whether it failed.
     #[must_use]
-    pub fn meant_it(&self) -> bool {
-        self.by_itself || (Tree::CAN_BE_ASKED && self.status.code().is_some())
+    pub fn has_own_status(&self) -> bool {
+        self.ended_first || (Tree::CAN_BE_ASKED && self.status.code().is_some())
     }
 }
 
@@ -114,14 +114,14 @@ impl Process {
         &self.name
     }
 
-    /// Its process id. It leads the group of everything that it starts.
+    /// The process id. The process leads the group of everything that it starts.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.tree.id()
     }
 
-    /// Starts a process; returns it with its standard input and output. A proxy is named by its id, the agent has no
-    /// name.
+    /// Starts a process; returns it with its standard input and output. `proxy` is the id of a proxy; `None` for the
+    /// agent.
     pub fn start(
         program: &Startable,
         proxy: Option<&str>,
@@ -165,14 +165,14 @@ impl Process {
         self.tree.wait().await
     }
 
-    /// Ends the process, whose standard input is closed. With patience, it first gets a while to exit by itself. Then
-    /// it is asked to, and gets another while; where the system cannot ask, the end of its input has to do. Finally
-    /// everything that it started is killed.
+    /// Ends the process, whose standard input must be closed already. With patience, the process first gets a grace
+    /// period to exit. Then it gets a signal to terminate, and another grace period; on systems without such signals,
+    /// closing its input has to do. Finally the whole process tree is killed.
     pub async fn end(&mut self, patience: bool) -> io::Result<Ended> {
         let at_once = !patience && Tree::CAN_BE_ASKED;
         let grace = if at_once { Duration::ZERO } else { GRACE };
         let early = tokio::time::timeout(grace, self.wait()).await;
-        let by_itself = early.is_ok();
+        let ended_first = early.is_ok();
         let status = match early {
             Ok(status) => status?,
             Err(_) => {
@@ -180,7 +180,10 @@ impl Process {
                 self.wait().await?
             }
         };
-        Ok(Ended { status, by_itself })
+        Ok(Ended {
+            status,
+            ended_first,
+        })
     }
 
     /// The last output of the process on its standard error, once it has ended.

@@ -1,4 +1,4 @@
-//! Answers: where one starts, and who gets it.
+//! Answers: how they start, and how they reach the requester.
 
 use super::core::{Core, returning};
 use super::mcp::Mcp;
@@ -12,7 +12,7 @@ use crate::version::version_of;
 use acp_chain_acp::Life;
 use acp_chain_channel::{Event, Peer};
 
-/// Starts the answer to an open request. `None` if it has been answered already.
+/// Starts the answer to an open request. `None` if there is nothing to send through the chain.
 pub(super) fn set_out(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -21,9 +21,9 @@ pub(super) fn set_out(
 ) -> Option<Routed> {
     let exchange = core.exchanges.get_mut(answer.number)?;
     exchange.stage = Stage::Returning;
-    let home = match exchange.origin {
+    let requester = match exchange.origin {
         Origin::Hop(hop, _) | Origin::Native(hop, _) => Some(hop),
-        // Only a broken proxy leaves it unanswered, and that is known.
+        // Only a broken proxy leaves this request unanswered, and its failure is handled elsewhere.
         Origin::Introduction => {
             core.exchanges.remove(answer.number);
             return None;
@@ -35,19 +35,19 @@ pub(super) fn set_out(
         Origin::Edge(..) | Origin::Link(..) | Origin::Connecting(_) | Origin::Leaving(_) => None,
     };
     let begins = exchange.life == Life::Connects;
-    let said = begins.then(|| answer.message.clone());
+    let original = begins.then(|| answer.message.clone());
     let mut routed = returning(exchange, &core.hops, answer);
-    routed.home = home;
-    if let Some(said) = said.filter(|said| said.body() != routed.message.body()) {
-        let shown = std::mem::replace(&mut routed.message, said);
+    routed.requester = requester;
+    if let Some(original) = original.filter(|original| original.body() != routed.message.body()) {
+        let shown = std::mem::replace(&mut routed.message, original);
         core.note_start(&mut routed);
-        core.trace_said(&routed);
+        core.trace_as_sent(&routed);
         routed.message = shown;
     }
     Some(routed)
 }
 
-/// An answer is back where its request came from.
+/// Handles an answer that has arrived at its requester.
 #[inline]
 pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mut Steps) {
     let Some(number) = routed.exchange else {
@@ -57,7 +57,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
         return;
     };
     if exchange.life.sets_up() {
-        // What it declared may have to end first.
+        // Servers that the request declared may have to end first.
         setup::end(mcp, number, steps);
         return steps.push(Step::HandOver(Box::new(Back {
             number,
@@ -68,7 +68,7 @@ pub(super) fn arrived(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     hand_over(core, mcp, number, &exchange, &routed, steps);
 }
 
-/// Hands over the answer to a request that set up a session, now that everything that had to end first has ended.
+/// Hands over the answer to a request that set up a session, once everything that had to end first has ended.
 pub(super) fn settle(core: &mut Core, mcp: &mut Mcp, back: &Back, steps: &mut Steps) {
     hand_over(core, mcp, back.number, &back.exchange, &back.routed, steps);
     core.sessions.setups.settle(back.number);
@@ -103,8 +103,8 @@ fn hand_over(
         Origin::Leaving(link) => mcp.drop_connections(*link, steps),
         Origin::Native(index, id) => native::answer(core, *index, id, routed),
         Origin::Hop(index, id) => {
-            if !core.hops[*index].is_answered(*id) {
-                let why = "an earlier instance has asked";
+            if !core.hops[*index].note_answered(*id) {
+                let why = "an earlier instance sent the request";
                 return core.lose(Loss::Orphaned, Place::Hop(*index), &why);
             }
             core.trace(routed);

@@ -10,11 +10,11 @@ use acp_chain_channel::{Call, Failure, Part, Reply, Started, Starting};
 pub(super) enum Work {
     Call(Call),
     Start(Starting),
-    /// It slept.
+    /// The start of an instance for a sleeping component.
     Wake(Starting),
 }
 
-/// A proxy at work that was not done when it was first polled.
+/// A proxy whose work was not finished at the first poll.
 pub(super) struct Busy {
     pub hop: HopIndex,
     pub work: Work,

@@ -1,5 +1,5 @@
-//! Cancellation: `$/cancel_request` names an id that is valid on one hop only, so the host translates it at every
-//! hop, and no proxy sees it (RFD request-cancellation).
+//! Cancellation: `$/cancel_request` names an id that is valid on one hop only. So the host translates it at every hop,
+//! and no proxy sees it (RFD request-cancellation).
 
 use std::collections::HashMap;
 
@@ -7,19 +7,20 @@ use crate::exchange::ExchangeId;
 use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_rpc::{Id, Message, member};
 
-/// The longest cancellation that keeps members other than the id, in bytes.
+/// The longest cancellation of which members other than the id are kept, in bytes.
 const LONGEST: usize = 4096;
 
 /// A cancellation that names no request.
 pub(super) struct NamesNone;
 
-/// Which of somebody's open requests is cancelled, and the message to pass on; `None` if it is already answered.
+/// Which of the sender's open requests is cancelled, and the message to pass on; `None` if the request is already
+/// answered.
 pub(super) fn withdrawn(
     open: &HashMap<Id, ExchangeId>,
     message: &Message,
 ) -> Result<Option<(ExchangeId, Message)>, NamesNone> {
     let id = cancelled_id(message).ok_or(NamesNone)?;
-    // It is kept as long as the request is open.
+    // The cancellation is kept as long as the request is open.
     let cancel = Some(message).filter(|message| message.len() <= LONGEST);
     let cancel = cancel.cloned().unwrap_or_else(new_cancel);
     Ok(open.get(&id).map(|number| (*number, cancel)))

@@ -1,5 +1,5 @@
-//! The state of a connection, and operations on it that decide nothing. Nothing here calls a handler, so every
-//! handler may call it.
+//! The state of a connection, and operations on it without decisions. Nothing here calls a handler, so every handler
+//! may call the operations.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,13 +35,13 @@ use acp_chain_channel::limits::{Account, FLOOD, KEPT};
 use acp_chain_channel::{MessageId, Peer};
 use acp_chain_rpc::{Error, Id, Message};
 
-/// The error for a proxy that speaks where it may not: in a session with another route, or, if it is a project's,
-/// outside any session.
+/// The error for a proxy that sends a message where it may not: in a session with another route, or, for a project's
+/// proxy, outside any session.
 pub(super) fn not_of_session(message: &Message) -> &'static str {
     match message.session() {
         Some(_) => "the session does not pass this proxy",
         None => {
-            "a proxy of a project speaks in the sessions of its project; the message names none"
+            "a proxy of a project may send only in the sessions of its project; the message names none"
         }
     }
 }
@@ -55,13 +55,13 @@ pub(super) struct Core {
     pub programs: Programs,
     pub exchanges: Exchanges,
     pub sessions: Sessions,
-    /// Requests that wait for their project.
+    /// Requests that wait for the lookup of their project.
     pub lookups: Lookups,
     /// The proxies of projects.
     pub joined: Joined,
     pub due: Due,
     pub busy: FuturesUnordered<Busy>,
-    /// The account of everything kept: all other accounts are parts of it.
+    /// The account of the connection: all other accounts are parts of it.
     pub kept: Account,
     pub timers: Timers,
     pub now: Instant,
@@ -69,7 +69,7 @@ pub(super) struct Core {
     pub notices: Notices,
     pub files: Files,
     pub losses: Losses,
-    /// The turns of the client that go on after their prompts are answered, by its names of their sessions.
+    /// The turns of the client that go on after their prompts are answered, by the client's name of the session.
     pub turns: Turns<Arc<str>, Turn>,
     /// The version of ACP negotiated with the client.
     pub version: u64,
@@ -77,7 +77,7 @@ pub(super) struct Core {
 }
 
 impl Core {
-    /// A core with these proxies, the client's neighbour first.
+    /// The state of a new connection with these proxies, the client's neighbour first.
     pub fn new<P: Into<Member>>(proxies: Vec<P>, trace: Option<Recorder>) -> Self {
         let members = proxies.into_iter().map(P::into);
         let kept = Account::new(KEPT);
@@ -107,7 +107,7 @@ impl Core {
         }
     }
 
-    /// Whether the backlog of an end or a native proxy is so long that no proxy may add to it.
+    /// Whether the backlog of an end or a native proxy is so long that no proxy may be called, as it could add to it.
     pub fn is_flooded(&self) -> bool {
         self.client.outbox.len() >= FLOOD
             || self.agent.outbox.len() >= FLOOD
@@ -116,10 +116,10 @@ impl Core {
 
     /// The edge for an end.
     ///
-    /// A chain that is itself a proxy (RFD proxy-chains) has a parent that stands for both ends: its plain messages
-    /// come from the client's side, those in `proxy/successor` from the agent's, and messages to it are sent
-    /// likewise. Answers and cancellations are plain either way. All ids are the parent's, of which no two are open
-    /// at once, so one edge serves both.
+    /// A chain that is itself a proxy (RFD proxy-chains) has a parent, which is both ends: its plain messages come from
+    /// the client's side, those in `proxy/successor` from the agent's, and messages to it are sent likewise. Answers
+    /// and cancellations are plain in both directions. All ids are the parent's, and the ids of its open requests
+    /// differ, so one edge serves both.
     pub fn edge(&mut self, peer: Peer) -> &mut Edge {
         match peer {
             Peer::Agent if self.parent.is_none() => &mut self.agent,
@@ -127,7 +127,7 @@ impl Core {
         }
     }
 
-    /// Queues a message for an end, as a call under this id if it wants an answer.
+    /// Queues a message for an end; a request is sent under this id.
     pub fn send(&mut self, to: Peer, message: &Message, id: Option<&str>) {
         let is_plain = to == Peer::Client
             || message.kind().is_response()
@@ -140,7 +140,7 @@ impl Core {
         }
     }
 
-    /// Answers an open request of one end directly, past all proxies.
+    /// Answers a request of one end with an error, past all proxies.
     pub fn tell(&mut self, to: Peer, id: &Id, error: &Error) {
         self.send(to, &Message::error(error), Some(id.as_str()));
     }
@@ -149,12 +149,12 @@ impl Core {
         self.due.make_ready(index, &mut self.hops[index]);
     }
 
-    /// Ends a proxy that causes trouble, as soon as it is not busy.
+    /// Ends a proxy, as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, reason: &str) {
         self.due.end_soon(index, &mut self.hops[index], reason);
     }
 
-    /// Opens a request of a proxy's own, on its account. A proxy without room there breaks.
+    /// Opens a proxy's own request, on its account. If there is no room, the proxy breaks.
     pub fn open_own(
         &mut self,
         index: HopIndex,
@@ -173,45 +173,50 @@ impl Core {
         let number =
             self.exchanges
                 .open(Origin::Hop(index, id), to, route.clone(), message, charge);
-        self.hops[index].asks(id, number);
+        self.hops[index].note_request(id, number);
         Some(number)
     }
 
-    /// The route of a proxy's own message to one side, and the proxy's position on it; `None` if the session has
-    /// another route. The session is given by its name on that side.
-    pub fn stand(&self, index: HopIndex, to: Peer, message: &Message) -> Option<(Route, usize)> {
+    /// The route of a proxy's own message to one side, and the proxy's position on it; `None` if the session's route
+    /// does not pass the proxy. The message names the session as that side does.
+    pub fn route_of_own(
+        &self,
+        index: HopIndex,
+        to: Peer,
+        message: &Message,
+    ) -> Option<(Route, usize)> {
         let route = self.sessions.route_from_within(to, message.session());
         let at = route.position(index)?;
         Some((route, at))
     }
 
     /// The route of a proxy's messages outside sessions, and its position on it.
-    pub fn home(&self, index: HopIndex) -> (Route, usize) {
+    pub fn default_route(&self, index: HopIndex) -> (Route, usize) {
         let route = self.joined.route_of(index);
         let route = route.unwrap_or(self.sessions.main()).clone();
         let at = route.position(index).unwrap_or_default();
         (route, at)
     }
 
-    /// The lookups to start; their time starts now. None before the connection has begun.
+    /// Takes the lookups to start, whose timers start now. There are none before the connection has begun.
     pub fn take_lookups(&mut self) -> Vec<(ExchangeId, PathBuf)> {
         let begins = |exchange: &Exchange| {
             let is_clients = matches!(exchange.origin, Origin::Edge(Peer::Client, _));
             is_clients && exchange.life == Life::Connects
         };
         let mut open = self.exchanges.iter();
-        if !self.lookups.has_unsaid() || open.any(|(_, exchange)| begins(exchange)) {
+        if !self.lookups.has_unstarted() || open.any(|(_, exchange)| begins(exchange)) {
             return Vec::new();
         }
         let due = self.now + PATIENCE;
-        let unsaid = self.lookups.take_unsaid(due);
-        for (number, _) in &unsaid {
+        let unstarted = self.lookups.take_unstarted(due);
+        for (number, _) in &unstarted {
             self.timers.set(due, Timer::Lookup(*number));
         }
-        unsaid
+        unstarted
     }
 
-    /// The pauses of a proxy end with its instance.
+    /// Ends all pauses of a proxy, whose instance ends.
     pub fn end_pauses(&mut self, index: HopIndex) {
         for (id, at) in self.hops[index].take_pauses() {
             self.timers.clear(at, Timer::Wake(index, id));
@@ -219,18 +224,18 @@ impl Core {
     }
 
     /// Takes a held message from its proxy.
-    pub fn let_go(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
-        self.take_held(index, id).map(|held| held.routed)
+    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Routed> {
+        self.take_held_entry(index, id).map(|held| held.routed)
     }
 
-    /// The same, with its entry.
-    pub fn take_held(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
-        let held = self.hops[index].let_go(id)?;
+    /// Takes a held message from its proxy, with its version and deadline.
+    pub fn take_held_entry(&mut self, index: HopIndex, id: MessageId) -> Option<Held> {
+        let held = self.hops[index].remove_held(id)?;
         self.timers.clear(held.until, Timer::Expire(index, id));
         Some(held)
     }
 
-    /// If a request is cancelled, tells its current holder: the far side, or a native proxy.
+    /// If a request is cancelled, sends the cancellation to the far side or the native proxy that has the request.
     pub fn send_cancel(&mut self, number: ExchangeId) {
         let Some(exchange) = self.exchanges.get(number) else {
             return;
@@ -240,7 +245,7 @@ impl Core {
         };
         let (toward, cancel) = (exchange.toward, with_cancelled_id(cancel, number));
         match exchange.stage {
-            // Unwrapped on every hop, in either direction of the request.
+            // A cancellation is not wrapped, whichever direction the request has.
             Stage::Native(index) => {
                 if let Some(native) = self.hops[index].native_mut() {
                     cancel.write(None, &mut native.outbox);
@@ -250,7 +255,7 @@ impl Core {
         }
     }
 
-    /// Queues something for a proxy.
+    /// Adds an item to a proxy's inbox.
     pub fn enqueue(&mut self, index: HopIndex, item: Item) {
         self.hops[index].push(item);
         self.make_ready(index);
@@ -268,7 +273,7 @@ impl Core {
     }
 }
 
-/// An answer to an open request, on its way back through these proxies.
+/// An answer to an open request, at the start of its way back through these proxies.
 pub(super) fn returning(exchange: &Exchange, hops: &[Hop], answer: Answer) -> Routed {
     let Answer {
         number,

@@ -21,11 +21,11 @@ use acp_chain_channel::{Event, Failure, Peer};
 use acp_chain_mcp::bridge::Arrival;
 use acp_chain_rpc::{Error, Id, MalformedLine, Message};
 
-/// How many messages a proxy may handle before it is the next one's turn.
+/// How many messages a proxy may handle before the next proxy's turn.
 pub const RUN: usize = 16;
 
 impl Router {
-    /// Runs a handler, and takes all steps that it leads to.
+    /// Runs a handler, and then all steps that follow from it.
     fn with(&mut self, act: impl FnOnce(&mut Core, &mut Mcp, &mut Steps)) {
         let Self { core, mcp, steps } = self;
         debug_assert!(steps.mark() == 0, "the loop is entered from here only");
@@ -45,7 +45,7 @@ impl Router {
             && !self.core.is_flooded()
             && let Some(index) = self.core.due.next_ready(&mut self.core.hops)
         {
-            // Several in a row, for the sake of the caches: each proxy has its own code and memory.
+            // Several messages in a row, for the caches: each proxy has its own code and memory.
             let mut run = RUN.min(budget);
             while run > 0 && !self.core.is_flooded() && self.core.hops[index].is_ready() {
                 (run, budget) = (run - 1, budget - 1);
@@ -69,14 +69,14 @@ impl Router {
         };
         self.with(|core, mcp, steps| match item {
             Item::Cancel(id) => {
-                // If settled in the meantime, there is nothing to tell.
+                // If the message is settled already, the proxy is not notified.
                 if let Some(version) = core.hops[index].held_as(id).map(|held| held.version) {
                     work::call(core, mcp, index, version, Event::Cancel(id), steps);
                 }
             }
             Item::Wake(id) => work::call_again(core, mcp, index, id, steps),
             Item::Expired(id) => failure::expire(core, index, id, steps),
-            Item::Message(routed) if routed.home == Some(index) => {
+            Item::Message(routed) if routed.requester == Some(index) => {
                 answers::arrived(core, mcp, routed, steps);
             }
             Item::Message(routed) => work::deliver(core, mcp, index, routed, steps),
@@ -84,15 +84,15 @@ impl Router {
         self.follow_up(index);
     }
 
-    /// A proxy that is no longer being called is done with the message in hand; sends on the messages that waited
-    /// only for it.
+    /// Unless the proxy is still being called: notes that it is done with the message in hand, and sends on the
+    /// messages that waited only for that.
     fn follow_up(&mut self, index: HopIndex) {
         if self.core.hops[index].is_busy() {
             return;
         }
         self.core.hops[index].dismiss();
         let free = self.core.hops[index].done();
-        // Mostly nothing waits.
+        // Usually no message waits.
         if !free.is_empty() {
             let free = free.into_iter().map(|routed| Step::Depart(index, routed));
             self.with(|_, _, steps| steps.extend(free));
@@ -110,7 +110,7 @@ impl Router {
         self.between_calls();
     }
 
-    /// Ends and replaces proxies that are not being called, where that is due.
+    /// Ends and replaces the proxies that are due for it and not being called.
     fn between_calls(&mut self) {
         self.end_due();
         while let Some(index) = self.core.due.next_to_swap(&self.core.hops) {
@@ -146,16 +146,17 @@ impl Router {
         }
     }
 
-    /// Replaces a proxy by a newer version, between two messages, with the state that the old one saved last. The old
-    /// one keeps its held messages and open requests until they are settled, for its `hold-time` at most.
+    /// Replaces a proxy by a newer version, between two messages. The new version starts with the last state that the
+    /// old one saved. The old version keeps its held messages and open requests until they are settled, for its
+    /// `hold-time` at most.
     ///
-    /// Of several versions requested meanwhile, only the last is put in.
+    /// If several versions are requested while the proxy is busy, only the last one is put in.
     pub fn swap(&mut self, swap: Swap) {
-        swaps::wish(&mut self.core, swap);
+        swaps::request(&mut self.core, swap);
         self.between_calls();
     }
 
-    /// The proxies of a project join the chain. Returns their places, in their order.
+    /// Adds the proxies of a project to the chain. Returns their places, in their order.
     ///
     /// # Errors
     /// If there is no room for them.
@@ -174,29 +175,28 @@ impl Router {
         Ok(places)
     }
 
-    /// The result of the lookup with this number: the key of a project that has joined, or none.
+    /// Handles the result of the lookup with this number: the key of a project that has joined, or none.
     pub fn found(&mut self, number: u64, key: Option<&str>) {
         self.with(|core, _, steps| projects::found(core, number, Ok(key), steps));
     }
 
-    /// The session of the lookup with this number does not begin, for this reason.
+    /// Rejects the session of the lookup with this number, for this reason.
     pub fn refuse_session(&mut self, number: u64, why: String) {
         let error = projects::refusal(&why);
         self.with(|core, _, steps| projects::found(core, number, Err(error), steps));
     }
 
-    /// Takes in a message from one end; from a parent, as if it were the client.
+    /// Receives a message from one end; a parent's messages come from the client's end.
     pub fn receive(&mut self, from: Peer, message: Message) {
         self.with(|core, mcp, steps| intake::receive(core, mcp, from, message, steps));
     }
 
-    /// Takes in a message from a native proxy.
+    /// Receives a message from a native proxy.
     pub fn receive_from_native(&mut self, index: HopIndex, message: Message) {
         self.with(|core, mcp, steps| native::receive(core, mcp, index, message, steps));
     }
 
-    /// A line of a native proxy is malformed. `answers` is the id of the request that it may have answered, `own` the
-    /// id if it may have been a request.
+    /// Handles a malformed line of a native proxy.
     pub fn take_malformed_from_native(&mut self, index: HopIndex, malformed: &MalformedLine) {
         let (error, answers) = (&malformed.error, malformed.answers());
         let own = malformed.id_for_sender(Peer::Agent);
@@ -205,12 +205,12 @@ impl Router {
         });
     }
 
-    /// Refuses a message of a native proxy, which has this id if it is a request.
+    /// Rejects a message of a native proxy; `id` is that of a request.
     pub fn refuse_native(&mut self, index: HopIndex, error: &Error, id: Option<&Id>) {
         self.with(|core, _, steps| native::take_malformed(core, index, error, None, id, steps));
     }
 
-    /// Takes in an arrival from the bridge.
+    /// Handles an arrival on the bridge.
     pub fn receive_from_bridge(&mut self, arrival: Arrival) {
         self.with(|core, mcp, steps| mcp.receive_from_bridge(core, arrival, steps));
     }
@@ -220,12 +220,12 @@ impl Router {
         native::runs_as(&mut self.core, index, process);
     }
 
-    /// The program of a native proxy was restarted, or could not be.
+    /// Handles the result of restarting a native proxy's program.
     pub fn launched(&mut self, index: HopIndex, launched: Result<(), Failure>) {
         self.with(|core, _, steps| native::launched(core, index, launched, steps));
     }
 
-    /// The program of a native proxy has ended.
+    /// Handles the end of a native proxy's program.
     pub fn native_broke(&mut self, index: HopIndex, failure: &Failure) {
         if self.core.hops[index].has_program() {
             self.with(|core, _, steps| failure::break_down(core, index, failure, steps));
@@ -233,32 +233,35 @@ impl Router {
         self.end_due();
     }
 
-    /// Ends a native proxy that does not keep up.
+    /// Ends a native proxy that does not read its input.
     pub fn native_stalled(&mut self, index: HopIndex) {
         self.core
             .end_soon(index, "it does not read what it is sent");
         self.end_due();
     }
 
-    /// Gives up a request whose answer was lost on the way in. Returns whether there was one.
+    /// Answers the request with this id with an error, as its answer was malformed. Returns whether there is such a
+    /// request.
     pub fn fail_answer(&mut self, from: Peer, id: &Id, error: &Error) -> bool {
         let mut was_awaited = false;
         self.with(|core, _, steps| was_awaited = intake::fail_answer(core, from, id, error, steps));
         was_awaited
     }
 
-    /// An end can no longer be reached: answers its open requests with this error, and all later ones.
+    /// Closes an end that can no longer be reached: all open and later requests to it are answered with this error.
     pub fn lose(&mut self, peer: Peer, error: &Error) {
         self.stop_writing(peer, error);
         self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
     }
 
-    /// An end no longer reads, though it may still write: new requests to it are answered with this error.
+    /// Stops writing to an end that no longer reads, though it may still write: new requests to it are answered with
+    /// this error.
     pub fn stop_writing(&mut self, peer: Peer, error: &Error) {
         intake::stop_writing(&mut self.core, peer, error);
     }
 
-    /// An end will no longer answer, though it may still read: answers its open requests with this error.
+    /// Notes that an end will no longer answer, though it may still read: open and later requests to it are answered
+    /// with this error.
     pub fn lose_answers(&mut self, peer: Peer, error: &Error) {
         self.core.edge(peer).mute = Some(error.clone());
         self.with(|core, _, steps| intake::fail_outstanding(core, peer, error, steps));
@@ -270,7 +273,7 @@ impl Router {
     }
 }
 
-/// Takes a step.
+/// Runs the handler of a step.
 fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
     match step {
         Step::Send(routed) => way::carry(core, mcp, routed, steps),
@@ -289,7 +292,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::GoOn(said) => intake::go_on(core, mcp, *said, steps),
         Step::Release(index) => waiting::release(core, index, steps),
         Step::Conclude(index, outcome) => work::conclude(core, mcp, index, *outcome, steps),
-        Step::TellTaken(index, version, id) => {
+        Step::NotifyTaken(index, version, id) => {
             work::call(core, mcp, index, version, Event::Cancel(id), steps);
         }
         Step::Deliver(index, routed) => work::deliver(core, mcp, index, routed, steps),
@@ -297,7 +300,7 @@ fn take(core: &mut Core, mcp: &mut Mcp, step: Step, steps: &mut Steps) {
         Step::Break(index, failure) => failure::break_down(core, index, &failure, steps),
         Step::CutOff(index, first, why) => failure::cut_off(core, index, first, &why, steps),
         Step::Broken(index, given_up) => failure::broken(core, index, given_up),
-        Step::ClientAsked(life, session) => core.note_request(life, &session),
+        Step::ClientRequested(life, session) => core.note_request(life, &session),
         Step::Mcp(task) => mcp.go_on(core, task, steps),
     }
 }

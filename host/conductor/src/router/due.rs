@@ -1,4 +1,4 @@
-//! Proxies that are due: for their turn, for their end, or for a newer version.
+//! Proxies that are due: to be called, to be ended, or to be replaced by a newer version.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,14 @@ use acp_chain_channel::Failure;
 
 #[derive(Default)]
 pub(super) struct Due {
-    /// Those with something in their inbox.
+    /// The proxies with items in their inbox.
     ready: VecDeque<HopIndex>,
     to_end: Vec<HopIndex>,
     to_swap: Vec<HopIndex>,
 }
 
 impl Due {
-    /// A proxy waits for its turn, if it can be called.
+    /// Queues a proxy to be called, if it is ready and not queued yet.
     #[inline]
     pub fn make_ready(&mut self, index: HopIndex, hop: &mut Hop) {
         if hop.queues_up() {
@@ -23,11 +23,11 @@ impl Due {
         }
     }
 
-    /// The turn of the proxy that has waited longest.
+    /// Takes the proxy that has waited longest.
     #[inline]
     pub fn next_ready(&mut self, hops: &mut [Hop]) -> Option<HopIndex> {
         let index = self.ready.pop_front()?;
-        hops[index].has_its_turn();
+        hops[index].leave_queue();
         Some(index)
     }
 
@@ -35,14 +35,14 @@ impl Due {
         !self.ready.is_empty()
     }
 
-    /// A proxy is to be ended as soon as it is not busy.
+    /// Ends a proxy as soon as it is not busy.
     pub fn end_soon(&mut self, index: HopIndex, hop: &mut Hop, reason: &str) {
         if hop.end_soon(reason) {
             self.to_end.push(index);
         }
     }
 
-    /// A proxy that is due to end and can be ended, and why.
+    /// Takes a proxy that is due to end and is not busy, with the reason.
     pub fn next_to_end(&mut self, hops: &mut [Hop]) -> Option<(HopIndex, Failure)> {
         while let Some(index) = self.to_end.pop() {
             if let Some(failure) = hops[index].take_ending_if_free() {
@@ -56,12 +56,12 @@ impl Due {
         !self.to_end.is_empty()
     }
 
-    /// A newer version of a proxy waits.
+    /// Notes that a newer version of a proxy is pending.
     pub fn swap_soon(&mut self, index: HopIndex) {
         self.to_swap.push(index);
     }
 
-    /// A proxy with a newer version waiting, if it is not being called.
+    /// Takes a proxy with a pending newer version that is not being called.
     #[inline]
     pub fn next_to_swap(&mut self, hops: &[Hop]) -> Option<HopIndex> {
         let is_free = |index: &HopIndex| !hops[*index].is_busy();

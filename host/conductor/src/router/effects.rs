@@ -1,4 +1,4 @@
-//! Carries out a proxy's effects of a call, in order. Its questions to the callers of its tools come last, all at
+//! Carries out the effects of a proxy's call, in order. Its requests to the callers of its tools come last, all at
 //! once.
 
 use super::cancel::new_cancel;
@@ -32,18 +32,18 @@ pub(super) fn apply(core: &mut Core, mcp: &mut Mcp, mut did: Box<Did>, steps: &m
         Effect::Progress { id, progress } => mcp.call_progress(core, index, id, &progress, steps),
         Effect::Changed(change) => mcp.component_changed(index, change, steps),
         Effect::Settle { id, action } => {
-            if let Some(routed) = core.let_go(index, id) {
+            if let Some(routed) = core.take_held(index, id) {
                 verdict::act(core, mcp, index, id, routed, action, steps);
             }
         }
         Effect::Fail { id, reason } => {
-            if let Some(routed) = core.let_go(index, id) {
+            if let Some(routed) = core.take_held(index, id) {
                 failure::fail(core, index, routed, &reason, steps);
             }
         }
         Effect::Cancel { id } => {
             pauses::cut_short(core, index, id);
-            if let Some(number) = core.hops[index].asked(id) {
+            if let Some(number) = core.hops[index].open_request(id) {
                 withdraw::withdraw(core, mcp, number, new_cancel(), steps);
             }
         }
@@ -61,7 +61,7 @@ fn ask(
     message: Message,
     steps: &mut Steps,
 ) {
-    let Some((route, at)) = core.stand(index, to, &message) else {
+    let Some((route, at)) = core.route_of_own(index, to, &message) else {
         return refuse(core, index, id, to, &message, steps);
     };
     let Some(number) = core.open_own(index, id, to, &route, &message) else {
@@ -78,7 +78,7 @@ fn ask(
 }
 
 fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mut Steps) {
-    let Some((route, at)) = core.stand(index, to, &message) else {
+    let Some((route, at)) = core.route_of_own(index, to, &message) else {
         return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let mut routed = Routed::new(message, route, at, to);
@@ -86,7 +86,7 @@ fn tell(core: &mut Core, index: HopIndex, to: Peer, message: Message, steps: &mu
     steps.push(Step::Send(routed));
 }
 
-/// Answers a proxy's own request in a session with another route.
+/// Answers a proxy's own request in a session with another route with an error.
 fn refuse(
     core: &mut Core,
     index: HopIndex,
@@ -95,11 +95,11 @@ fn refuse(
     message: &Message,
     steps: &mut Steps,
 ) {
-    let (route, at) = core.home(index);
+    let (route, at) = core.default_route(index);
     if let Some(number) = core.open_own(index, id, to, &route, message) {
         let text = format!("acp-chain: {}", not_of_session(message));
         let error = Error::new(code::INVALID_PARAMS, text);
-        // From next to it, so nobody else sees it.
+        // The error starts at the next position, so no other proxy sees it.
         let next = match to {
             Peer::Client => at - 1,
             Peer::Agent => at + 1,
@@ -112,7 +112,8 @@ fn made_by(core: &Core, index: HopIndex, routed: &mut Routed) {
     routed.labels = Labels::sent_by(index, core.hops[index].is_guard());
 }
 
-/// A proxy speaks for a server that it has declared. It may not call the servers of others.
+/// Handles an MCP message of a proxy, which may send it as a provider to the callers of its servers, but not call
+/// servers itself.
 fn speak_mcp(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -122,7 +123,7 @@ fn speak_mcp(
     message: &Message,
     steps: &mut Steps,
 ) {
-    let (route, at) = core.home(index);
+    let (route, at) = core.default_route(index);
     let number = match id {
         Some(id) => match core.open_own(index, id, to, &route, message) {
             Some(number) => Some(number),
@@ -131,9 +132,9 @@ fn speak_mcp(
         None => None,
     };
     if to == Peer::Agent {
-        return mcp.hear_provider(core, Provider::Proxy(index), number, message, steps);
+        return mcp.receive_from_provider(core, Provider::Proxy(index), number, message, steps);
     }
-    let text = "acp-chain: a proxy provides MCP servers to the agent, and calls none itself";
+    let text = "acp-chain: a proxy may provide MCP servers to the agent, but not call any";
     match number {
         Some(number) => {
             let error = Message::error(&Error::new(code::INVALID_REQUEST, text));

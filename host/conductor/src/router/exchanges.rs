@@ -1,4 +1,4 @@
-//! The open requests, by number. Numbers are given in order of opening, and never twice: they are the ids of outgoing
+//! The open requests, by number. Numbers are given in order of opening, and never reused: they are the ids of outgoing
 //! requests.
 
 use std::collections::HashMap;
@@ -28,7 +28,7 @@ impl Exchanges {
         }
     }
 
-    /// Opens a request, on somebody's account or the host's own.
+    /// Opens a request. The host's own requests have no charge.
     pub fn open(
         &mut self,
         origin: Origin,
@@ -64,7 +64,7 @@ impl Exchanges {
         self.open.get(&number)
     }
 
-    /// What an answer under this id is, if no request of the other end is open under it.
+    /// The kind of loss that an answer with this id is, if no request is open under the id.
     pub fn loss_of_answer(&self, id: Option<&Id>) -> Loss {
         let number = id.and_then(|id| id.as_str().parse().ok());
         match number {
@@ -73,7 +73,7 @@ impl Exchanges {
         }
     }
 
-    /// Whether there was a request of this number once.
+    /// Whether a request had this number, and is no longer open.
     pub fn is_over(&self, number: ExchangeId) -> bool {
         (1..self.next).contains(&number) && !self.open.contains_key(&number)
     }
@@ -93,7 +93,7 @@ impl Exchanges {
         }
     }
 
-    /// The client stops the turns of a session.
+    /// Notes that the client stops the turns of a session.
     pub fn give_up_turns(&mut self, session: &Arc<str>) {
         let turns = self.open.values_mut().filter(|exchange| {
             exchange.toward == Peer::Agent
@@ -103,7 +103,7 @@ impl Exchanges {
         turns.for_each(|prompt| prompt.turn = Standing::GivenUp);
     }
 
-    /// The agent has ended a session, by its own name for it.
+    /// Notes that the agent has ended a session, which is named as the agent does.
     pub fn end_turns(&mut self, session: &Arc<str>) {
         let prompts = self.open.values_mut().filter(|exchange| {
             exchange.life == Life::Prompts && exchange.far_session() == Some(session)
@@ -111,7 +111,7 @@ impl Exchanges {
         prompts.for_each(|prompt| prompt.turn = Standing::Over);
     }
 
-    /// Gives a request another route than it was opened on.
+    /// Changes the route of a request.
     pub fn lead(&mut self, number: ExchangeId, route: &Route) {
         if let Some(exchange) = self.open.get_mut(&number) {
             exchange.route = route.clone();
@@ -134,7 +134,7 @@ impl Exchanges {
         Some(Step::Answer(Answer::new(number, at, message)))
     }
 
-    /// The same for a proxy.
+    /// The answer of a proxy to an open request; `None` if it is not open, or its route does not pass the proxy.
     pub fn answer_of_proxy(
         &self,
         number: ExchangeId,
@@ -146,8 +146,8 @@ impl Exchanges {
     }
 }
 
-/// The charge for a new request of somebody with these open requests and this account. An error if it cannot be
-/// accepted.
+/// Charges a new request to its sender's account. `open` are the sender's open requests. An error if the request cannot
+/// be accepted.
 pub(super) fn admit(
     id: &Id,
     request: &Message,
@@ -156,7 +156,9 @@ pub(super) fn admit(
 ) -> Result<Charge, Error> {
     let refused = |reason| Error::new(code::INVALID_REQUEST, reason);
     if id.as_str().len() > LONGEST_ID {
-        return Err(refused(format!("an id may have {LONGEST_ID} bytes")));
+        return Err(refused(format!(
+            "an id may have at most {LONGEST_ID} bytes"
+        )));
     }
     if open.len() >= OPEN {
         return Err(refused(format!("{OPEN} requests are open already")));
@@ -169,12 +171,11 @@ pub(super) fn admit(
     let cost = Exchange::cost(Some(id), request);
     kept.charge(cost).ok_or_else(|| {
         let show = |limit| Quantity::Size.show(limit as u64);
-        refused(match kept.kept() + cost > OPEN_KEPT {
-            true => {
-                let limit = show(OPEN_KEPT);
-                format!("the requests that are open have ids, methods and sessions of {limit}")
-            }
-            false => format!("{} are kept for the connection already", show(KEPT)),
+        refused(if kept.kept() + cost > OPEN_KEPT {
+            let limit = show(OPEN_KEPT);
+            format!("the ids, methods and sessions of the open requests take {limit} already")
+        } else {
+            format!("{} are kept for the connection already", show(KEPT))
         })
     })
 }

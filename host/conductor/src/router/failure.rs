@@ -1,4 +1,4 @@
-//! Failing proxies: what happens to the message, to everything else that they had, and to themselves.
+//! Failing proxies: what happens to the message, to the proxy's other messages and requests, and to the proxy.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use acp_chain_channel::{Failure, MessageId};
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code};
 
-/// Ends a message that its proxy could not decide. Guarded messages do not pass unguarded, unless the user wants
-/// that.
+/// Handles a message about which its proxy could not decide. It is refused, unless the user's policy or the proxy's
+/// powers let it pass.
 pub(super) fn fail(
     core: &mut Core,
     index: HopIndex,
@@ -30,7 +30,7 @@ pub(super) fn fail(
     end_by_policy(core, index, routed, reason, steps);
 }
 
-/// Ends it by the policy of the proxy.
+/// Lets the message pass or refuses it, by the policy of the proxy.
 fn end_by_policy(
     core: &mut Core,
     index: HopIndex,
@@ -42,7 +42,7 @@ fn end_by_policy(
     let name = hop.title();
     let method = quote(&routed.method, MAX_QUOTE);
     let text = format!("{name} failed on {method}: {reason}");
-    let passes = hop.lets_pass(&routed);
+    let passes = hop.passes_on_failure(&routed);
     let count = hop.note_refused();
     if passes {
         if count.is_power_of_two() {
@@ -62,12 +62,13 @@ fn end_by_policy(
     };
     let why = format_args!("{text}; it is refused: {}", describe(&routed));
     core.lose_on_way(loss, index, &routed, &why);
-    let error = match core.is_stopped(&routed) {
-        true => core.end_of_stopped(&routed),
-        false => Message::error(&Error::new(
+    let error = if core.is_stopped(&routed) {
+        core.end_of_stopped(&routed)
+    } else {
+        Message::error(&Error::new(
             code::INTERNAL_ERROR,
             format!("acp-chain: {text}"),
-        )),
+        ))
     };
     if routed.is_response() {
         routed.message = error;
@@ -77,7 +78,8 @@ fn end_by_policy(
     }
 }
 
-/// A proxy broke: its messages are treated by its policy, its requests cancelled, and it is restarted or given up.
+/// Handles a broken proxy: its messages are treated by its policy, its requests are cancelled, and it is restarted or
+/// given up.
 pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, steps: &mut Steps) {
     report(core, index, failure);
     core.trace_tally(index);
@@ -92,7 +94,7 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     for (id, held) in hop.held() {
         core.timers.clear(held.until, Timer::Expire(index, id));
     }
-    // That includes what older versions had.
+    // Including those of replaced versions.
     let had = hop.take_undecided();
     let asked = hop.take_requests(None);
     steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
@@ -108,8 +110,8 @@ pub(super) fn break_down(core: &mut Core, index: HopIndex, failure: &Failure, st
     steps.extend([Step::Release(index), Step::Broken(index, given_up)]);
 }
 
-/// Answers the open requests of a broken native proxy, except its first message: that went no further, so it may go
-/// on if the user wants that.
+/// Answers the open requests at a broken native proxy with an error. Its first message was not passed on yet, so it is
+/// treated by the proxy's policy.
 pub(super) fn cut_off(
     core: &mut Core,
     index: HopIndex,
@@ -135,14 +137,15 @@ pub(super) fn cut_off(
     }
 }
 
-/// Everything that a proxy had when it broke is settled. Gives it up if there is a reason: only now, so that its
-/// messages are settled as in earlier failures.
+/// Continues once all messages that a broken proxy had are settled. Gives the proxy up if there is a reason: only now,
+/// so that these messages are treated as in earlier failures.
 pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>) {
     if let Some(reason) = given_up {
         let hop = &core.hops[index];
-        let fate = match hop.terms().on_failure.ends_open() {
-            true => "everything passes it by",
-            false => "all its messages are refused",
+        let fate = if hop.terms().on_failure.ends_open() {
+            "all messages bypass it"
+        } else {
+            "all its messages are refused"
         };
         let name = hop.name();
         tracing::error!(target: Failure::TARGET, "the proxy `{name}` is given up, and {fate}: {reason}");
@@ -152,7 +155,7 @@ pub(super) fn broken(core: &mut Core, index: HopIndex, given_up: Option<String>)
     core.make_ready(index);
 }
 
-/// Logs everything known of a failure.
+/// Logs the details of a failure.
 fn report(core: &Core, index: HopIndex, failure: &Failure) {
     let hop = &core.hops[index];
     let at = match hop.in_hand() {
@@ -162,22 +165,28 @@ fn report(core: &Core, index: HopIndex, failure: &Failure) {
     let (name, reason, details) = (hop.name(), &failure.reason, failure.details());
     tracing::error!(target: Failure::TARGET, "the proxy `{name}` broke{at}: {reason}{details}");
     if let Some(tally) = hop.tally() {
-        tracing::info!("the proxy `{name}` until then: {tally:?}");
+        tracing::info!("the proxy `{name}` before it broke: {tally:?}");
     }
 }
 
 /// Takes a message from a proxy that held it for too long.
 pub(super) fn expire(core: &mut Core, index: HopIndex, id: MessageId, steps: &mut Steps) {
-    let Some(held) = core.take_held(index, id) else {
+    let Some(held) = core.take_held_entry(index, id) else {
         return;
     };
     let (mut routed, version) = (held.routed, held.version);
     core.hops[index].take_away(version, id);
     routed.from = routed.at;
     core.trace_expiry(index, &mut routed);
-    end_by_policy(core, index, routed, "it held it for too long", steps);
-    // The proxy cancels what it requested for it.
-    steps.extend([Step::Release(index), Step::TellTaken(index, version, id)]);
+    end_by_policy(
+        core,
+        index,
+        routed,
+        "it held the message for too long",
+        steps,
+    );
+    // On this notification, the proxy cancels its own requests for the message.
+    steps.extend([Step::Release(index), Step::NotifyTaken(index, version, id)]);
 }
 
 /// Describes a message, without its content.

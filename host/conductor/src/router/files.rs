@@ -1,32 +1,32 @@
-//! The files that proxies read: whether the client gives them.
+//! Files that proxies read through the client: whether the client answers these requests.
 
 use std::sync::Arc;
 
 #[derive(Default)]
 pub(super) struct Files {
-    /// Whether the client's time is running.
+    /// Whether a timer for the client's answers is running.
     are_timed: bool,
-    /// The session of the last file that the client did not give.
+    /// The session of the last read that the client did not answer.
     missed: Option<Arc<str>>,
 }
 
 impl Files {
-    /// A file is read. Returns whether the client's time starts with it.
+    /// Notes a read. Returns whether a timer must be started.
     pub fn begin(&mut self) -> bool {
         !std::mem::replace(&mut self.are_timed, true)
     }
 
-    /// The time is over, and starts again if files are still being read.
+    /// Notes that the timer has run out; it runs again if there are further open reads.
     pub fn begin_again(&mut self, are_more: bool) {
         self.are_timed = are_more;
     }
 
-    /// The client has not given a file of this session.
+    /// Notes that the client did not answer a read in this session.
     pub fn miss(&mut self, session: Option<Arc<str>>) {
         self.missed = session;
     }
 
-    /// Whether the client did not give the last one, and that was in this session.
+    /// Whether the last read was in this session, and the client did not answer it.
     pub fn are_missed_in(&self, session: Option<&Arc<str>>) -> bool {
         session.is_some() && self.missed.as_ref() == session
     }

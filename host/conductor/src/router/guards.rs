@@ -1,4 +1,4 @@
-//! What passes a guard means the same to every reader: an ambiguous message is refused before it gets there, as the
+//! Messages that pass a guard must be unambiguous: an ambiguous one is refused before it reaches the guard, as the
 //! guard might read it in one way and its recipient in another.
 
 use acp_chain_acp::UPDATE;
@@ -14,7 +14,8 @@ use crate::routed::Routed;
 use acp_chain_channel::subject;
 use acp_chain_rpc::{Error, Message, aside, canonical, code, is_unclear_update};
 
-/// Lets a message reach a proxy. An ambiguous one does not reach a guard: it is refused, or becomes an error.
+/// Admits a message to a proxy. If the proxy is a guard and the message is ambiguous, the message is refused; a
+/// response is replaced by an error.
 pub(super) fn admit(
     core: &mut Core,
     index: HopIndex,
@@ -58,7 +59,7 @@ fn judge(core: &Core, index: HopIndex, routed: &mut Routed) -> Result<(), String
         return Err(format!("some readers take its name for `{known}`"));
     }
     let hop = &core.hops[index];
-    // Which of them it asks for depends on their kind.
+    // Whether the guard subscribes to an update depends on the update's kind.
     let is_unclear = || {
         &*routed.method == UPDATE
             && hop.has_subscribed(routed)

@@ -1,4 +1,4 @@
-//! Messages that come in at the ends, and ends that go silent.
+//! Messages that arrive at the ends, and ends that no longer read or answer.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,7 @@ use acp_chain_acp::{CANCEL_REQUEST, Life};
 use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Id, Kind, Message};
 
-/// Takes in a message from one end; from a parent, as if it were the client.
+/// Receives a message from one end; a parent's messages come from the client's end.
 pub(super) fn receive(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -30,15 +30,15 @@ pub(super) fn receive(
         return answer(core, mcp, from, message, steps);
     }
     let id = message.id().filter(|_| kind == Kind::Request);
-    let said = match core.parent {
+    let call = match core.parent {
         None => of_an_end(from, message),
         Some(_) => of_the_parent(message),
     };
-    match (said, id) {
-        (Ok((from, message)), Some(id)) if only_tells(message.method()) => {
+    match (call, id) {
+        (Ok((from, message)), Some(id)) if is_notification(message.method()) => {
             core.edge(from).answer_at_once(&id, &Message::result("{}"));
-            let told = Message::notification(message.method(), message.body());
-            notification(core, mcp, from, told, steps);
+            let plain = Message::notification(message.method(), message.body());
+            notification(core, mcp, from, plain, steps);
         }
         (Ok((from, message)), Some(id)) => request(core, mcp, from, id, message, steps),
         (Ok((from, message)), None) => notification(core, mcp, from, message, steps),
@@ -51,9 +51,9 @@ pub(super) fn receive(
     }
 }
 
-/// Whether a message of a method only tells something. Some clients wait for an answer all the same, and get one:
-/// stopping a turn never fails.
-fn only_tells(method: &str) -> bool {
+/// Whether a method is a notification that some clients send as a request. They get an empty result: stopping a turn
+/// never fails.
+fn is_notification(method: &str) -> bool {
     matches!(Life::of(method), Life::Stops | Life::Withdraws)
 }
 
@@ -63,7 +63,7 @@ fn notification(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, st
     }
     let is_mcp = is_mcp(message.method());
     if is_mcp && from == Peer::Client {
-        return mcp.hear_provider(core, Provider::Client, None, &message, steps);
+        return mcp.receive_from_provider(core, Provider::Client, None, &message, steps);
     }
     if from == Peer::Client
         && let Some(behind) = core.lookups.behind(message.session())
@@ -150,11 +150,11 @@ pub(super) fn set_out(core: &mut Core, mcp: &mut Mcp, routed: Routed, steps: &mu
     if let Some(routed) = setup::sets_out(core, mcp, routed, Provider::Client, steps) {
         way::carry(core, mcp, routed, steps);
     }
-    // After it: a prompt that is answered at once opens no turn.
-    steps.extend(asked.map(|(life, session)| Step::ClientAsked(life, session)));
+    // After the request: a prompt that is answered at once opens no turn.
+    steps.extend(asked.map(|(life, session)| Step::ClientRequested(life, session)));
 }
 
-/// Sends on a message of the client that had to wait in its session.
+/// Sends on a message of the client that had to wait for its session's project.
 pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut Steps) {
     let mut routed = match said {
         Arrived::Request(routed) => routed,
@@ -163,7 +163,7 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut S
             return receive(core, mcp, Peer::Client, message, steps);
         }
     };
-    // If the connection has ended, it is answered already.
+    // If the connection has ended, the request is answered already.
     let Some(number) = routed
         .exchange
         .filter(|number| core.exchanges.get(*number).is_some())
@@ -180,8 +180,8 @@ pub(super) fn go_on(core: &mut Core, mcp: &mut Mcp, said: Arrived, steps: &mut S
     }
 }
 
-/// A request of MCP over ACP goes to the seat of a server: from the client, it is there already, as the seats of its
-/// servers are at its own end.
+/// Sends a request of MCP over ACP to the seat of its server. The seats of the client's servers are at the client's
+/// end, so its requests have arrived already.
 fn request_of_mcp(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -191,7 +191,13 @@ fn request_of_mcp(
     steps: &mut Steps,
 ) {
     if from == Peer::Client {
-        return mcp.hear_provider(core, Provider::Client, Some(number), &routed.message, steps);
+        return mcp.receive_from_provider(
+            core,
+            Provider::Client,
+            Some(number),
+            &routed.message,
+            steps,
+        );
     }
     match mcp.target(&routed.message) {
         Ok(target) => {
@@ -199,7 +205,7 @@ fn request_of_mcp(
             steps.push(Step::Send(routed));
         }
         Err(error) => {
-            // Past all proxies: none of them was meant.
+            // The error bypasses all proxies, as the request was for none of them.
             core.exchanges.remove(number);
             let id = routed.message.id().unwrap_or_else(Id::null);
             core.edge(from).open.remove(&id);
@@ -232,7 +238,7 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
         return behind.other(message);
     }
     if asked == Peer::Agent
-        && mcp.minds_turns()
+        && mcp.tracks_turns()
         && let Some(prompt) = core.exchanges.get(number)
         && prompt.life == Life::Prompts
         && let Some(session) = prompt.far_session().cloned()
@@ -247,19 +253,20 @@ fn answer(core: &mut Core, mcp: &mut Mcp, from: Peer, message: Message, steps: &
     steps.extend(core.exchanges.answer_of_end(number, asked, message));
 }
 
-/// The request with this id, and the end that was asked.
+/// The open request with this id, and the end that it was sent to.
 fn awaited(core: &Core, from: Peer, id: &Id) -> Option<(ExchangeId, Peer)> {
     let number = id.as_str().parse().ok()?;
     let exchange = core.exchanges.get(number)?;
     is_out_at(core, from, exchange).then_some((number, exchange.toward))
 }
 
-/// Whether this end has a request; a parent has those of both.
+/// Whether a request was sent to this end; a parent is both ends.
 fn is_out_at(core: &Core, peer: Peer, exchange: &Exchange) -> bool {
     exchange.stage == Stage::Out && (exchange.toward == peer || core.parent.is_some())
 }
 
-/// Gives up a request whose answer was lost on the way in. Returns whether there was one.
+/// Answers the request with this id with an error, as its answer was malformed. Returns whether there is such a
+/// request.
 pub(super) fn fail_answer(
     core: &Core,
     from: Peer,
@@ -277,15 +284,16 @@ pub(super) fn fail_answer(
     true
 }
 
-/// An end no longer reads, though it may still write: new requests to it are answered with this error.
+/// Stops writing to an end that no longer reads, though it may still write: new requests to it are answered with this
+/// error.
 pub(super) fn stop_writing(core: &mut Core, peer: Peer, error: &Error) {
     let unread = core.edge(peer).outbox.len();
     let end = peer.as_str();
-    let why = format_args!("{unread} bytes stay that the {end} does not read");
+    let why = format_args!("{unread} bytes remain that the {end} does not read");
     core.lose(Loss::Unread, Place::Edge(peer), &why);
     let edge = core.edge(peer);
     edge.outbox.clear();
-    edge.gone = true;
+    edge.is_closed = true;
     edge.mute = Some(error.clone());
 }
 

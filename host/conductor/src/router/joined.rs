@@ -1,7 +1,7 @@
 //! The proxies of projects in the chain beside the user's own, and the routes through them.
 //!
-//! A project's proxies stand in front of the user's first guard. They leave when nobody has their route any more;
-//! then their places are free.
+//! A project's proxies come before the user's first guard. They leave when their route is no longer used; then their
+//! places are free.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use acp_chain_channel::limits::PROJECT_PROXIES;
 pub(super) struct Joined {
     /// How many proxies are the user's own.
     own: usize,
-    /// How many of those stand in front of proxies that join.
+    /// How many of the user's own proxies come before proxies that join.
     pub front: usize,
     /// By key. Keys are untrusted, so the hash has its own secret.
     chains: HashMap<Arc<str>, Chain, foldhash::quality::RandomState>,
@@ -28,7 +28,7 @@ struct Chain {
 }
 
 impl Joined {
-    /// No projects yet, beside these proxies of the user.
+    /// No projects, beside these proxies of the user.
     pub fn new(own: &[Hop]) -> Self {
         let guard = own.iter().position(Hop::is_guard);
         Self {
@@ -43,7 +43,7 @@ impl Joined {
         self.chains.is_empty()
     }
 
-    /// Whether there is room for so many more.
+    /// Whether there is room for this many more proxies.
     pub fn have_room(&self, more: usize) -> bool {
         let all: usize = self.chains.values().map(|chain| chain.hops.len()).sum();
         all + more <= PROJECT_PROXIES
@@ -61,19 +61,19 @@ impl Joined {
         chain.map(|chain| &chain.route)
     }
 
-    /// A free place, if a proxy has left one.
+    /// Takes a free place, if there is one.
     pub fn take_place(&mut self) -> Option<HopIndex> {
         self.free.pop()
     }
 
-    /// The proxies of a project stand at these places, in this order.
+    /// Adds the proxies of a project, which are at these places, in this order.
     pub fn insert(&mut self, key: Arc<str>, hops: Vec<HopIndex>) {
         let (front, rest) = (0..self.front, self.front..self.own);
         let route = Route::new(front.chain(hops.iter().copied()).chain(rest));
         self.chains.insert(key, Chain { route, hops });
     }
 
-    /// Takes out the chains that may leave, as their proxies are all at rest; their places become free.
+    /// Removes the chains whose route is unused and whose proxies are at rest. Returns their places, which become free.
     pub fn take_free(&mut self, is_at_rest: impl Fn(HopIndex) -> bool) -> Vec<HopIndex> {
         let free = self.chains.extract_if(|_, chain| {
             chain.route.is_free() && chain.hops.iter().all(|index| is_at_rest(*index))
@@ -83,7 +83,7 @@ impl Joined {
         left
     }
 
-    /// Where to insert a joining program, so that all are in the order of the chain.
+    /// Where to insert a joining program, so that all programs are in the order of the chain.
     pub fn among(&self, natives: &[HopIndex]) -> usize {
         let rest = self.front..self.own;
         let behind = natives.iter().position(|index| rest.contains(index));

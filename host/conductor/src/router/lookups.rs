@@ -1,6 +1,6 @@
-//! Sessions whose projects are being looked up: their setup requests, and what the client has said in them since.
+//! Sessions whose projects are being looked up: their setup requests, and the client's later messages in them.
 //!
-//! The waiting messages are kept on an account, and slow down reading from the client.
+//! The waiting messages are charged to an account, and count towards the client's backpressure.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -18,51 +18,50 @@ pub(super) struct Lookups {
     are_required: bool,
     /// By the request that waits.
     open: HashMap<ExchangeId, Lookup>,
-    /// The lookup that named sessions wait for. Names are untrusted, so the hash has its own secret.
+    /// The lookups that named sessions wait for. Names are untrusted, so the hash has its own secret.
     sessions: HashMap<Arc<str>, ExchangeId, foldhash::quality::RandomState>,
     /// Lookups that have not been started, in order.
-    unsaid: BTreeSet<ExchangeId>,
+    unstarted: BTreeSet<ExchangeId>,
     kept: Account,
 }
 
-/// A request that waits, and what the client said later in its session.
+/// A request that waits, and the client's later messages in its session.
 pub(super) struct Lookup {
     pub routed: Routed,
-    /// The folder to look at, until the lookup is started.
+    /// The folder to look up, until the lookup is started.
     cwd: PathBuf,
-    /// When it stops waiting, once the lookup has started.
+    /// When the request stops waiting, once the lookup has started.
     pub due: Option<Instant>,
     pub behind: Vec<Arrived>,
 }
 
-/// A message of the client.
+/// A waiting message of the client.
 pub(super) enum Arrived {
-    /// A request, already opened.
+    /// A request, which is open.
     Request(Routed),
     /// A notification, or an answer.
     Other(Message, Charge),
 }
 
 impl Lookups {
-    /// No lookups, and turned off; waiting messages will be kept on a part of this account.
+    /// No lookups, and turned off. Waiting messages will be charged to a part of this account.
     pub fn new(kept: &Account) -> Self {
         Self {
             are_on: false,
             are_required: false,
             open: HashMap::new(),
             sessions: HashMap::default(),
-            unsaid: BTreeSet::new(),
+            unstarted: BTreeSet::new(),
             kept: kept.part(KEPT),
         }
     }
 
-    /// Looks projects up from here on.
+    /// Turns lookups on.
     pub fn turn_on(&mut self, are_required: bool) {
         self.are_on = true;
         self.are_required = are_required;
     }
 
-    /// Whether projects are looked up at all.
     pub fn are_on(&self) -> bool {
         self.are_on
     }
@@ -72,7 +71,7 @@ impl Lookups {
         self.are_required
     }
 
-    /// How many bytes wait.
+    /// The cost of the waiting messages, in bytes.
     pub fn waiting(&self) -> usize {
         self.kept.kept()
     }
@@ -86,7 +85,7 @@ impl Lookups {
     /// Lets a request wait for the project of this folder.
     pub fn wait(&mut self, number: ExchangeId, cwd: String, mut routed: Routed) {
         routed.charge = Some(self.kept.charge_anyway(routed.cost() + cwd.len()));
-        self.unsaid.insert(number);
+        self.unstarted.insert(number);
         if let Some(session) = routed.session() {
             self.sessions.insert(session.clone(), number);
         }
@@ -99,7 +98,7 @@ impl Lookups {
         self.open.insert(number, lookup);
     }
 
-    /// Where to queue what the client says in this session, if anything waits in it.
+    /// The queue for the client's messages in this session, if the session waits for a lookup.
     #[inline]
     pub fn behind(&mut self, session: Option<&Arc<str>>) -> Option<Behind<'_>> {
         if self.sessions.is_empty() {
@@ -113,10 +112,10 @@ impl Lookups {
         self.open.contains_key(&number)
     }
 
-    /// The lookups to start, which are waited for until then.
-    pub fn take_unsaid(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
-        let unsaid = std::mem::take(&mut self.unsaid).into_iter();
-        let started = unsaid.filter_map(|number| {
+    /// Takes the lookups to start, and notes that requests wait for them until `due`.
+    pub fn take_unstarted(&mut self, due: Instant) -> Vec<(ExchangeId, PathBuf)> {
+        let unstarted = std::mem::take(&mut self.unstarted).into_iter();
+        let started = unstarted.filter_map(|number| {
             let lookup = self.open.get_mut(&number)?;
             lookup.due = Some(due);
             Some((number, std::mem::take(&mut lookup.cwd)))
@@ -124,14 +123,14 @@ impl Lookups {
         started.collect()
     }
 
-    pub fn has_unsaid(&self) -> bool {
-        !self.unsaid.is_empty()
+    pub fn has_unstarted(&self) -> bool {
+        !self.unstarted.is_empty()
     }
 
-    /// Ends the wait of a request, and of everything in its session.
+    /// Takes a request that waits, with the messages that wait behind it.
     pub fn take(&mut self, number: ExchangeId) -> Option<Lookup> {
         let mut lookup = self.open.remove(&number)?;
-        self.unsaid.remove(&number);
+        self.unstarted.remove(&number);
         lookup.routed.charge = None;
         if let Some(session) = lookup.routed.session() {
             self.sessions.remove(session);
@@ -140,7 +139,7 @@ impl Lookups {
     }
 }
 
-/// Where the client's further messages in a session wait.
+/// The queue of the client's later messages in a session.
 pub(super) struct Behind<'l>(&'l mut Lookup, &'l Account);
 
 impl Behind<'_> {

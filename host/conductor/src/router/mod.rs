@@ -1,18 +1,18 @@
-//! The router: a state machine that takes messages in at the ends, carries them through the
-//! proxies, and puts them out at the other end. It does no input or output of its own.
+//! The router: a state machine that receives messages at the ends, carries them through the proxies, and queues them at
+//! the other end. It does no input or output.
 //!
-//! A handler is a function that deals with the message in hand, and pushes further work as steps, which one loop
-//! takes. So handlers never call each other in a cycle, and files use only those below them here:
+//! A handler is a function that handles the current message, and pushes further work as steps, which one loop runs. So
+//! handlers never call each other in a cycle, and files use only those below them here:
 //!
 //! ```text
-//! drive      what happens to the router, and the one loop
-//! intake     messages that come in at the ends
-//! way        the way of a message, in order
-//! out        the one way out
-//! answers    where an answer starts, and who gets it
-//! work       proxies at work
+//! drive      the public operations, and the loop that runs steps
+//! intake     messages that arrive at the ends
+//! way        moves a message from place to place
+//! out        sends a message at an end
+//! answers    how answers start, and reach the requester
+//! work       calls and starts of proxies
 //! effects    the effects of a proxy's call
-//! verdict    its decision
+//! verdict    the decision of a proxy's call
 //! swaps      newer versions of proxies
 //! sleep      idle proxies
 //! failure    failing proxies
@@ -21,28 +21,28 @@
 //! pauses     proxies that are called again after a while
 //! withdraw   cancelled requests
 //! projects   projects whose proxies join
-//! setup      the hook for everything that begins and ends
+//! setup      `initialize`, and requests that begin and end sessions
 //! mcp        MCP over ACP
 //! waiting    messages that wait at a proxy
-//! guards     messages that must not pass a guard
+//! guards     rejects ambiguous messages at guards
 //! user       notices for the user
-//! turns      turns that the user stops
-//! scope      questions that name a request
+//! turns      turns that the client stops
+//! scope      elicitations that name a request
 //! trace      records for the trace
 //! core       the state, and operations on it
 //! exchanges  the open requests
-//! sessions   what has begun
-//! notices    waiting notices
-//! due        proxies that are due for something
-//! files      whether the client gives files that proxies read
-//! steps      further work
+//! sessions   the sessions that have begun, and their routes
+//! notices    notices that wait for the user's turn
+//! due        proxies that are due to be called, ended or replaced
+//! files      whether the client answers reads of files
+//! steps      the queue of steps
 //! programs   the proxies that are programs
 //! joined     the proxies of projects
 //! lookups    requests that wait for projects
-//! setups     sessions that have yet to begin
+//! setups     sessions that are being set up
 //! busy       the work of proxies, as futures
 //! cancel     cancellations
-//! sides      the side of a chain that a call belongs to
+//! sides      which side of the chain sent a call
 //! ```
 
 mod answers;
@@ -146,13 +146,14 @@ impl Router {
         self.core.parent = Some(dialect);
     }
 
-    /// Gives the agent a bridge, with this program as the way to it. The supervisor, if any, opens its sockets.
+    /// Sets up the bridge for the agent's MCP clients. `shim` is the program that connects to it; the supervisor, if
+    /// any, opens its sockets.
     pub fn set_bridge(&mut self, shim: PathBuf, supervisor: Option<Supervisor>, reach: Reach) {
         self.mcp.bridge = Bridge::new(shim, &self.core.kept).supervised(supervisor);
         self.mcp.reach = reach;
     }
 
-    /// Lets the user know of tools to which the agent does not connect.
+    /// Notifies the user of tools to which the agent does not connect.
     pub fn tell_of_unused_tools(&mut self) {
         self.mcp.tells_unused = true;
     }
@@ -177,19 +178,20 @@ impl Router {
         proxies + self.core.lookups.waiting()
     }
 
-    /// Tells the user something, and where to find more, as soon as there is a turn.
+    /// Notifies the user as soon as there is a turn. The notice names the log.
     pub fn tell_user(&mut self, text: &str) {
         self.core.tell_user(text);
     }
 
-    /// Refuses a message that has just come from one end, past all proxies.
+    /// Rejects a request that has just arrived from one end, past all proxies.
     pub fn refuse(&mut self, from: Peer, id: &Id, error: &Error) {
         self.core
             .edge(from)
             .answer_at_once(id, &Message::error(error));
     }
 
-    /// Drops a line of an end that is no message. The answer that the user misses may be in it; a client gets an error.
+    /// Notes the loss of a malformed line of an end. The user is notified of an agent's, as it may have been an answer;
+    /// a client gets an error.
     pub fn lose_line(&mut self, from: Peer, why: &str) {
         let at = Place::Edge(from);
         match from {
@@ -240,17 +242,17 @@ impl Router {
         )
     }
 
-    /// Whether the negotiated version has batches (RFD v2: overview).
+    /// Whether the negotiated version of ACP has batches (RFD v2: overview).
     pub fn has_batches(&self) -> bool {
         self.core.version >= 2
     }
 
-    /// The messages of a batch follow, up to its end: the answers to its requests leave together.
+    /// Begins a batch, whose messages follow: the answers to its requests are sent together.
     pub fn begin_batch(&mut self, from: Peer) {
         self.core.edge(from).batches.begin();
     }
 
-    /// All of a batch has been received.
+    /// Ends a batch.
     pub fn end_batch(&mut self, from: Peer) {
         let edge = self.core.edge(from);
         edge.batches.end(&mut edge.outbox);
@@ -262,24 +264,24 @@ impl Router {
         self.core.programs.iter().collect()
     }
 
-    /// The orders about the programs of native proxies.
+    /// Takes the orders about the programs of native proxies.
     pub fn take_orders(&mut self) -> Vec<Order> {
         self.core.programs.take_orders()
     }
 
-    /// Turns on lookups: the client's sessions wait for their projects; if these are required, for as long as it takes
-    /// to know that a session must not begin.
+    /// Turns on lookups: the client's sessions wait for their projects. If projects are required, a session whose
+    /// lookup takes too long is refused; otherwise it begins without them.
     pub fn find_projects(&mut self, are_required: bool) {
         self.core.lookups.turn_on(are_required);
         self.core.sessions.tell_apart();
     }
 
-    /// The folders whose projects are to be looked up, by number. Their time starts now.
+    /// Takes the lookups to start: their numbers and folders. Their timers start now.
     pub fn take_lookups(&mut self) -> Vec<(u64, PathBuf)> {
         self.core.take_lookups()
     }
 
-    /// Whether somebody waits for the lookup with this number, and the proxies with this key have yet to join.
+    /// Whether a session still waits for the lookup with this number, and the proxies with this key have not joined.
     #[must_use]
     pub fn lacks(&self, number: u64, key: &str) -> bool {
         self.core.lookups.has(number) && self.core.joined.route(key).is_none()
@@ -291,7 +293,7 @@ impl Router {
         self.core.most_for_natives()
     }
 
-    /// The native proxies whose backlog nobody may add to.
+    /// The native proxies whose backlog must not grow.
     #[must_use]
     pub fn flooded_natives(&self) -> Vec<HopIndex> {
         let peers = self.core.peers();
@@ -299,7 +301,7 @@ impl Router {
         flooded.map(|(index, _)| index).collect()
     }
 
-    /// How many bytes native proxies have taken in total.
+    /// How many bytes native proxies have read in total.
     #[must_use]
     pub fn taken_by_natives(&self) -> u64 {
         self.core
@@ -308,7 +310,7 @@ impl Router {
             .sum()
     }
 
-    /// Whether native proxies have yet to answer something.
+    /// Whether native proxies have unanswered requests.
     #[must_use]
     pub fn waits_for_natives(&self) -> bool {
         let mut open = self.core.exchanges.iter();
@@ -321,7 +323,7 @@ impl Router {
         self.core.timers.next()
     }
 
-    /// Logs the calls that proxies were denied.
+    /// Logs the failures and denied calls of each proxy, and traces their end.
     pub fn log_tallies(&mut self) {
         for hop in &self.core.hops {
             if let Some(tally) = hop.tally() {

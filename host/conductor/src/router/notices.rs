@@ -1,4 +1,4 @@
-//! Notices for the user, until they can be shown.
+//! Notices for the user, which wait until they can be shown.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,25 +14,25 @@ pub(super) const LONGEST: usize = 16 * 1024;
 pub(super) struct Notices {
     texts: Vec<(String, Charge)>,
     account: Account,
-    /// The session prompted last, while the client has it.
+    /// The session prompted last, until it ends.
     session: Option<(Arc<str>, Charge)>,
-    /// How many did not fit.
+    /// How many notices did not fit.
     left_out: u64,
-    /// How many messages with one there have been.
-    told: u64,
-    /// Where the user finds more.
+    /// How many messages with a notice were sent.
+    sent: u64,
+    /// The log, which notices name.
     log: Option<PathBuf>,
 }
 
 impl Notices {
-    /// None yet; their account will be a part of this one.
+    /// No notices; their account is a part of `kept`.
     pub fn new(kept: &Account) -> Self {
         Self {
             texts: Vec::new(),
             account: kept.part(NOTICES),
             session: None,
             left_out: 0,
-            told: 0,
+            sent: 0,
             log: None,
         }
     }
@@ -56,13 +56,13 @@ impl Notices {
         }
     }
 
-    /// A session is prompted.
+    /// Notes that a session is prompted.
     pub fn prompted(&mut self, session: &Arc<str>) {
         let charge = self.account.charge(session.len());
         self.session = charge.map(|charge| (session.clone(), charge));
     }
 
-    /// A session ends.
+    /// Notes that a session ends.
     pub fn ended(&mut self, session: &Arc<str>) {
         self.session.take_if(|(last, _)| last == session);
     }
@@ -74,21 +74,21 @@ impl Notices {
 
     /// The id of the next message with a notice.
     pub fn next_id(&mut self) -> String {
-        self.told += 1;
-        format!("acp-chain-{}", self.told)
+        self.sent += 1;
+        format!("acp-chain-{}", self.sent)
     }
 
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty() && self.left_out == 0
     }
 
-    /// Takes all notices, and how many were left out.
+    /// Takes all notices. If some did not fit, the last one says how many.
     pub fn take(&mut self) -> Vec<String> {
         let mut texts: Vec<_> = self.texts.drain(..).map(|(text, _)| text).collect();
         let left_out = std::mem::take(&mut self.left_out);
         if left_out > 0 {
             texts.push(format!(
-                "there was more to tell than is kept until a turn; {left_out} such messages are \
+                "more notices came up than are kept until a turn; {left_out} of them are \
                  left out."
             ));
         }

@@ -1,4 +1,4 @@
-//! The only way out: a message leaves at an end.
+//! Sends messages at the ends. No other file does.
 
 use super::core::Core;
 use super::mcp::Mcp;
@@ -11,7 +11,7 @@ use crate::routed::Routed;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
-/// Writes a message to its end.
+/// Sends a message to an end, or hands an answer to its requester.
 pub(super) fn leave(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -29,7 +29,7 @@ pub(super) fn leave(
     if let Via::Link(link) = routed.via
         && !routed.is_response()
     {
-        return mcp.leave_to_link(core, link, &routed, steps);
+        return mcp.send_to_link(core, link, &routed, steps);
     }
     if routed.is_response() && routed.exchange.is_some() {
         return answers::arrived(core, mcp, routed, steps);
@@ -40,7 +40,7 @@ pub(super) fn leave(
     };
     let Some(number) = routed.exchange else {
         if peer == Peer::Client {
-            core.note_told(&routed.message);
+            core.note_notification(&routed.message);
         }
         let message = translated.as_ref().ok().and_then(Option::as_ref);
         return core.send(peer, message.unwrap_or(&routed.message), None);

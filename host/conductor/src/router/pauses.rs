@@ -1,7 +1,7 @@
-//! Pauses: a proxy asks to be called again after a while.
+//! Pauses: a proxy requests to be called again after a while.
 //!
-//! A proxy that computes long in such a call rests for a multiple of that time, so that none keeps a processor busy
-//! while nothing happens. A pause ends with the instance that asked for it, and keeps none.
+//! A proxy that computes long in such a call rests for a multiple of that time, so that no proxy keeps a processor busy
+//! while nothing happens. A pause ends with the instance that requested it, and does not keep an instance awake.
 
 use std::time::Duration;
 
@@ -14,29 +14,29 @@ use acp_chain_rpc::Message;
 
 const METHOD: &str = "wake-after";
 
-/// A proxy asks to be called again.
+/// Starts a pause.
 pub(super) fn ask(core: &mut Core, index: HopIndex, id: MessageId, after: Duration) {
     let at = core.now + after;
     core.hops[index].pause(id, at);
     core.timers.set(at, Timer::Wake(index, id));
 }
 
-/// A pause is over: the proxy is called in its turn.
+/// Queues the call at the end of a pause.
 pub(super) fn on_timer(core: &mut Core, index: HopIndex, id: MessageId) {
     core.enqueue(index, Item::Wake(id));
 }
 
-/// A proxy cancels a pause.
+/// Ends a pause early, as the proxy cancels it.
 pub(super) fn cut_short(core: &mut Core, index: HopIndex, id: MessageId) {
     let at = core.hops[index].pauses_until(id);
-    // Otherwise its end waits for the proxy already.
+    // Otherwise the call is queued already.
     if let Some(at) = at.filter(|at| *at > core.now) {
         core.timers.clear(at, Timer::Wake(index, id));
         ask(core, index, id, Duration::ZERO);
     }
 }
 
-/// What a proxy is called with at the end of a pause; if it has to rest, the pause lasts longer.
+/// The message for the call at the end of a pause. `None` if the proxy has to rest: then the pause is prolonged.
 pub(super) fn end(core: &mut Core, index: HopIndex, id: MessageId) -> Option<Delivery> {
     let rest = core.hops[index].end_pause(id, core.now)?;
     if !rest.is_zero() {

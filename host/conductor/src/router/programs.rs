@@ -1,4 +1,4 @@
-//! The proxies that are programs, in the order of the chain, and the orders about those programs.
+//! The native proxies, in the order of the chain, and the orders about their programs.
 
 use super::joined::Joined;
 use crate::hop::Hop;
@@ -11,7 +11,7 @@ pub(super) struct Programs {
 }
 
 impl Programs {
-    /// Those of a chain's own proxies, which run already.
+    /// The native proxies among the user's own, whose programs run already.
     pub fn new(own: &[Hop]) -> Self {
         let hops = (0..own.len()).filter(|index| own[*index].native().is_some());
         Self {
@@ -28,12 +28,12 @@ impl Programs {
         self.hops.is_empty()
     }
 
-    /// A program of a project joins.
+    /// Adds a native proxy of a project.
     pub fn join(&mut self, index: HopIndex, joined: &Joined) {
         self.hops.insert(joined.among(&self.hops), index);
     }
 
-    /// A program of a project leaves.
+    /// Removes a native proxy of a project.
     pub fn leave(&mut self, index: HopIndex) {
         self.hops.retain(|program| *program != index);
         self.order(Order::Remove(index));
@@ -43,7 +43,7 @@ impl Programs {
         self.orders.push(order);
     }
 
-    /// The orders since the last time.
+    /// Takes the orders.
     pub fn take_orders(&mut self) -> Vec<Order> {
         std::mem::take(&mut self.orders)
     }

@@ -1,4 +1,4 @@
-//! Projects: their sessions wait until they are found, and their proxies join and leave the chain.
+//! Projects: sessions wait for the lookups of their projects, and the proxies of projects join and leave the chain.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use acp_chain_channel::limits::PROJECT_PROXIES;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Error, Message, code};
 
-/// Lets a client's request wait for its project, or behind an earlier request of its session that does.
+/// Lets a client's request wait for the lookup of its project, or behind an earlier request of its session that waits.
 #[cold]
 pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
     if let Some(behind) = core.lookups.behind(routed.session()) {
@@ -36,8 +36,8 @@ pub(super) fn wait(core: &mut Core, routed: Routed) -> ControlFlow<(), Routed> {
     }
 }
 
-/// The result of a lookup: a project with proxies in the chain, or none; or an error, with which its session does not
-/// begin.
+/// Handles the result of a lookup: the key of a project with proxies in the chain, or none; or an error, with which the
+/// session is refused.
 pub(super) fn found(
     core: &mut Core,
     number: ExchangeId,
@@ -54,7 +54,8 @@ pub(super) fn found(
     end(core, number, lookup, route, steps);
 }
 
-/// A request has waited long enough: it takes the route of the user's own proxies, unless projects must be known.
+/// Handles a lookup that takes too long: the request takes the route of the user's own proxies or, if projects are
+/// required, is refused.
 pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     let Some(lookup) = take(core, number) else {
         return;
@@ -66,14 +67,14 @@ pub(super) fn late(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
         tracing::warn!("{unknown}, so the session does not begin");
         return end(core, number, lookup, Err(refusal(&unknown)), steps);
     }
-    let text = format!("{unknown}. The session there goes without the project's proxies.");
+    let text = format!("{unknown}. The session there begins without the project's proxies.");
     tracing::warn!("{text}");
     core.tell_user(&text);
     let route = core.sessions.main().clone();
     end(core, number, lookup, Ok(route), steps);
 }
 
-/// A waiting request is cancelled.
+/// Cancels a waiting request.
 pub(super) fn withdraw(core: &mut Core, number: ExchangeId, steps: &mut Steps) {
     if let Some(lookup) = take(core, number) {
         end(core, number, lookup, Err(Error::cancelled()), steps);
@@ -88,7 +89,7 @@ fn take(core: &mut Core, number: ExchangeId) -> Option<Lookup> {
     Some(lookup)
 }
 
-/// A request goes on, or is answered; then the messages behind it go on.
+/// Ends the wait of a request, which continues or is answered with an error; the messages behind it continue after it.
 fn end(
     core: &mut Core,
     number: ExchangeId,
@@ -97,7 +98,7 @@ fn end(
     steps: &mut Steps,
 ) {
     let mut routed = lookup.routed;
-    // If the connection has ended, it is answered already.
+    // If the connection has ended, the request is answered already.
     if core.exchanges.get(number).is_some() {
         core.exchanges.stage(number, Stage::Moving);
         match route {
@@ -117,13 +118,13 @@ fn end(
     );
 }
 
-/// Why a session does not begin.
+/// The error for a session that must not begin.
 pub(super) fn refusal(why: &str) -> Error {
     let text = format!("acp-chain: {}", Untrusted::new(why));
     Error::new(code::INTERNAL_ERROR, text)
 }
 
-/// The proxies of a project join. Returns their places.
+/// Adds the proxies of a project. Returns their places.
 pub(super) fn join(
     core: &mut Core,
     key: Arc<str>,
@@ -132,14 +133,14 @@ pub(super) fn join(
 ) -> Result<Vec<HopIndex>, Failure> {
     if !core.joined.have_room(members.len()) {
         return Err(Failure::new(format!(
-            "no more than {PROJECT_PROXIES} proxies of projects may stand in a connection; close sessions of \
-             other projects first"
+            "a connection may have at most {PROJECT_PROXIES} proxies of projects; close sessions of other \
+             projects first"
         )));
     }
     let project: Arc<str> = project.into();
     let places: Vec<_> = members
         .into_iter()
-        .map(|member| stand(core, member, project.clone()))
+        .map(|member| place(core, member, project.clone()))
         .collect();
     let (guards, mut hops): (Vec<_>, Vec<_>) =
         (places.iter().copied()).partition(|index| core.hops[*index].is_guard());
@@ -159,8 +160,8 @@ pub(super) fn join(
     Ok(places)
 }
 
-/// Gives a proxy a place.
-fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
+/// Puts a proxy at a free place.
+fn place(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
     let mut hop = Hop::of_project(member, project, &core.kept);
     if let Some(native) = hop.native_mut() {
         native.beginning.clone_from(core.sessions.beginning());
@@ -175,14 +176,14 @@ fn stand(core: &mut Core, member: Member, project: Arc<str>) -> HopIndex {
             core.hops.len() - 1
         }
     };
-    // A program does not run before it has answered.
+    // A program is not running before it has answered.
     if core.hops[index].native().is_none() {
         core.trace_state(index, State::Running, None);
     }
     index
 }
 
-/// Proxies of projects leave once they have no session and nothing open.
+/// Removes the proxies of projects that have no session and nothing open.
 #[cold]
 pub(super) fn part(core: &mut Core) {
     let hops = &core.hops;
@@ -190,7 +191,7 @@ pub(super) fn part(core: &mut Core) {
         core.trace_tally(index);
         core.trace_state(index, State::Ended, None);
         core.end_pauses(index);
-        let hop = std::mem::replace(&mut core.hops[index], Hop::gone(&core.kept));
+        let hop = std::mem::replace(&mut core.hops[index], Hop::vacant(&core.kept));
         core.losses.forget(Place::Hop(index));
         if hop.native().is_some() {
             core.programs.leave(index);

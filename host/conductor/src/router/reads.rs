@@ -1,5 +1,5 @@
-//! Files that proxies read through the client. A client may say that it reads files, and never answer: then the read is
-//! withdrawn, the proxy gets an error and goes on without the file, and the user is told.
+//! Files that proxies read through the client. If the client declares that it reads files, and does not answer, the
+//! read is cancelled, the proxy gets an error, and the user is notified.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ use acp_chain_rpc::{Error, Message, code};
 
 const READ: &str = "fs/read_text_file";
 
-/// How long a client may take for a file. Some reads get twice as long, since there is one timer for all.
+/// How long a client may take for a read. Some reads get twice as long, since there is one timer for all.
 pub const TIME: Duration = Duration::from_secs(10);
 
-/// A proxy's own request has set out. Returns whether it is answered with an error at once, since the client did not answer
-/// the one before.
+/// Handles a proxy's own request. A read is answered with an error at once if the client did not answer the previous
+/// one in the session. Returns whether it was.
 pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Steps) -> bool {
     let Some(exchange) = core.exchanges.get(number) else {
         return false;
@@ -36,7 +36,7 @@ pub(super) fn ask(core: &mut Core, number: ExchangeId, to: Peer, steps: &mut Ste
     is_silent
 }
 
-/// The time is over for the reads up to this number.
+/// Ends the reads up to this number, as the client did not answer them in time.
 pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut Steps) {
     let open = core.exchanges.iter().filter(|(_, exchange)| {
         let is_own = matches!(exchange.origin, Origin::Hop(..)) && &*exchange.method == READ;
@@ -58,8 +58,8 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
             .and_then(|read| read.session.clone());
         let seconds = TIME.as_secs();
         let text = format!(
-            "this editor says that it reads files for others, and did not answer within {seconds} s; the proxies go \
-             on without them."
+            "this editor declares that it reads files for proxies, but did not answer within {seconds} s; the proxies \
+             continue without them."
         );
         core.tell_once("files", &text);
         core.files.miss(session);
@@ -68,7 +68,7 @@ pub(super) fn late(core: &mut Core, mcp: &mut Mcp, last: ExchangeId, steps: &mut
 }
 
 fn fail(core: &Core, number: ExchangeId, steps: &mut Steps) {
-    let text = "acp-chain: the client says that it reads files, and does not answer";
+    let text = "acp-chain: the client declares that it reads files, but does not answer";
     let error = Message::error(&Error::new(code::INTERNAL_ERROR, text));
     steps.extend(core.exchanges.answer_of_end(number, Peer::Client, error));
 }

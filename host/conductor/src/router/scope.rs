@@ -1,7 +1,7 @@
-//! Questions to the user that belong to a request: they name its id, which is valid on one hop only, so it is
-//! translated at each (RFD elicitation).
+//! Elicitations that belong to a request: they name the request's id, which is valid on one hop only, so it is
+//! translated at each hop (RFD elicitation).
 //!
-//! Within the chain it is the request's number, as its next hop knows it.
+//! Within the chain, the named id is the request's number, which is its id on the next hop.
 
 use super::core::Core;
 use super::exchanges::Exchanges;
@@ -12,11 +12,11 @@ use acp_chain_rpc::{Error, Id, Message, code, edit, member};
 
 const ELICIT: &str = "elicitation/create";
 
-/// Where the id is.
+/// The member that names the request.
 const NAMED: &str = "requestId";
 
-/// A question with the named id as its receiver knows it; `None` if it is no id of the host's. An error if that request
-/// is somebody else's, or answered: the receiver may have a request of its own with that id.
+/// An elicitation with the receiver's own id of the named request; `None` if the named id is not one of the host. An
+/// error if that request is not the receiver's, or is answered: the receiver may have another request with that id.
 pub(super) fn scoped(
     exchanges: &Exchanges,
     routed: &Routed,
@@ -33,9 +33,10 @@ pub(super) fn scoped(
         )
     };
     let Some(exchange) = exchanges.get(number) else {
-        return match exchanges.is_over(number) {
-            true => Err(refused("names a request that is answered already")),
-            false => Ok(None),
+        return if exchanges.is_over(number) {
+            Err(refused("names a request that is answered already"))
+        } else {
+            Ok(None)
         };
     };
     match (&exchange.origin, to) {
@@ -45,12 +46,12 @@ pub(super) fn scoped(
         (Origin::Native(of, id), Place::Hop(to)) if *of == to => {
             Ok(Some(with_named(&routed.message, id.as_str())))
         }
-        _ => Err(refused("names a request of somebody else's")),
+        _ => Err(refused("names a request of another sender")),
     }
 }
 
-/// A native proxy's question with the named id as the chain knows it. A proxy that forwards unknown messages names
-/// its own request, which stands for one that it got.
+/// A native proxy's elicitation with the number of the named request. A proxy that forwards unknown messages names its
+/// own request, which repeats one that it received.
 pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) -> Message {
     let is_at_native = |number: &ExchangeId| {
         let exchange = core.exchanges.get(*number);
@@ -72,23 +73,23 @@ pub(super) fn scope_of_native(core: &Core, index: HopIndex, message: Message) ->
     let Some(own) = own.and_then(|own| core.exchanges.get(*own)) else {
         return message;
     };
-    let stands_for = core.exchanges.iter().filter(|(number, exchange)| {
+    let repeated = core.exchanges.iter().filter(|(number, exchange)| {
         is_at_native(number) && exchange.method == own.method && exchange.session == own.session
     });
-    match stands_for.map(|(number, _)| number).min() {
+    match repeated.map(|(number, _)| number).min() {
         Some(number) => with_named(&message, &number.to_string()),
         None => message,
     }
 }
 
-/// The id that a question names.
+/// The id that an elicitation names.
 fn named(message: &Message) -> Option<&str> {
     let is_question = &**message.method() == ELICIT;
     let named = is_question.then(|| member(message.body(), NAMED));
     named.flatten().filter(|id| *id != "null")
 }
 
-/// The same question about another id.
+/// The elicitation with another named id.
 fn with_named(message: &Message, id: &str) -> Message {
     let params = edit(message.body(), &format!("/{NAMED}"), Some(id));
     params.map_or_else(|_| message.clone(), |params| message.with_body(&params))

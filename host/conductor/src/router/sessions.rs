@@ -1,10 +1,10 @@
-//! What has begun in a connection: the connection itself, and sessions, with their routes.
+//! The sessions that have begun, with their routes, and how the connection began.
 //!
-//! All sessions share one route, unless a session was given another when it was set up. A session may have a
-//! different name on each side, so its route is looked up by the sender's name for it.
+//! All sessions share one route, unless a session was given another when it was set up. A session may have a different
+//! name on each side, so its route is looked up by the sender's name for it.
 //!
-//! Where projects have proxies, sessions are distinguished from the first one on, as the agent's messages in an
-//! unknown session belong to an open setup.
+//! If projects are looked up, sessions are distinguished from the first one on, as the agent's messages in an unknown
+//! session belong to an open setup.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) struct Sessions {
     /// The sessions with a route of their own; all of them, if they are distinguished. Their names are untrusted, so
     /// the hash has its own secret.
     own: HashMap<Name, Begun, foldhash::quality::RandomState>,
-    /// The requests that set up others, if they are distinguished.
+    /// The requests that set up sessions, if sessions are distinguished.
     pub setups: Setups,
     /// How the connection began at the place where proxies of projects join.
     at_join: Beginning,
@@ -44,13 +44,13 @@ pub(super) struct Sessions {
 /// A session that has begun.
 struct Begun {
     route: Route,
-    /// The session that it ends with, if the agent announced it as a child.
+    /// The session with which this one ends, if the agent announced this one as its child.
     parent: Option<Arc<str>>,
     _charge: Charge,
 }
 
 impl Sessions {
-    /// No sessions, in a chain of this many proxies; their account will be a part of this one.
+    /// No sessions, in a chain of this many proxies; their account is a part of `kept`.
     pub fn new(hops: usize, kept: &Account) -> Self {
         Self {
             main: Route::new(0..hops),
@@ -86,8 +86,8 @@ impl Sessions {
         }
     }
 
-    /// The same for a proxy's message to one side. If only the other side knows the session, its setup ended between
-    /// the two.
+    /// The route of a proxy's message to one side, with that side's name for the session. If only the other side knows
+    /// the session, its setup ended between the two.
     pub fn route_from_within(&self, to: Peer, session: Option<&Arc<str>>) -> Route {
         match session {
             Some(session) if self.apart && self.known(to, session).is_none() => {
@@ -113,13 +113,13 @@ impl Sessions {
         self.setups.route(&name).or_else(begun)
     }
 
-    /// A session begins, with the route of the request that set it up. Returns whether there is room for it.
+    /// Notes that a session begins, with the route of the request that set it up. Returns whether there is room for it.
     pub fn begin(&mut self, side: Peer, session: &Arc<str>, route: &Route) -> bool {
         if route.is(&self.main) && !self.apart {
             return true;
         }
         self.apart = true;
-        // Children of an earlier time do not go where it went then.
+        // Children from an earlier setup had the earlier route.
         self.forget_children(session, |child| !child.route.is(route));
         self.keep(side, session, route, None)
     }
@@ -143,8 +143,8 @@ impl Sessions {
         true
     }
 
-    /// A notification of the agent may announce a child of its session: that takes the same route, and ends with it
-    /// (`SubagentUpdate`).
+    /// Notes a child session, if a notification of the agent announces one: the child takes the route of its session,
+    /// and ends with it (`SubagentUpdate`).
     pub fn adopt(&mut self, message: &Message, route: &Route) {
         let Some((parent, child)) = announced(message) else {
             return;
@@ -152,13 +152,13 @@ impl Sessions {
         if self.known(Peer::Agent, &parent).is_none() {
             return;
         }
-        // A child's child ends with all of them.
+        // A child of a child ends with the outermost session.
         let of = self.own.get(&(Peer::Agent, parent.clone()));
         let root = of.and_then(|begun| begun.parent.clone()).unwrap_or(parent);
         for side in [Peer::Agent, Peer::Client] {
             let known = self.own.get(&(side, child.clone()));
             if known.is_none_or(|begun| begun.parent.is_some()) {
-                // One that does not fit is led past the proxies of projects, as any unknown one.
+                // A child for which there is no room takes the main route, like any unknown session.
                 self.keep(side, &child, route, Some(root.clone()));
             }
         }
@@ -170,7 +170,7 @@ impl Sessions {
         self.setups.name(number, (side, session.clone()), charge);
     }
 
-    /// The message that begins the connection leaves a place; proxies of projects will join after this position.
+    /// Notes how the connection begins at the place where proxies of projects join, which is after the position `join`.
     pub fn note_beginning(&mut self, routed: &Routed, join: usize) {
         match (routed.toward, routed.message.kind()) {
             (Peer::Agent, Kind::Request) if routed.at <= join => {
@@ -188,20 +188,20 @@ impl Sessions {
         &self.at_join
     }
 
-    /// A session was not set up: unless it had begun before, its children were not, either.
+    /// Notes that a session was not set up: unless it had begun before, its children are forgotten.
     pub fn fail(&mut self, session: &Arc<str>) {
         if !self.own.contains_key(&(Peer::Agent, session.clone())) {
             self.forget_children(session, |_| true);
         }
     }
 
-    /// Forgets those children of a session.
+    /// Forgets the children of a session for which `are_meant` returns true.
     fn forget_children(&mut self, session: &Arc<str>, are_meant: impl Fn(&Begun) -> bool) {
         self.own
             .retain(|_, begun| begun.parent.as_ref() != Some(session) || !are_meant(begun));
     }
 
-    /// A session ends on one side; its children end with it on the agent's.
+    /// Notes that a session ends on one side. Its children end with it on the agent's side.
     pub fn end(&mut self, side: Peer, session: &Arc<str>) {
         if !self.own.is_empty() {
             self.own.remove(&(side, session.clone()));
@@ -222,8 +222,8 @@ fn announced(message: &Message) -> Option<(Arc<str>, Arc<str>)> {
     Some((message.session()?.clone(), child.into()))
 }
 
-/// The answer to `initialize` as its maker has to show it: servers are reachable over ACP past all parts behind it,
-/// whether those support it or not; and if there are proxies, a terminal for signing in is known for one.
+/// The answer to `initialize`, adapted by the host: it declares MCP over ACP, which the host provides whether the parts
+/// behind support it or not; and if there are proxies, terminals for signing in get their environment variable.
 pub(super) fn shown(of: Life, toward: Peer, hops: &[Hop], message: Message) -> Message {
     if of != Life::Connects || toward != Peer::Client || message.kind() != Kind::Result {
         return message;
@@ -243,7 +243,7 @@ mod tests {
     use super::{Account, OPEN_KEPT, Peer, Route, Sessions};
 
     #[test]
-    fn a_session_without_a_way_of_its_own_goes_that_of_all() {
+    fn a_session_without_a_route_of_its_own_takes_the_main_route() {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
         let main = sessions.route(Peer::Client, Peer::Agent, None);
         assert!(sessions.begin(Peer::Client, &"s".into(), &main));
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_goes_its_own_way_by_the_name_that_a_side_has_for_it_until_it_ends() {
+    fn a_session_has_its_route_under_each_sides_name_until_it_ends() {
         let mut sessions = Sessions::new(2, &Account::new(OPEN_KEPT));
         let (own, name) = (Route::new([1]), "s".into());
         assert!(sessions.begin(Peer::Client, &name, &own));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_with_ways_of_their_own_are_kept_within_a_bound() {
+    fn sessions_with_routes_of_their_own_are_bounded() {
         let mut sessions = Sessions::new(2, &Account::new(1000));
         let own = Route::new([1]);
         let fits = (0..10).filter(|n| sessions.begin(Peer::Client, &n.to_string().into(), &own));

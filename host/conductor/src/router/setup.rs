@@ -1,5 +1,4 @@
-//! The only hook for messages that set things up: `initialize`, and requests that begin and end sessions. All others
-//! pass at the cost of a comparison.
+//! The hook for `initialize`, and for requests that begin and end sessions. All other messages cost only a comparison.
 
 use std::sync::Arc;
 
@@ -16,7 +15,8 @@ use acp_chain_mcp::capabilities::Capabilities;
 use acp_chain_mcp::declaration::DeclarationError;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// Starts a request, with the servers over ACP that it declares; refuses one with malformed declarations.
+/// Starts a request: adopts the MCP servers over ACP that it declares. A request with malformed declarations is
+/// answered with an error, and `None` is returned.
 #[inline]
 pub(super) fn sets_out(
     core: &mut Core,
@@ -41,38 +41,38 @@ pub(super) fn sets_out(
     }
 }
 
-/// A session is being set up, where sessions may have different routes: messages that name it take its route from now
-/// on.
+/// Notes that a request sets up a session, where sessions may have different routes: from now on, messages that name
+/// the session take its route.
 #[cold]
 fn open(core: &mut Core, routed: &Routed, provider: Provider) {
     let Some(number) = routed.exchange.filter(|_| routed.toward == Peer::Agent) else {
         return;
     };
-    let (side, stands_for) = match provider {
+    let (side, repeats) = match provider {
         Provider::Client => (Peer::Client, None),
         Provider::Proxy(index) | Provider::Component(index) => {
-            (Peer::Agent, stands_for(core, index, &routed.message))
+            (Peer::Agent, repeated_by(core, index, &routed.message))
         }
     };
     let (route, mut cwd) = (routed.route.clone(), cwd(&routed.message));
     if let Some(exchange) = core.exchanges.get_mut(number) {
-        // Only a help to tell folders apart.
+        // Used only to distinguish setups in different folders.
         cwd = cwd.filter(|cwd| exchange.may_grow(cwd.len()));
     }
-    core.sessions.setups.open(number, stands_for, route, cwd);
+    core.sessions.setups.open(number, repeats, route, cwd);
     name(core, side, routed);
 }
 
-/// A side learns the name of a session that is being set up.
+/// Notes a side's name for a session that is being set up.
 fn name(core: &mut Core, side: Peer, routed: &Routed) {
     if let (Some(number), Some(session)) = (routed.exchange, routed.named_session()) {
         core.sessions.name(number, side, session);
     }
 }
 
-/// The request at a native proxy that its own setup request stands for: preferably one in the same folder, then one
-/// that nothing stands for yet, then the first.
-pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<ExchangeId> {
+/// The request at a native proxy that the proxy's own setup request repeats: preferably one in the same folder, then
+/// one that is not repeated yet, then the first.
+pub(super) fn repeated_by(core: &Core, index: HopIndex, own: &Message) -> Option<ExchangeId> {
     let cwd = cwd(own);
     let all = core.exchanges.iter().filter(|(_, exchange)| {
         exchange.stage == Stage::Native(index)
@@ -83,12 +83,12 @@ pub(super) fn stands_for(core: &Core, index: HopIndex, own: &Message) -> Option<
     let best = all.min_by_key(|(number, _)| {
         let setups = &core.sessions.setups;
         let is_other = setups.cwd(*number) != cwd.as_deref();
-        (is_other, setups.is_stood_for(*number), *number)
+        (is_other, setups.is_repeated(*number), *number)
     });
     best.map(|(number, _)| number)
 }
 
-/// A message as somebody made it: adopts the servers over ACP that it declares.
+/// Adopts the MCP servers over ACP that a message declares, on behalf of its provider.
 #[inline]
 pub(super) fn changed(
     core: &mut Core,
@@ -102,7 +102,7 @@ pub(super) fn changed(
     Ok(())
 }
 
-/// A message leaves a proxy: declares what the proxy offers the agent.
+/// Handles a message that leaves a proxy: declares the proxy's offers to the agent.
 #[inline]
 pub(super) fn leaves_proxy(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     if routed.life.is_boundary() {
@@ -119,7 +119,7 @@ fn begins_or_ends(core: &mut Core, mcp: &mut Mcp, routed: &mut Routed) {
     }
 }
 
-/// The message that the agent gets instead, if it must be another.
+/// The message that the agent gets instead of this one, if it must be changed.
 #[inline]
 pub(super) fn leaves_to_agent(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> {
     if routed.life.sets_up() {
@@ -136,8 +136,8 @@ fn declared(core: &mut Core, mcp: &mut Mcp, routed: &Routed) -> Option<Message> 
     mcp.declare(core, routed)
 }
 
-/// Looks at an answer of the agent before anybody else, for its capabilities, and sessions that begin and end.
-/// Returns the answer.
+/// Handles an answer of the agent before any proxy sees it: notes capabilities, and sessions that begin and end.
+/// Returns the answer to send on.
 pub(super) fn answered(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -168,7 +168,7 @@ pub(super) fn answered(
         }
         return message;
     }
-    // As the agent knows it.
+    // The agent's name for the session.
     let session = exchange.far_session().cloned();
     match exchange.life {
         Life::Connects => {
@@ -190,7 +190,7 @@ pub(super) fn answered(
                 return too_many();
             }
             if let Some(session) = session.as_ref().filter(|_| sessions.are_apart()) {
-                // Until the client learns it from the answer.
+                // Until the answer has reached the client.
                 sessions.name(number, Peer::Client, session);
             }
             mcp.begin_session(number, session.as_ref(), steps);
@@ -205,26 +205,27 @@ fn negotiated(answer: &Message) -> u64 {
     version.and_then(|text| text.parse().ok()).unwrap_or(1)
 }
 
-/// Whether an answer says that what was requested is so. A session that the agent does not know has ended, in version 2
+/// Whether an answer means that the request succeeded. In version 2, a session that the agent cannot find has ended
 /// (`CloseSessionRequest`).
 fn is_done(of: Life, version: u64, answer: &Message) -> bool {
-    let may_be_gone = of == Life::Ends && version >= ACKNOWLEDGED;
-    answer.kind() == Kind::Result || may_be_gone && answer.is_error(code::RESOURCE_NOT_FOUND)
+    let may_have_ended = of == Life::Ends && version >= ACKNOWLEDGED;
+    answer.kind() == Kind::Result || may_have_ended && answer.is_error(code::RESOURCE_NOT_FOUND)
 }
 
-/// A session that cannot be kept must not begin, rather than take another route.
+/// The error for a session that cannot be kept: it must not begin, as it would take another route.
 fn too_many() -> Message {
     let text = "acp-chain: the open sessions take too much memory; close some of them first";
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }
 
-/// A request to set up a session is answered: whatever must end does so before anybody gets the answer.
+/// Handles the answer to a request that sets up a session: servers that must end do so before the requester gets the
+/// answer.
 pub(super) fn end(mcp: &mut Mcp, number: ExchangeId, steps: &mut Steps) {
     mcp.end_setup(number, steps);
 }
 
-/// Looks at an answer that the client or the agent gets, for the negotiated version, and sessions that begin and end.
-/// Returns a replacement, if it gets another.
+/// Handles an answer that the client or the agent gets: notes the negotiated version, and sessions that begin and end.
+/// Returns the error to send instead, if a session cannot be kept.
 #[inline]
 pub(super) fn read_answer(
     core: &mut Core,
@@ -240,7 +241,7 @@ pub(super) fn read_answer(
         core.turns.agree(core.version);
         return None;
     }
-    // As the requester knows it.
+    // The requester's name for the session.
     let asked = match exchange.renamed.first() {
         Some((_, session)) => session.clone(),
         None => exchange.session.clone(),
@@ -255,7 +256,7 @@ pub(super) fn read_answer(
     (!has_room).then(too_many)
 }
 
-/// The session that a request begins or ends with this answer; this is its name in the request.
+/// The session that a request begins or ends with this answer. `asked` is the session that the request names.
 fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) -> Option<Arc<str>> {
     if exchange.life == Life::Ends {
         return asked;
@@ -264,7 +265,7 @@ fn session_of(exchange: &Exchange, asked: Option<Arc<str>>, answer: &Message) ->
     let named = named.and_then(|id| serde_json::from_str::<String>(id).ok());
     match (named, exchange.life) {
         (Some(named), _) => Some(Arc::from(named)),
-        // It names the session that is forked.
+        // The request names the session that is forked.
         (None, Life::Forks) => None,
         (None, _) => asked,
     }

@@ -1,7 +1,7 @@
-//! Open setups, where sessions may have different routes: the routes of sessions that have yet to begin.
+//! Open setups, where sessions may have different routes: the routes of sessions that are being set up.
 //!
 //! A session that is set up by name has its route from the request on, as an agent replays its messages before it
-//! answers. Everything that a setup adds here ends with it.
+//! answers. Everything that a setup adds here is removed with it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,23 +17,23 @@ pub(super) type Name = (Peer, Arc<str>);
 #[derive(Default)]
 pub(super) struct Setups {
     open: BTreeMap<ExchangeId, Setup>,
-    /// The routes of the sessions that they name, the latest last. The names are untrusted, so the hash has its own
-    /// secret.
+    /// The routes of the sessions that open setups name, the latest last. The names are untrusted, so the hash has its
+    /// own secret.
     named: HashMap<Name, Vec<Early>, foldhash::quality::RandomState>,
 }
 
 /// A request that sets up a session.
 struct Setup {
     route: Route,
-    /// The request that it stands for: a native proxy repeats a request as its own.
-    stands_for: Option<ExchangeId>,
-    /// Whether another stands for it.
-    is_stood_for: bool,
-    /// The origin of its chain of requests that stand for each other, or itself.
+    /// The request that this one repeats: a native proxy sends a request on as its own.
+    repeats: Option<ExchangeId>,
+    /// Whether another request repeats this one.
+    is_repeated: bool,
+    /// The first request of the chain of repetitions; the request itself if it repeats none.
     root: ExchangeId,
     /// The session's working directory.
     cwd: Option<String>,
-    /// The names that it gives the session.
+    /// The names of the session.
     names: Vec<Name>,
 }
 
@@ -44,20 +44,20 @@ struct Early {
 }
 
 impl Setups {
-    /// A request sets up a session on this route; it may stand for another.
+    /// Notes a request that sets up a session on this route, and the request that it repeats.
     pub fn open(
         &mut self,
         number: ExchangeId,
-        stands_for: Option<ExchangeId>,
+        repeats: Option<ExchangeId>,
         route: Route,
         cwd: Option<String>,
     ) {
-        let root = stands_for.map_or(number, |other| self.root(other));
-        self.stand_for(stands_for, true);
+        let root = repeats.map_or(number, |other| self.root(other));
+        self.mark_repeated(repeats, true);
         let setup = Setup {
             route,
-            stands_for,
-            is_stood_for: false,
+            repeats,
+            is_repeated: false,
             root,
             cwd,
             names: Vec::new(),
@@ -107,33 +107,33 @@ impl Setups {
         self.open.get(&number)?.cwd.as_deref()
     }
 
-    /// Whether another stands for a request.
-    pub fn is_stood_for(&self, number: ExchangeId) -> bool {
+    /// Whether another request repeats this one.
+    pub fn is_repeated(&self, number: ExchangeId) -> bool {
         self.open
             .get(&number)
-            .is_some_and(|setup| setup.is_stood_for)
+            .is_some_and(|setup| setup.is_repeated)
     }
 
-    fn stand_for(&mut self, other: Option<ExchangeId>, stands: bool) {
+    fn mark_repeated(&mut self, other: Option<ExchangeId>, is_repeated: bool) {
         if let Some(other) = other.and_then(|other| self.open.get_mut(&other)) {
-            other.is_stood_for = stands;
+            other.is_repeated = is_repeated;
         }
     }
 
-    /// A request has failed on one side, whose earlier names for the session apply again.
+    /// Notes that a request has failed on one side: that side's earlier names for the session apply again.
     pub fn fail(&mut self, number: ExchangeId, side: Peer) {
         let root = self.root(number);
         if let Some(setup) = self.open.get_mut(&root) {
-            let gone = setup.names.extract_if(.., |(of, _)| *of == side);
-            let gone: Vec<_> = gone.collect();
-            self.forget(root, gone);
+            let failed = setup.names.extract_if(.., |(of, _)| *of == side);
+            let failed: Vec<_> = failed.collect();
+            self.forget(root, failed);
         }
     }
 
-    /// A request is answered.
+    /// Removes a setup, whose request is answered.
     pub fn settle(&mut self, number: ExchangeId) {
         if let Some(setup) = self.open.remove(&number) {
-            self.stand_for(setup.stands_for, false);
+            self.mark_repeated(setup.repeats, false);
             self.forget(number, setup.names);
         }
     }

@@ -1,5 +1,6 @@
 //! Which side of a chain a call belongs to, by its sender and form (RFD proxy-chains): calls in `proxy/successor`
-//! belong to the agent's. The methods of the proxy protocol itself never travel.
+//! belong to the agent's. The methods of the proxy protocol itself are unwrapped or rejected here, and are never
+//! routed.
 
 use std::borrow::Cow;
 
@@ -9,48 +10,52 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// A side, and the call as it travels; or why it is rejected.
+/// The side of a call, and the unwrapped call; or the error with which it is rejected.
 type Arrived = Result<(Peer, Message), Error>;
 
-/// A call from the client or the agent: it comes from that end.
+/// A call from the client or the agent: it belongs to that side.
 pub(super) fn of_an_end(end: Peer, message: Message) -> Arrived {
     let method = message.method();
-    match is_host_method(method) {
-        true => refused(format!(
+    if is_host_method(method) {
+        refused(format!(
             "{method} is spoken between a conductor and its proxies"
-        )),
-        false => Ok((end, message)),
+        ))
+    } else {
+        Ok((end, message))
     }
 }
 
-/// A call from a native proxy, whose successor has this name: it goes to that side.
+/// A call from a native proxy, whose successor has this name; the returned side is the receiver.
 pub(super) fn of_a_proxy(message: Message, successor: &str) -> Arrived {
     let method = message.method();
-    match is_host_method(method) {
-        true if is_successor(method) => Ok((Peer::Agent, opened(&message, Some(successor))?)),
-        true => refused(format!("{method} is the host's own to send")),
-        false => Ok((Peer::Client, message)),
+    if !is_host_method(method) {
+        Ok((Peer::Client, message))
+    } else if is_successor(method) {
+        Ok((Peer::Agent, opened(&message, Some(successor))?))
+    } else {
+        refused(format!("{method} is the host's own to send"))
     }
 }
 
-/// A call from the parent, if the chain is itself a proxy: it comes from that side.
+/// A call from the parent, if the chain is itself a proxy; the returned side is the sender.
 pub(super) fn of_the_parent(message: Message) -> Arrived {
     let method = message.method();
     if is_successor(method) {
         return Ok((Peer::Agent, opened(&message, None)?));
     }
     if Dialect::of_initialize(method).is_some() && message.kind() == Kind::Request {
-        // To the parts of the chain it is a client's first message.
+        // For the parts of the chain, this is the client's first message.
         return Ok((Peer::Client, message.with_method(INITIALIZE)));
     }
-    match is_host_method(method) || &**method == INITIALIZE {
-        true => refused(format!("{method} is not for a proxy")),
-        false => Ok((Peer::Client, message)),
+    if is_host_method(method) || &**method == INITIALIZE {
+        refused(format!("{method} is not for a proxy"))
+    } else {
+        Ok((Peer::Client, message))
     }
 }
 
-/// The message carried to or from a successor. It may name the successor (RFD proxy-chains: M:N topologies), though
-/// there is only one.
+/// The message that a call wraps. The call may name the successor (RFD proxy-chains: M:N topologies), though there is
+/// only one.
 fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> {
     let method = message.method();
     if let Some(peer) = member(message.body(), "peer").filter(|peer| *peer != "null") {
@@ -67,8 +72,8 @@ fn opened(message: &Message, successor: Option<&str>) -> Result<Message, Error> 
             let reason = format!("a {method} must have a method in its params");
             Err(Error::new(code::INVALID_PARAMS, reason))
         }
-        // A proxy passes on methods that it does not know. If that was its own first message, it has another dialect,
-        // and learns that nobody knows the method.
+        // A proxy passes on unknown methods. If it passes on its own first message, it has another dialect: it gets
+        // "method not found", as from an agent.
         Some(inner) if is_host_method(inner.method()) => {
             let reason = format!("{} is not a message for a {method}", inner.method());
             Err(Error::new(code::METHOD_NOT_FOUND, reason))

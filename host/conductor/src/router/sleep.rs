@@ -1,11 +1,9 @@
 //! Sleeping components: they have no instance until a message for them arrives, and lose it when they have been idle
-//! for some time.
+//! for some time. That time is short while there are too many instances in this process.
 //!
-//! That time is short while there are too many instances in this process.
-//!
-//! Invariants: when a component falls asleep, nothing is open in the chain, and nobody is connected to an MCP server of
-//! its own. It wakes up as after a failure: with the state that it saved last, and without getting earlier messages
-//! again.
+//! Invariants: when a component falls asleep, nothing is open in the chain, and no client is connected to an MCP server
+//! that the component serves itself. It wakes up as after a failure: with the last state that it saved, and without
+//! receiving earlier messages again.
 
 use super::core::Core;
 use super::mcp::Mcp;
@@ -14,7 +12,7 @@ use crate::route::HopIndex;
 use crate::timers::Timer;
 use crate::trace::State;
 
-/// A proxy has something to do, or has been started.
+/// Notes that a proxy is called or has been started.
 #[inline]
 pub(super) fn note_called(core: &mut Core, index: HopIndex) {
     if let Some(at) = core.hops[index].note_called(core.now) {
@@ -22,9 +20,9 @@ pub(super) fn note_called(core: &mut Core, index: HopIndex) {
     }
 }
 
-/// A proxy may have been idle long enough to fall asleep.
+/// Puts a proxy to sleep, if it has been idle long enough.
 pub(super) fn on_timer(core: &mut Core, mcp: &Mcp, index: HopIndex) {
-    // Connections to its servers are in its memory alone.
+    // The state of connections to its own servers is in the instance's memory only.
     let is_all_settled = core.exchanges.len() == 0 && !mcp.is_connected_to(index);
     match core.hops[index].idle(core.now, is_all_settled) {
         Idle::Now => {

@@ -1,8 +1,8 @@
-//! Further work, as values: a handler deals with the message in hand at once, and returns further work as steps. One
-//! loop takes them.
+//! Steps: further work as values. A handler handles the current message at once, and pushes further work as steps. One
+//! loop runs them.
 //!
-//! Steps are kept on a stack, those of one handler in order and above all earlier ones. So the consequences of a step
-//! are carried out before the step after it, as if each were a call.
+//! Steps are kept on a stack: those of one handler in order, above all earlier ones. So the consequences of a step are
+//! carried out before the next step, as if each were a call.
 
 use std::sync::Arc;
 use std::vec;
@@ -22,85 +22,85 @@ use acp_chain_rpc::Message;
 
 /// One step of further work.
 pub(super) enum Step {
-    /// A message goes on from where it is.
+    /// Sends a message on from its position.
     Send(Routed),
-    /// A message goes on from a proxy that is done with it, unless it must wait there.
+    /// Sends a message on from a proxy that is done with it, unless the message must wait there.
     Depart(HopIndex, Routed),
-    /// A request is answered.
+    /// Starts the answer to a request.
     Answer(Answer),
-    /// An answer is back, and everything that had to end first has ended.
+    /// Gives an answer to its requester, once everything that had to end first has ended.
     HandOver(Box<Back>),
-    /// Nobody waits for the answer to a request any more.
+    /// Cancels a request, with this cancellation.
     Withdraw(ExchangeId, Message),
-    /// The effects of a proxy's call are carried out, from here on.
+    /// Carries out the remaining effects of a proxy's call.
     Effects(Box<Did>),
-    /// A client's request that sets up a session starts, as its route is known now.
+    /// Starts a client's request that sets up a session, as its route is known now.
     SetOut(Routed),
-    /// A message of the client goes on that had to wait for its session.
+    /// Sends on a message of the client that waited for its session's project.
     GoOn(Box<Arrived>),
-    /// Messages go on that waited for something that a proxy no longer holds.
+    /// Sends on messages that waited for messages that a proxy no longer holds.
     Release(HopIndex),
-    /// The effects of a proxy's call are carried out; now for its decision.
+    /// Carries out the decision of a proxy's call, after its effects.
     Conclude(HopIndex, Box<Outcome>),
-    /// A version of a proxy is told that a message was taken from it.
-    TellTaken(HopIndex, Version, MessageId),
-    /// A replaced version of a proxy is done with a message, which goes to the next version.
+    /// Notifies a version of a proxy that a message was taken from it.
+    NotifyTaken(HopIndex, Version, MessageId),
+    /// Delivers a message to the next version of a proxy, as a replaced version is done with it.
     Deliver(HopIndex, Routed),
-    /// A message ends, as its proxy could not decide it for this reason.
+    /// Handles a message about which its proxy could not decide, for this reason.
     Fail(HopIndex, Routed, Arc<str>),
-    /// A proxy broke.
+    /// Handles the failure of a proxy.
     Break(HopIndex, Box<Failure>),
-    /// The open requests of a broken native proxy are answered; its first message may go on.
+    /// Answers the open requests at a broken native proxy; its first message is treated by policy.
     CutOff(HopIndex, Option<Routed>, Arc<str>),
-    /// Everything that a proxy had when it broke is settled; it is given up if there is a reason.
+    /// Continues once all messages that a broken proxy had are settled; gives the proxy up if there is a reason.
     Broken(HopIndex, Option<String>),
-    /// The client has sent a request that does this in a session.
-    ClientAsked(Life, Arc<str>),
-    /// MCP continues.
+    /// Notes that the client has sent a request that prompts or ends a session.
+    ClientRequested(Life, Arc<str>),
+    /// Continues with MCP.
     Mcp(Task),
 }
 
 /// Further work of MCP.
 pub(super) enum Task {
-    /// The outputs of seats are carried out.
+    /// Carries out the next output of a seat.
     Wanted,
-    /// A request is at its seat: it may have been cancelled before.
+    /// Passes on the cancellation of a request that has reached its seat, if it was cancelled before.
     CatchUp(ExchangeId),
-    /// A seat was told that a request is cancelled: it may not have answered.
+    /// Answers a cancelled request, if its seat has not.
     Withdrawn(ServerId, ExchangeId),
-    /// A connection ends.
+    /// Ends a connection.
     Disconnect(ConnectionId),
-    /// The open requests on a connection are cancelled: its seat is told that it has ended, with this message if a
-    /// caller sent it.
+    /// Notifies the seat that a connection has ended, once the open requests on it are cancelled; with this message if
+    /// a caller sent it.
     Disconnected {
         server: ServerId,
         connection: ConnectionId,
         ask: Option<Asked>,
         said: Option<Message>,
     },
-    /// A server ends.
+    /// Ends a server.
     Close(ServerId),
-    /// A server that ends has no open requests left, in either direction: its connections end, too.
+    /// Ends the connections of a server that ends, once it has no open requests in either direction.
     CloseConnections(ServerId),
-    /// The seat of a server that ends produces its last output.
+    /// Takes the last output of the seat of a server that ends.
     Over(ServerId),
-    /// A server is removed.
+    /// Removes a server.
     Remove(ServerId),
-    /// A message that waited for an MCP client's connection is sent on it.
-    Say(LinkId, Message),
-    /// An MCP client left, and the requests to it are answered.
+    /// Sends a message that waited for an MCP client's connection.
+    SendConnected(LinkId, Message),
+    /// Cancels the requests of an MCP client that disconnected, once the requests to it are answered.
     LinkLost(LinkId),
-    /// An MCP client left, and its requests are cancelled: it leaves this connection.
+    /// Ends the connection of an MCP client that disconnected, once its requests are cancelled.
     Leave(LinkId, ConnectionId),
-    /// An MCP client is removed.
+    /// Removes an MCP client.
     Forget(LinkId),
-    /// The seats of a component after this one are told of a change.
+    /// Notifies the seats of a component after this one of a change.
     Changed(HopIndex, Change, ServerId),
-    /// The seats of a proxy's own servers after this one are told that it was restarted.
+    /// Notifies the seats of a proxy's own servers after this one that the proxy was restarted.
     ProviderLost(HopIndex, ServerId),
-    /// A seat was told that its provider was restarted: its connections are gone.
+    /// Removes the connections of a seat whose provider was restarted.
     ForgetConnections(ServerId),
-    /// A component asks the caller in a call.
+    /// Gives a seat a component's requests to the caller in a call.
     GiveAsks(ServerId, Question, Vec<Ask>),
 }
 
@@ -109,7 +109,7 @@ pub(super) struct Answer {
     pub number: ExchangeId,
     pub at: usize,
     pub message: Message,
-    /// The labels of the request, as the part that answers it leaves them.
+    /// The labels of the request, as changed by the part that answers it.
     pub labels: Labels,
 }
 
@@ -135,20 +135,20 @@ pub(super) struct Back {
 /// The effects of a proxy's call.
 pub(super) struct Did {
     pub hop: HopIndex,
-    /// Those still to be carried out.
+    /// The effects that are not carried out yet.
     pub effects: vec::IntoIter<Effect>,
-    /// Its questions to the callers of its tools: last, and all at once.
+    /// The proxy's requests to the callers of its tools, which are carried out last, and all at once.
     pub asks: Vec<(MessageId, MessageId, Message)>,
 }
 
 const _: () = assert!(size_of::<Step>() <= 48, "steps are moved about");
 
-/// The steps to take.
+/// The stack of steps.
 pub(super) struct Steps(Vec<Step>);
 
 impl Steps {
     pub fn new() -> Self {
-        // It never shrinks, and there may be thousands of chains.
+        // The stack never shrinks, and there may be thousands of chains.
         Self(Vec::with_capacity(8))
     }
 
@@ -162,7 +162,7 @@ impl Steps {
         self.push(Step::Answer(Answer::new(number, at, message)));
     }
 
-    /// Answers a request where it is.
+    /// Answers a request at its current position.
     pub fn answer_here(&mut self, routed: &Routed, message: Message) {
         if let Some(number) = routed.exchange {
             self.push(Step::Answer(Answer {
@@ -179,12 +179,12 @@ impl Steps {
         self.0.pop()
     }
 
-    /// Where the next handler begins to push.
+    /// The position at which the next handler begins to push.
     pub fn mark(&self) -> usize {
         self.0.len()
     }
 
-    /// Makes the steps pushed since be taken in that order, before all others.
+    /// Orders the steps pushed since `mark`, so that they run in that order, before all others.
     pub fn in_order_since(&mut self, mark: usize) {
         if self.0.len() > mark + 1 {
             self.0[mark..].reverse();
@@ -202,8 +202,8 @@ impl Extend<Step> for Steps {
 mod tests {
     use super::{Step, Steps};
 
-    /// Takes all steps; a release of a proxy pushes those that `comes` returns. Returns the order.
-    fn taken(first: &[usize], comes: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
+    /// Runs all steps; a step pushes those that `follow` returns for it. Returns the order.
+    fn run(first: &[usize], follow: impl Fn(usize) -> Vec<usize>) -> Vec<usize> {
         let mut steps = Steps::new();
         steps.extend(first.iter().map(|hop| Step::Release(*hop)));
         steps.in_order_since(0);
@@ -211,24 +211,24 @@ mod tests {
         while let Some(Step::Release(hop)) = steps.pop() {
             order.push(hop);
             let mark = steps.mark();
-            steps.extend(comes(hop).into_iter().map(Step::Release));
+            steps.extend(follow(hop).into_iter().map(Step::Release));
             steps.in_order_since(mark);
         }
         order
     }
 
     #[test]
-    fn what_a_handler_pushes_is_taken_in_that_order() {
-        assert_eq!(taken(&[1, 2, 3], |_| Vec::new()), [1, 2, 3]);
+    fn steps_of_a_handler_run_in_order() {
+        assert_eq!(run(&[1, 2, 3], |_| Vec::new()), [1, 2, 3]);
     }
 
     #[test]
-    fn what_comes_of_a_step_is_taken_before_the_one_behind_it() {
-        let comes = |hop| match hop {
+    fn consequences_of_a_step_run_before_the_next_step() {
+        let follow = |hop| match hop {
             1 => vec![11, 12],
             12 => vec![121],
             _ => Vec::new(),
         };
-        assert_eq!(taken(&[1, 2], comes), [1, 11, 12, 121, 2]);
+        assert_eq!(run(&[1, 2], follow), [1, 11, 12, 121, 2]);
     }
 }

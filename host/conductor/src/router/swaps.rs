@@ -1,5 +1,5 @@
-//! Newer versions of proxies: one replaces the old one between two messages, and the old one keeps its held messages
-//! and open requests until they are settled.
+//! Newer versions of proxies: a newer version replaces the old one between two messages. The old version keeps its held
+//! messages and open requests until they are settled.
 //!
 //! Invariants: no message that waits for the proxy moves while a new version starts, and a version that fails to
 //! start changes nothing.
@@ -16,18 +16,18 @@ use crate::trace::State;
 use crate::version::Version;
 use acp_chain_channel::{Failure, Registration, Started};
 
-/// A newer version is to replace one of the user's own proxies.
-pub(super) fn wish(core: &mut Core, swap: Swap) {
+/// Requests the replacement of one of the user's own proxies by a newer version.
+pub(super) fn request(core: &mut Core, swap: Swap) {
     let is_meant = |hop: &Hop| hop.is_own(&swap.proxy);
     let Some(index) = core.hops.iter().position(is_meant) else {
         return swap.decline(Failure::new("the chain has no such proxy"));
     };
-    if core.hops[index].wish(swap) {
+    if core.hops[index].request_swap(swap) {
         core.due.swap_soon(index);
     }
 }
 
-/// A newer version has started, or failed to.
+/// Continues after a newer version has started, or failed to.
 pub(super) fn started(
     core: &mut Core,
     index: HopIndex,
@@ -47,10 +47,10 @@ pub(super) fn started(
             let (reason, details) = (&failure.reason, failure.details());
             tracing::error!("a new version of {name} does not start: {failure}{details}");
             core.tell_user(&format!(
-                "a new version of {name} does not start: {reason}. The old one goes on."
+                "a new version of {name} does not start: {reason}. The old version stays in place."
             ));
             if core.hops[index].is_down() {
-                // That may have become due meanwhile.
+                // The restart may have become due meanwhile.
                 core.timers.set(core.now, Timer::Restart(index));
             }
             swap.decline(failure);
@@ -68,37 +68,38 @@ fn check_guard(core: &Core, index: HopIndex, new: &Registration) -> Result<(), F
     if core.hops.len() == 1 && !core.lookups.are_on() || new.guard == core.hops[index].is_guard() {
         return Ok(());
     }
-    let is_what = match new.guard {
-        true => "it is a guard now",
-        false => "it is no longer a guard",
+    let is_what = if new.guard {
+        "it is a guard now"
+    } else {
+        "it is no longer a guard"
     };
     Err(Failure::new(format!(
         "{is_what}, which decides its position: restart the chain"
     )))
 }
 
-/// A newer version takes its place.
+/// Puts in a newer version.
 fn put_in(core: &mut Core, index: HopIndex, swap: Swap, new: Started, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     let (old, until) = (hop.version(), core.now + hop.terms().limits.hold_time);
     let done = hop.put_in(swap, new);
-    tracing::info!("{} has a new version at work", hop.title());
+    tracing::info!("{} was replaced by a newer version", hop.title());
     core.trace_state(index, State::Running, None);
     let hop = &core.hops[index];
     if hop.is_retired(old) {
         core.timers.set(until, Timer::Retire(index, old));
     }
     if let Some(oldest) = hop.surplus() {
-        let why = "the proxy was replaced, and then again too often";
+        let why = "the proxy was replaced too often while older versions had unfinished work";
         end(core, index, oldest, why, steps);
     }
     Mcp::component_restarted(index, steps);
     Mcp::provider_restarted(index, steps);
-    // Whoever requested it may be gone.
+    // The receiver may be closed.
     let _ = done.send(Ok(()));
 }
 
-/// The time of a replaced version has run out.
+/// Ends a replaced version whose time has run out.
 pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps: &mut Steps) {
     let hop = &core.hops[index];
     if !hop.is_retired(version) {
@@ -108,11 +109,11 @@ pub(super) fn on_timer(core: &mut Core, index: HopIndex, version: Version, steps
         let later = core.now + hop.terms().limits.time;
         return core.timers.set(later, Timer::Retire(index, version));
     }
-    let why = "the proxy was replaced, and what the old version had left took too long";
+    let why = "the proxy was replaced, and the old version did not finish its work in time";
     end(core, index, version, why, steps);
 }
 
-/// A replaced version ends: the messages that it holds are treated by the proxy's policy, its requests cancelled.
+/// Ends a replaced version: the messages that it holds are treated by the proxy's policy, its requests are cancelled.
 pub(super) fn end(
     core: &mut Core,
     index: HopIndex,
@@ -126,7 +127,7 @@ pub(super) fn end(
     let asked = hop.take_requests(Some(version));
     steps.extend(asked.map(|number| Step::Withdraw(number, new_cancel())));
     for id in hop.held_by(version) {
-        let routed = core.let_go(index, id);
+        let routed = core.take_held(index, id);
         steps.extend(routed.map(|routed| Step::Fail(index, routed, why.into())));
     }
     if let Some(routed) = core.hops[index].take_in_hand_of(version) {

@@ -16,16 +16,16 @@ use acp_chain_rpc::{Id, Kind, Message, resolve, set};
 const TRACEPARENT: &str = "/_meta/traceparent";
 
 impl Core {
-    /// Whether anybody listens.
+    /// Whether there is a trace with sinks.
     #[inline]
-    fn is_heard(&self) -> bool {
-        self.trace.as_ref().is_some_and(Recorder::is_heard)
+    fn is_traced(&self) -> bool {
+        self.trace.as_ref().is_some_and(Recorder::has_sinks)
     }
 
-    /// A message sets out: it has one number wherever it is seen.
+    /// Gives a message that starts its number, by which the trace identifies it on every hop.
     #[inline]
     pub(super) fn note_start(&mut self, routed: &mut Routed) {
-        if routed.number.is_none() && self.is_heard() {
+        if routed.number.is_none() && self.is_traced() {
             routed.number = self.next_number();
         }
     }
@@ -34,43 +34,43 @@ impl Core {
         self.trace.as_mut()?.next_number()
     }
 
-    /// A message begins to wait for a proxy.
+    /// Notes that a message begins to wait for a proxy.
     #[inline]
     pub(super) fn note_queued(&self, routed: &mut Routed) {
-        if self.is_heard() {
+        if self.is_traced() {
             routed.since = Some(Since::Queued(Instant::now()));
         }
     }
 
-    /// A proxy is called with a message.
+    /// Notes that a proxy is called with a message.
     #[inline]
     pub(super) fn note_called(&self, routed: &mut Routed) {
-        if self.is_heard() {
+        if self.is_traced() {
             routed.since = Some(Since::Called(Instant::now()));
         }
     }
 
-    /// A message has come from one part to the next.
+    /// Records that a message went from one part to the next.
     #[inline]
     pub(super) fn trace(&mut self, routed: &Routed) {
-        if self.is_heard() {
+        if self.is_traced() {
             self.trace_leg(routed, routed.from, Some(routed.at));
         }
     }
 
-    /// A prompt for the agent, with the span of its turn, if the agent is to be told and the prompt names none.
+    /// A prompt for the agent with the span of its turn; `None` if spans are not propagated, or the prompt names one.
     pub(super) fn propagated(&self, routed: &Routed) -> Option<Message> {
         let number = routed.exchange.filter(|_| routed.life == Life::Prompts)?;
         let span = self.trace.as_ref()?.traceparent(number)?;
         let body = routed.message.body();
-        let has_one = matches!(resolve(body, TRACEPARENT), Ok(Some(said)) if said != "null");
+        let has_one = matches!(resolve(body, TRACEPARENT), Ok(Some(span)) if span != "null");
         let changed = (!has_one).then(|| set(body, TRACEPARENT, &format!("\"{span}\"")));
         Some(routed.message.with_body(&changed?.ok()?))
     }
 
-    /// A message as it was sent, before the host changes it.
-    pub(super) fn trace_said(&mut self, routed: &Routed) {
-        if self.is_heard() {
+    /// Records a message as it was sent, before the host changes it.
+    pub(super) fn trace_as_sent(&mut self, routed: &Routed) {
+        if self.is_traced() {
             self.trace_leg(routed, routed.at, None);
         }
     }
@@ -82,7 +82,7 @@ impl Core {
             .and_then(|number| self.exchanges.get(number));
         let part = |at| self.part(routed.route.place(at));
         let waited = match (routed.since, to.map(|at| routed.route.place(at))) {
-            // A message that bypassed a proxy was noted there, too.
+            // A message that bypassed a proxy has a time, too.
             (Some(Since::Queued(since)), Some(Place::Hop(_))) => Some(since.elapsed()),
             _ => None,
         };
@@ -97,9 +97,9 @@ impl Core {
         self.record(event);
     }
 
-    /// A request is cancelled.
+    /// Records the cancellation of a request.
     pub(super) fn trace_cancel(&mut self, number: ExchangeId) {
-        if !self.is_heard() {
+        if !self.is_traced() {
             return;
         }
         let message = self.next_number();
@@ -135,10 +135,10 @@ impl Core {
         self.record(event);
     }
 
-    /// What a proxy decided about a message.
+    /// Records a proxy's decision about a message.
     #[inline]
     pub(super) fn trace_decision(&mut self, index: HopIndex, routed: &mut Routed, action: &Action) {
-        if !self.is_heard() {
+        if !self.is_traced() {
             return;
         }
         let decision = match action {
@@ -155,16 +155,16 @@ impl Core {
         }
     }
 
-    /// A proxy could not decide about a message.
+    /// Records that a proxy could not decide about a message.
     pub(super) fn trace_failure(&mut self, index: HopIndex, routed: &mut Routed, why: &str) {
-        if self.is_heard() {
+        if self.is_traced() {
             self.trace_decided(index, routed, Decision::Fail, Some(why));
         }
     }
 
-    /// A proxy has held a message for too long.
+    /// Records that a proxy has held a message for too long.
     pub(super) fn trace_expiry(&mut self, index: HopIndex, routed: &mut Routed) {
-        if self.is_heard() {
+        if self.is_traced() {
             self.trace_decided(index, routed, Decision::Expire, None);
         }
     }
@@ -194,17 +194,17 @@ impl Core {
         self.record(event);
     }
 
-    /// The denied calls of a proxy, in the call that it returns from.
+    /// Records the denied calls of a proxy during the call from which it returns.
     #[inline]
     pub(super) fn trace_untold(&mut self, index: HopIndex, part: &mut dyn Part) {
-        if self.is_heard() {
+        if self.is_traced() {
             self.trace_refused(index, part.untold());
         }
     }
 
-    /// The same, for those not yet reported: from its start, or while nobody listened.
+    /// Records the denied calls of a proxy that were not reported yet: from its start, or while there were no sinks.
     pub(super) fn trace_tally(&mut self, index: HopIndex) {
-        if !self.is_heard() {
+        if !self.is_traced() {
             return;
         }
         if let Some(tally) = self.hops[index].untold() {
@@ -225,7 +225,7 @@ impl Core {
         self.record(event);
     }
 
-    /// The state of a proxy, also for later listeners.
+    /// Records the state of a proxy, also for listeners that connect later.
     pub(super) fn trace_state(&mut self, index: HopIndex, state: State, why: Option<&str>) {
         if self.trace.is_none() {
             return;

@@ -1,6 +1,6 @@
-//! Turns that the user stops. When `session/cancel`, or what ends the session, passes a prompt that a proxy holds, the
-//! prompt goes no further, and the proxy is told (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD
-//! session-close). The same happens to the permission requests of the turn.
+//! Turns that the client stops. When `session/cancel`, or a request that ends the session, passes a proxy that holds a
+//! prompt or a permission request of the turn, the held request is stopped: it goes no further, and the proxy is
+//! notified (protocol v1, Prompt Turn; v2, Prompt Lifecycle; RFD session-close).
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use acp_chain_channel::Peer;
 use acp_chain_rpc::{Error, Message, code};
 
 impl Core {
-    /// A message leaves its place. If it stops a turn, the prompts and permission requests of its session that are held
-    /// there are stopped.
+    /// Handles a message that leaves its place: if it stops a turn, the prompts and permission requests of its session
+    /// that are held there are stopped.
     pub(super) fn pass_turns(&mut self, routed: &Routed) {
         let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
@@ -27,7 +27,7 @@ impl Core {
         {
             return;
         }
-        // A proxy that stops a turn itself knows what it holds.
+        // A proxy that sends the message itself handles what it holds.
         if routed.is_response() || routed.labels.maker() == Some(index) {
             return;
         }
@@ -48,7 +48,7 @@ impl Core {
         }
     }
 
-    /// The client stops the turns of a session: it waits for none of them.
+    /// Notes that the client stops the turns of a session, and so does not wait for their ends.
     pub(super) fn give_up_turns(&mut self, session: &Arc<str>) {
         self.exchanges.give_up_turns(session);
         if let Some(turn) = self.turns.get_mut(session) {
@@ -56,7 +56,7 @@ impl Core {
         }
     }
 
-    /// The client gets the answer to a prompt.
+    /// Notes that the client gets the answer to a prompt.
     pub(super) fn note_answered(&mut self, prompt: &Exchange, answer: &Message) {
         let Some(session) = prompt
             .session
@@ -78,14 +78,14 @@ impl Core {
         if let Answered::Joins(_) = self.turns.answer(session.clone(), turn, ends)
             && let Some(running) = self.turns.get_mut(session)
         {
-            // Of the prompts in one turn, one that is waited for is enough.
+            // The turn is awaited as long as one of its prompts is.
             running.is_given_up &= is_given_up;
         }
     }
 
-    /// The client gets a notification, which may end a turn.
+    /// Notes that the client gets a notification, which may end a turn.
     #[inline]
-    pub(super) fn note_told(&mut self, message: &Message) {
+    pub(super) fn note_notification(&mut self, message: &Message) {
         if !self.turns.is_empty()
             && message.is_idle()
             && let Some(session) = message.session()
@@ -94,7 +94,7 @@ impl Core {
         }
     }
 
-    /// Whether the agent has a prompt in this session, by its own name for it.
+    /// Whether the agent has an open prompt in this session, which is named as the agent does.
     pub(super) fn has_turn(&self, session: &Arc<str>) -> bool {
         let mut open = self.exchanges.iter();
         open.any(|(_, asked)| {
@@ -112,28 +112,32 @@ impl Core {
         exchange.is_some_and(|exchange| exchange.stopped)
     }
 
-    /// A proxy's answer, in the protocol's form if its request was stopped.
-    pub(super) fn in_words_of_turns(&self, routed: &Routed, answer: Message) -> Message {
-        match self.is_stopped(routed) && answer.is_error(code::REQUEST_CANCELLED) {
-            true => self.end_of_stopped(routed),
-            false => answer,
+    /// A proxy's answer; a cancellation of a stopped request is replaced by the answer that the protocol defines for
+    /// it.
+    pub(super) fn adapted_if_stopped(&self, routed: &Routed, answer: Message) -> Message {
+        if self.is_stopped(routed) && answer.is_error(code::REQUEST_CANCELLED) {
+            self.end_of_stopped(routed)
+        } else {
+            answer
         }
     }
 
-    /// The answer to a request that was stopped before it arrived. That to a prompt is the end of its turn, and an error
-    /// where an answer means that the agent has the prompt. It is also an error if the sender withdrew the request.
+    /// The answer to a request that was stopped before it reached its receiver. The answer to a prompt ends its turn;
+    /// in version 2, where an answer means that the agent has the prompt, it is an error. It is also an error if the
+    /// sender cancelled the request.
     pub(super) fn end_of_stopped(&self, routed: &Routed) -> Message {
         let exchange = routed
             .exchange
             .and_then(|number| self.exchanges.get(number));
         let withdrawn = exchange.is_some_and(|exchange| exchange.cancel.is_some());
-        match withdrawn {
-            true => Message::error(&Error::cancelled()),
-            false if &*routed.method == PERMISSION => {
-                Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
-            }
-            false if self.turns.acknowledges() => Message::error(&Error::cancelled()),
-            false => Message::result(r#"{"stopReason":"cancelled"}"#),
+        if withdrawn {
+            Message::error(&Error::cancelled())
+        } else if &*routed.method == PERMISSION {
+            Message::result(r#"{"outcome":{"outcome":"cancelled"}}"#)
+        } else if self.turns.acknowledges() {
+            Message::error(&Error::cancelled())
+        } else {
+            Message::result(r#"{"stopReason":"cancelled"}"#)
         }
     }
 }

@@ -22,28 +22,32 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, Untrusted};
 use acp_chain_rpc::{Kind, Message};
 
 impl Core {
-    /// Tells the user that a proxy broke: the first time, and when it is given up.
+    /// Notifies the user that a proxy broke: the first time, and when it is given up.
     pub(super) fn tell_failure(&mut self, index: HopIndex, reason: &str, restarts: bool) {
-        let told = self.hops[index].note_told();
+        let is_notified = self.hops[index].note_user_notified();
         let hop = &self.hops[index];
         let name = hop.title();
-        let fate = match restarts {
-            true if told => return,
-            true => "It is started again.",
-            false if hop.ends_open() => "It is given up; everything passes it by from now on.",
-            false => "It is given up; what it was to see is refused from now on.",
+        if restarts && is_notified {
+            return;
+        }
+        let fate = if restarts {
+            "It is restarted."
+        } else if hop.ends_open() {
+            "It is given up: from now on, all messages pass without it."
+        } else {
+            "It is given up: from now on, the messages that it should see are refused."
         };
         self.tell_user(&format!("{name} broke: {reason}. {fate}"));
     }
 
-    /// Drops something of a sender, or at a proxy: tells whom the table says.
+    /// Notes a loss of a sender, or at a proxy; notifies the user as the table says.
     pub fn lose(&mut self, loss: Loss, at: Place, why: &dyn Display) {
         self.losses.note(loss, at, why);
         match loss.user() {
             Frequency::First | Frequency::Missed if self.losses.note_first(loss, at) => {
                 let why = Untrusted::within(why, MAX_QUOTE);
                 self.tell_user(&format!(
-                    "{why}. If something is missing, that may be why. Of more like it only the log tells."
+                    "{why}. If something is missing, that may be why. Further losses of this kind are only logged."
                 ));
             }
             Frequency::Each => {
@@ -56,7 +60,7 @@ impl Core {
         }
     }
 
-    /// The same for a message that an error may take the place of: one that the client gets says it.
+    /// Notes the loss of a message on its way. The user is not notified if the client gets an error in its place.
     pub(super) fn lose_on_way(
         &mut self,
         loss: Loss,
@@ -73,28 +77,28 @@ impl Core {
         }
     }
 
-    /// The same for what a proxy has sent.
+    /// Notes the loss of something that a proxy has sent.
     pub fn lose_of_proxy(&mut self, loss: Loss, index: HopIndex, what: &dyn Display) {
         let name = self.hops[index].title();
         let why = format_args!("dropped what {name} sent: {what}");
         self.lose(loss, Place::Hop(index), &why);
     }
 
-    /// Tells the user something about a thing, once.
-    pub fn tell_once(&mut self, thing: &str, text: &str) {
-        if self.losses.note_thing(thing) {
+    /// Notifies the user, once for each topic.
+    pub fn tell_once(&mut self, topic: &str, text: &str) {
+        if self.losses.note_topic(topic) {
             tracing::info!("{text}");
             self.tell_user(text);
         }
     }
 
-    /// Tells the user something, and where to find more, as soon as there is a turn.
+    /// Notifies the user as soon as there is a turn. The notice names the log.
     pub fn tell_user(&mut self, text: &str) {
         self.notices.add(text);
         self.send_notices();
     }
 
-    /// The client has sent a request in a session: it may prompt or end it.
+    /// Notes a request of the client that prompts or ends a session.
     pub(super) fn note_request(&mut self, life: Life, session: &Arc<str>) {
         match life {
             Life::Prompts => {

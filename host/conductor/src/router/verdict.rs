@@ -1,4 +1,4 @@
-//! Carries out decisions of proxies.
+//! Carries out the decisions of proxies.
 
 use super::core::Core;
 use super::mcp::{Mcp, Provider};
@@ -15,7 +15,7 @@ use acp_chain_channel::{Action, MessageId};
 use acp_chain_rpc::Message;
 use std::borrow::Cow;
 
-/// Carries out the proxy's decision about a message.
+/// Carries out a proxy's decision about a message.
 pub(super) fn act(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -40,7 +40,7 @@ pub(super) fn act(
         },
         Action::Answer(message) => {
             routed.labels.change(index, core.hops[index].is_guard());
-            let answer = core.in_words_of_turns(&routed, message);
+            let answer = core.adapted_if_stopped(&routed, message);
             steps.answer_here(&routed, answer);
         }
         Action::Discard => {}
@@ -48,7 +48,7 @@ pub(super) fn act(
     }
 }
 
-/// Replaces the message that a proxy was called with by its own; an error if it cannot be accepted.
+/// Replaces the message that a proxy was called with by the proxy's own; an error if that cannot be accepted.
 fn replace(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -63,17 +63,18 @@ fn replace(
                 .into(),
         );
     }
-    routed.message = match routed.is_response() {
-        true => shown(routed.life, routed.toward, &core.hops, message),
-        false => message,
+    routed.message = if routed.is_response() {
+        shown(routed.life, routed.toward, &core.hops, message)
+    } else {
+        message
     };
     routed.labels.change(index, core.hops[index].is_guard());
     setup::changed(core, mcp, routed, Provider::Proxy(index))
         .map_err(|error| error.to_string().into())
 }
 
-/// Remembers where a request got another session, on the account of the proxy that gave it, so that on each leg its
-/// answer travels in the queue of the session there. Returns whether there is room.
+/// Notes that a proxy gives a request another session, on the proxy's account: on each leg, the answer takes the queue
+/// of the session there. Returns whether there is room.
 fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message) -> bool {
     let (old, new) = (routed.session(), new.session());
     if routed.is_response() || new == old {
@@ -99,15 +100,16 @@ fn note_session(core: &mut Core, index: HopIndex, routed: &Routed, new: &Message
 }
 
 fn hold(core: &mut Core, index: HopIndex, id: MessageId, mut routed: Routed, steps: &mut Steps) {
-    // Once settled, it leaves the proxy, whichever version held it.
+    // Once settled, the message leaves the proxy, whichever version held it.
     let seen = routed.seen.take();
     let version = seen.unwrap_or(core.hops[index].version());
-    // Its own limit was checked when it decided.
+    // The proxy's own limit was checked when it decided.
     routed.charge = core.kept.charge(routed.cost());
     if routed.charge.is_none() {
         core.hops[index].take_away(version, id);
         let limit = Quantity::Size.show(KEPT as u64);
-        let reason = format!("it holds it, and {limit} are kept for the connection already");
+        let reason =
+            format!("it holds the message, and {limit} are kept for the connection already");
         return failure::fail(core, index, routed, &reason, steps);
     }
     let request = routed.exchange.filter(|_| !routed.is_response());

@@ -10,7 +10,7 @@ use crate::routed::Routed;
 use acp_chain_mcp::protocol::code;
 use acp_chain_rpc::{Error, Message};
 
-/// Lets a message wait behind those of its queue, if there are any.
+/// Lets a message wait behind earlier messages of its queue, if there are any.
 pub(super) fn follow(
     core: &mut Core,
     index: HopIndex,
@@ -24,7 +24,7 @@ pub(super) fn follow(
     ControlFlow::Break(())
 }
 
-/// Lets a message wait for held messages of a proxy, if it must, as long as there is room.
+/// Lets a message wait for held messages of a proxy, if it must. If too much waits, the proxy breaks.
 pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlFlow<(), Routed> {
     let hop = &mut core.hops[index];
     if !hop.must_wait(&routed) {
@@ -40,8 +40,8 @@ pub(super) fn park(core: &mut Core, index: HopIndex, routed: Routed) -> ControlF
 
 /// Sends a message on from a proxy that is done with it, unless it must wait there.
 pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps: &mut Steps) {
-    if routed.is_bound() {
-        return refuse_bound(core, index, &routed, steps);
+    if routed.ends_at_proxy() {
+        return refuse_forwarded(core, index, &routed, steps);
     }
     if routed.seen.is_some() {
         if core.hops[index].is_idle() {
@@ -54,8 +54,8 @@ pub(super) fn depart(core: &mut Core, index: HopIndex, mut routed: Routed, steps
     }
 }
 
-/// A proxy forwards a message for a server that it has declared itself.
-fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
+/// Rejects a message for an MCP server that its proxy has declared, as the proxy forwards it.
+fn refuse_forwarded(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut Steps) {
     let name = core.hops[index].name();
     let text = format!(
         "acp-chain: the proxy `{name}` has declared an MCP server, and does not answer {}",
@@ -66,12 +66,12 @@ fn refuse_bound(core: &mut Core, index: HopIndex, routed: &Routed, steps: &mut S
     steps.answer_here(routed, Message::error(&error));
 }
 
-/// Sends on messages that waited for something that a proxy no longer holds.
+/// Sends on messages that waited for messages that a proxy no longer holds.
 pub(super) fn release(core: &mut Core, index: HopIndex, steps: &mut Steps) {
     steps.extend(core.hops[index].release().into_iter().map(Step::Send));
 }
 
-/// A message starts to wait for a proxy: charges its maker.
+/// Charges a message that starts to wait for a proxy to the proxy that sent or changed it.
 pub(super) fn charge(core: &mut Core, routed: &mut Routed) {
     let Some(maker) = routed.labels.maker() else {
         return;

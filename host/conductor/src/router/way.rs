@@ -1,17 +1,16 @@
-//! The way of a message, from where it is to where it stops. It passes, in this order:
+//! Moves a message from its place to the place where it stops.
 //!
-//! 1. nothing, if it is a prompt or a permission request that was stopped while it waited.
+//! A prompt or a permission request that was stopped while it waited is answered at once. Otherwise, for each place, in
+//! this order:
 //!
-//! Then, from place to place:
-//!
-//! 2. what is held where it is, which it may stop;
-//! 3. the component that it leaves, whose server is declared;
-//! 4. its seat, where its way ends;
-//! 5. the end of its route, where it leaves;
-//! 6. a guard, which ambiguous messages may not pass;
-//! 7. the inbox of a proxy that is to see it;
-//! 8. earlier messages of its queue;
-//! 9. messages that the proxy holds.
+//! 1. if the message stops a turn, held requests of the turn at the place that it leaves are stopped;
+//! 2. if a request to set up a session leaves a component, the component's server is declared;
+//! 3. at its seat, an MCP message stops;
+//! 4. at the end of its route, the message is sent;
+//! 5. at a guard, an ambiguous message is refused;
+//! 6. at a proxy that subscribed to it, the message enters the inbox;
+//! 7. behind earlier messages of its queue, it waits;
+//! 8. behind messages that the proxy holds, it waits if it must.
 
 use std::ops::ControlFlow;
 
@@ -24,9 +23,9 @@ use crate::labels::Labels;
 use crate::route::{HopIndex, Place, Target};
 use crate::routed::Routed;
 
-/// Carries a message on from where it is, until a proxy takes it or it leaves.
+/// Carries a message on from its place, until it stops.
 pub(super) fn carry(core: &mut Core, mcp: &mut Mcp, mut routed: Routed, steps: &mut Steps) {
-    // Wherever it waited.
+    // The message no longer waits.
     routed.charge = None;
     core.note_start(&mut routed);
     if core.is_stopped(&routed) {
@@ -70,7 +69,7 @@ fn at_proxy(
     waiting::park(core, index, routed)
 }
 
-/// Lets a message wait for a proxy that is to see it.
+/// Puts a message into the inbox of a proxy that is to see it.
 fn enter(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -79,7 +78,7 @@ fn enter(
     steps: &mut Steps,
 ) -> ControlFlow<(), Routed> {
     let hop = &core.hops[index];
-    let enters = routed.home == Some(index)
+    let enters = routed.requester == Some(index)
         || routed.target == Target::Provider(index)
         || hop.subscription(&routed).is_some()
         || hop.awaiting(&routed).is_some()

@@ -1,4 +1,4 @@
-//! Cancelled requests: the current holder is told.
+//! Cancelled requests: the cancellation goes to the part that has the request.
 
 use super::cancel::{NamesNone, new_cancel, withdrawn};
 use super::core::Core;
@@ -13,7 +13,7 @@ use acp_chain_acp::CANCEL_REQUEST;
 use acp_chain_channel::Peer;
 use acp_chain_rpc::Message;
 
-/// Takes in a cancellation from one end.
+/// Receives a cancellation from one end.
 pub(super) fn receive(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -37,7 +37,7 @@ pub(super) fn receive(
     }
 }
 
-/// Passes a cancellation on to the request's current holder.
+/// Passes a cancellation on to the part that has the request.
 pub(super) fn withdraw(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -61,7 +61,7 @@ pub(super) fn withdraw(
         Stage::Waiting => projects::withdraw(core, number, steps),
         Stage::Link(link) => mcp.cancel_at_link(link, number),
         Stage::Seat(server) => mcp.withdraw_from_seat(server, number, steps),
-        // The next holder is told after getting the request.
+        // The next part gets the cancellation after the request.
         Stage::Moving | Stage::Returning => {}
     }
 }

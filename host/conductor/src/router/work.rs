@@ -1,4 +1,4 @@
-//! A proxy at work: calls it, and carries out the results.
+//! Calls and starts proxies, and handles the results.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
@@ -28,11 +28,11 @@ pub(super) fn deliver(
     let is_called = routed.is_for_component();
     routed.seen = hop.awaiting(&routed);
     let version = routed.seen.unwrap_or(hop.version());
-    let wanted = match is_called {
-        true => Some(true),
-        false => hop
-            .subscription_of(version, &routed)
-            .map(|wanted| wanted.with_body),
+    let wanted = if is_called {
+        Some(true)
+    } else {
+        hop.subscription_of(version, &routed)
+            .map(|wanted| wanted.with_body)
     };
     let Some(with_body) = wanted else {
         return waiting::depart(core, index, routed, steps);
@@ -46,7 +46,7 @@ pub(super) fn deliver(
     }
     let (len, longest) = (routed.message.len(), hop.terms().limits.body);
     if with_body && len > longest {
-        // It could break a proxy that has done nothing wrong by filling its memory.
+        // Such a message could break a healthy proxy by filling its memory.
         let reason = format!("its {len} bytes are over the limit `body` of {longest}");
         return failure::fail(core, index, routed, &reason, steps);
     }
@@ -88,7 +88,7 @@ pub(super) fn deliver(
     call(core, mcp, index, version, event, steps);
 }
 
-/// Calls a version of a proxy, if the proxy waits for something to do.
+/// Calls a version of a proxy, if the proxy is idle.
 pub(super) fn call(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -102,7 +102,7 @@ pub(super) fn call(
     }
 }
 
-/// Calls a proxy that asked for it, at the end of a pause.
+/// Calls a proxy at the end of a pause.
 pub(super) fn call_again(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -121,7 +121,7 @@ pub(super) fn call_again(
     }
 }
 
-/// Begins some work of a proxy. Most calls finish at once; only busy proxies are waited for.
+/// Begins some work of a proxy. Most calls finish at the first poll; others are added to the busy ones.
 pub(super) fn begin(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -150,7 +150,7 @@ pub(super) fn done(core: &mut Core, mcp: &mut Mcp, index: HopIndex, done: Done, 
 pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     if hop.is_down() {
-        tracing::info!("the proxy `{}` is started again", hop.name());
+        tracing::info!("the proxy `{}` is restarted", hop.name());
         match hop.restart() {
             Some(starting) => begin(core, mcp, index, Work::Start(starting), steps),
             None => core.programs.order(Order::Launch(index)),
@@ -158,7 +158,7 @@ pub(super) fn restart(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &m
     }
 }
 
-/// Makes an instance of a sleeping proxy. Messages for it wait until that has started.
+/// Starts an instance of a sleeping proxy. Messages for the proxy wait until the instance has started.
 pub(super) fn wake(core: &mut Core, mcp: &mut Mcp, index: HopIndex, steps: &mut Steps) {
     let hop = &mut core.hops[index];
     tracing::debug!("the proxy `{}` wakes up", hop.name());
@@ -184,7 +184,7 @@ fn begun(core: &mut Core, index: HopIndex, started: Result<Started, Failure>, st
     }
 }
 
-/// A proxy has an instance again, or breaks. Returns which.
+/// Puts in a started instance, or breaks the proxy. Returns whether the start succeeded.
 fn awake(
     core: &mut Core,
     index: HopIndex,
@@ -253,7 +253,7 @@ pub(super) fn conclude(
     if let Outcome::Broke(failure) = outcome {
         return steps.push(Step::Break(index, failure.into()));
     }
-    // An effect of the call broke it: then it has not decided about the message.
+    // If an effect of the call broke the proxy, it has not decided about the message.
     if let Some(failure) = hop.take_ending() {
         return steps.push(Step::Break(index, failure.into()));
     }

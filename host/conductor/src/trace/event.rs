@@ -1,4 +1,4 @@
-//! Events as they are handed over, in a form that is cheap to keep. The writer makes lines of them.
+//! Events, in a form that is cheap to keep. The writer converts them to lines.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const ENTRY: usize = 256;
 pub struct About {
     /// The number of the message.
     pub message: Option<NonZeroU64>,
-    /// The number of the request within the chain, if it is about one, or its answer.
+    /// The number of the request within the chain, for a request or its answer.
     pub request: Option<u64>,
     /// The method; of a response, that of the request.
     pub method: Arc<str>,
@@ -31,12 +31,12 @@ pub struct About {
 /// What happened.
 #[derive(Debug)]
 pub enum Event {
-    /// A message went from the part of the chain that touched it last to the next that sees it. Parts that do not see
-    /// it do not appear.
+    /// A message went from the part of the chain that saw it last to the next that sees it. Parts that do not see the
+    /// message do not appear.
     Crossed {
         /// `client`, `agent`, the id of a proxy, or [`HOST`](super::HOST).
         from: String,
-        /// The same.
+        /// `client`, `agent`, the id of a proxy, or [`HOST`](super::HOST).
         to: String,
         /// The requester's id of the request.
         id: Option<Id>,
@@ -47,7 +47,7 @@ pub enum Event {
         /// The message.
         message: Message,
     },
-    /// A proxy decided about a message, or the host in its place, and why.
+    /// A proxy decided about a message, or the host in place of the proxy.
     Decided {
         /// The id of the proxy.
         proxy: String,
@@ -57,7 +57,7 @@ pub enum Event {
         about: About,
         /// How long the proxy worked.
         worked: Option<Duration>,
-        /// How long it held the message.
+        /// How long the proxy held the message.
         held: Option<Duration>,
         /// Why the host decided.
         why: Option<String>,
@@ -70,7 +70,7 @@ pub enum Event {
         state: State,
         /// How often it has been restarted so far.
         restarts: u64,
-        /// Where to read how much memory it has.
+        /// The size of the proxy's memory, in bytes, which is updated.
         memory: Option<Arc<AtomicUsize>>,
         /// Its process id, if it is a running program.
         process: Option<u32>,
@@ -89,7 +89,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// What it costs to keep it, in bytes.
+    /// The cost of keeping the event, in bytes.
     pub fn cost(&self) -> usize {
         match self {
             Self::Crossed { about, message, .. } => about.cost() + message.cost(),
@@ -176,7 +176,7 @@ impl Event {
 }
 
 impl About {
-    /// It may be the last to keep these names.
+    /// The cost of keeping it, in bytes. The names count fully, as this may be their last copy.
     fn cost(&self) -> usize {
         let session = self.session.as_ref().map_or(0, |session| session.len());
         ENTRY + self.method.len() + session
@@ -193,19 +193,19 @@ impl About {
     }
 }
 
-/// How a connection begins: a description of its chain.
+/// The chain of a connection that begins.
 #[derive(Clone, Debug)]
 pub struct Beginning {
     /// The role of the chain for its client.
     pub role: Role,
     /// The ids of its proxies.
     pub proxies: Vec<String>,
-    /// The name of its agent's program, if it has started one.
+    /// The name of the agent's program, if the host started it.
     pub agent: Option<String>,
 }
 
 impl Beginning {
-    /// The first line.
+    /// The first line of a connection.
     pub fn line(self, connection: &str, user: Option<&str>) -> Line {
         Line {
             time: stamp(SystemTime::now()),
@@ -222,12 +222,12 @@ impl Beginning {
     }
 }
 
-/// How much memory a proxy has, in bytes.
+/// The size of a proxy's memory, in bytes.
 pub fn in_use(memory: &AtomicUsize) -> u64 {
     memory.load(Ordering::Relaxed) as u64
 }
 
-/// A time in its written form.
+/// A time as it is written in lines.
 pub fn stamp(time: SystemTime) -> String {
     format_rfc3339_micros(time).to_string()
 }
@@ -238,10 +238,11 @@ fn micros(time: Duration) -> Option<u64> {
 
 /// JSON text as it is, on one line.
 fn raw(text: &str) -> Option<Box<RawValue>> {
-    let text = match text.contains(['\n', '\r']) {
-        // Only between values: in strings they are escaped.
-        true => text.replace(['\n', '\r'], " "),
-        false => text.to_owned(),
+    let text = if text.contains(['\n', '\r']) {
+        // Line breaks stand only between values: in strings they are escaped.
+        text.replace(['\n', '\r'], " ")
+    } else {
+        text.to_owned()
     };
     RawValue::from_string(text).ok()
 }

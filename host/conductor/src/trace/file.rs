@@ -1,5 +1,5 @@
-//! The file of a trace. Several of our processes may write to it at once: a writer locks it, so that lines stay whole
-//! and nobody writes while it [starts over](acp_chain_system::rotated).
+//! The file of a trace. Several processes of this program may write to it at once: a writer locks the file, so that
+//! lines stay whole and no other process writes during its [rotation](acp_chain_system::rotated).
 
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,14 +12,14 @@ use acp_chain_trace::{Line, Sink, kept};
 #[derive(Debug)]
 pub struct TraceFile {
     file: Rotated,
-    /// The headings of open connections.
+    /// The headings of open connections, by name.
     headings: HashMap<String, Heading>,
-    /// The end of our last write, if any.
+    /// The length of the file after this process's last write, if any.
     end: Option<u64>,
 }
 
-/// The line that says that a connection begins, and whether it is in the file. It is written with the first event,
-/// and whenever the file starts over.
+/// The first line of a connection. It is written before the connection's first event, and again after each rotation of
+/// the file.
 #[derive(Debug)]
 struct Heading {
     line: Vec<u8>,
@@ -27,12 +27,12 @@ struct Heading {
 }
 
 impl TraceFile {
-    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) its old contents when it grows too
-    /// long. New ones are created for their owner only, as they will contain conversations.
+    /// Opens a file, and the one beside it that [keeps](acp_chain_trace::kept) the old contents after a rotation. New
+    /// files are readable by their owner only, as they will contain conversations.
     ///
     /// # Errors
     ///
-    /// If they cannot be opened.
+    /// If a file cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
             file: Rotated::open(path, &kept(path))?,
@@ -41,9 +41,9 @@ impl TraceFile {
         })
     }
 
-    /// Appends whole lines of these connections. If that fails, the file stays as it was.
+    /// Appends whole lines of these connections. If that fails, the file is unchanged.
     fn append(&mut self, lines: &[u8], connections: &[&str]) -> io::Result<()> {
-        // Some file systems have no locks. Then two processes may start it over at once, and lose lines.
+        // Some file systems have no locks. Then two processes may rotate the file at once, and lose lines.
         let is_locked = self.file.file().lock().is_ok();
         let written = self.append_here(lines, connections);
         if is_locked {
@@ -62,7 +62,7 @@ impl TraceFile {
             text.push(b'\n');
         }
         if self.end.is_some_and(|end| length < end) {
-            // Our lines are gone.
+            // The file was rotated by another process, without this process's headings.
             let headings = self.headings.values_mut();
             headings.for_each(|heading| heading.is_written = false);
         }
@@ -72,7 +72,8 @@ impl TraceFile {
         Ok(())
     }
 
-    /// The lines, after the headings that are not written yet. A failure here is not retried.
+    /// The lines, preceded by the headings that are not written yet. These count as written from now on, even if
+    /// writing fails.
     fn headed(&mut self, lines: &[u8], connections: &[&str]) -> Vec<u8> {
         let mut text = Vec::new();
         for connection in connections {
@@ -86,7 +87,7 @@ impl TraceFile {
         text
     }
 
-    /// Whether the last line is complete: another process may have been killed.
+    /// Whether the last line is complete: another process may have been killed while writing.
     fn ends_whole(&self) -> io::Result<bool> {
         let mut file = self.file.file();
         file.seek(SeekFrom::End(-1))?;
@@ -113,12 +114,13 @@ impl Sink for TraceFile {
             }
             text.append(&mut json(line)?);
         }
-        let written = match text.is_empty() {
-            true => Ok(()),
-            false => self.append(&text, &connections),
+        let written = if text.is_empty() {
+            Ok(())
+        } else {
+            self.append(&text, &connections)
         };
-        for over in lines.iter().filter(|line| line.is_end()) {
-            self.headings.remove(&over.connection);
+        for last in lines.iter().filter(|line| line.is_end()) {
+            self.headings.remove(&last.connection);
         }
         written
     }
@@ -141,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn each_connection_has_its_heading_before_its_first_line_also_where_the_file_starts_over() {
+    fn each_connection_has_its_heading_before_its_first_line_also_after_a_rotation() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("trace");
         let mut file = TraceFile::open(&path).unwrap();
@@ -160,7 +162,7 @@ mod tests {
         file.write(&[line(of_x), line(of_y)]).unwrap();
         let all = fs::read_to_string(&path).unwrap();
         assert_eq!(all, text(&[y, of_y, x, of_x, of_y]));
-        // Another process has started it over.
+        // Another process has rotated the file.
         fs::write(&path, "").unwrap();
         file.write(&[line(of_y), line(of_x), line(of_y), line(over)])
             .unwrap();

@@ -1,4 +1,4 @@
-//! Tracks how much memory the proxies of a connection have.
+//! Tracks the sizes of the proxies' memories of a connection.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -8,7 +8,7 @@ use acp_chain_trace::{Line, State};
 use super::Event;
 use super::event::in_use;
 
-/// Where to read it, and the last reported value.
+/// The gauge of each running proxy, and the last reported value.
 #[derive(Debug, Default)]
 pub struct Memories(Vec<Memory>);
 
@@ -17,7 +17,7 @@ struct Memory {
     proxy: String,
     restarts: u64,
     gauge: Arc<AtomicUsize>,
-    said: u64,
+    reported: u64,
 }
 
 impl Memories {
@@ -41,17 +41,17 @@ impl Memories {
                 proxy: proxy.clone(),
                 restarts: *restarts,
                 gauge: Arc::clone(memory),
-                said: 0,
+                reported: 0,
             });
         }
     }
 
-    /// A line is written.
+    /// Notes the value in a line that is written.
     pub fn written(&mut self, line: &Line) {
         if let (Some(proxy), Some(memory)) = (&line.proxy, line.memory)
             && let Some(known) = self.0.iter_mut().find(|known| known.proxy == *proxy)
         {
-            known.said = memory;
+            known.reported = memory;
         }
     }
 
@@ -59,7 +59,7 @@ impl Memories {
     pub fn changed(&mut self) -> impl Iterator<Item = Line> {
         self.0.iter_mut().filter_map(|known| {
             let memory = in_use(&known.gauge);
-            let is_new = std::mem::replace(&mut known.said, memory) != memory;
+            let is_new = std::mem::replace(&mut known.reported, memory) != memory;
             is_new.then(|| Line {
                 proxy: Some(known.proxy.clone()),
                 state: Some(State::Running),

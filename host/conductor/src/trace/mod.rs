@@ -1,19 +1,19 @@
 //! The messages on each hop, and the decisions of proxies: one JSON object per line, as `acp_chain_trace` reads them.
 //!
-//! A process has one trace. Its connections join it, and leave it when they end.
+//! A process has one trace, to which all of its connections write.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
 //! | `event` | events, and their lines |
-//! | `writer` | the thread that makes lines, and writes them |
-//! | `mask` | lines without secrets, for a sink |
+//! | `writer` | the thread that converts events to lines, and writes them |
+//! | `mask` | masks secrets in lines |
 //! | `file` | the file: whole lines, even with other writers, and a bounded size |
-//! | `memories` | how much memory the proxies of a connection have |
+//! | `memories` | the sizes of the proxies' memories of a connection |
 //!
-//! Invariants: nobody waits for the trace. Events are handed to a thread, which makes lines of them and writes them;
-//! events that do not fit into its queue are counted, and the count is written instead. Without a file, and while
-//! nobody [listens](acp_chain_live), a message costs only the check for that. Everything kept of a connection is
-//! dropped when it ends.
+//! Invariants: recording an event never blocks. Events are sent to a thread, which converts them to lines and writes
+//! them; events that do not fit into its queue are counted, and the count is written instead. Without a file, and while
+//! there are no [listeners](acp_chain_live), a message costs only the check for that. Everything kept of a connection
+//! is dropped when it ends.
 
 mod event;
 mod file;
@@ -55,56 +55,56 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The state shared by the thread and all recorders.
 #[derive(Debug, Default)]
 struct Shared {
-    /// The bytes that wait.
+    /// The cost of the waiting events, in bytes.
     waiting: AtomicUsize,
-    /// Whether something did not fit, of any connection.
+    /// Whether events of any connection did not fit.
     has_dropped: AtomicBool,
-    /// What to tell the user: why something is no longer written.
+    /// The errors of failed sinks, of which the user is to be notified.
     failed: Mutex<Vec<String>>,
     has_failed: AtomicBool,
-    /// How many permanent sinks have failed recently. They count as listening until the user is told, which happens
-    /// when something is recorded.
+    /// How many permanent sinks have failed recently. They still count in `sink_count` until the user is notified,
+    /// which happens when the next event is recorded.
     silent: AtomicUsize,
 }
 
-/// The destinations of a trace. Files are opened while the process still has the right to.
+/// A trace that is being configured, with its sinks. Files are opened while the process still has the right to.
 pub struct Trace {
     sinks: Vec<Kept>,
     /// The offer to listeners.
     offered: Option<Offered>,
     /// How many sinks there are: permanent ones and listeners.
-    heard: Arc<AtomicUsize>,
-    /// Whether agents are told of the spans of turns.
+    sink_count: Arc<AtomicUsize>,
+    /// Whether the spans of turns are propagated to agents.
     propagates: bool,
     queue: Sender<Entry>,
     entries: Receiver<Entry>,
 }
 
-/// The socket for listeners, and the letters in its name.
+/// The socket for listeners, and the random id in its name.
 struct Offered {
     door: Option<Door>,
     folder: PathBuf,
     letters: String,
 }
 
-/// The trace of a process: connections join it. Dropping the last of its tracers and recorders waits until everything
-/// is written.
+/// The trace of a process. Dropping the last of its tracers and recorders waits until everything is written, for two
+/// seconds at most.
 #[derive(Clone)]
 pub struct Tracer {
     process: Arc<Process>,
-    /// The user whose connections join, if not the one who runs the process; empty for anonymous users.
+    /// The user of the connections, if it is not the one who runs the process; empty for anonymous users.
     user: Option<Arc<str>>,
 }
 
-/// What all tracers of a process share.
+/// The state that all tracers of a process share.
 struct Process {
-    heard: Arc<AtomicUsize>,
+    sink_count: Arc<AtomicUsize>,
     propagates: bool,
     queue: Sender<Entry>,
     shared: Arc<Shared>,
-    /// The letters of the first connection, if already fixed.
+    /// The random id of the first connection, if it is fixed already.
     letters: Mutex<Option<String>>,
-    /// What its threads take when they start.
+    /// The writer and the socket, until the threads start.
     ready: Mutex<Option<Ready>>,
 }
 
@@ -113,20 +113,20 @@ struct Ready {
     door: Option<Door>,
 }
 
-/// Hands over the events of a connection, which ends when this is dropped.
+/// Records the events of a connection, which ends when this is dropped.
 pub struct Recorder {
-    heard: Arc<AtomicUsize>,
+    sink_count: Arc<AtomicUsize>,
     name: Name,
     /// How many events did not fit since the last count was written.
     dropped: Arc<AtomicU64>,
-    /// The ids of turns' spans, if the agent is told of them.
+    /// The ids of turns' spans, if they are propagated to the agent.
     ids: Option<Ids>,
     /// The number of the last message.
     numbered: u64,
     tracer: Tracer,
 }
 
-/// Waits until everything handed over has been given to all sinks.
+/// Waits until all recorded events have been given to all sinks.
 #[derive(Debug)]
 pub struct Flush(Sender<Entry>);
 
@@ -136,7 +136,7 @@ impl Default for Trace {
         Self {
             sinks: Vec::new(),
             offered: None,
-            heard: Arc::default(),
+            sink_count: Arc::default(),
             propagates: false,
             queue,
             entries,
@@ -145,10 +145,10 @@ impl Default for Trace {
 }
 
 impl Trace {
-    /// Adds this destination.
+    /// Adds a permanent sink.
     #[must_use]
     pub fn to(mut self, sink: impl Sink + 'static) -> Self {
-        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.sink_count.fetch_add(1, Ordering::Relaxed);
         self.sinks.push(Kept {
             sink: Box::new(sink),
             always: true,
@@ -156,12 +156,12 @@ impl Trace {
         self
     }
 
-    /// Adds listeners at this socket, who get it without secrets. There is only one socket.
+    /// Adds the socket for listeners, whose lines have masked secrets. There can be only one socket.
     #[must_use]
     pub fn offer(mut self, mut offer: Offer) -> Self {
-        let heard = offer.heard();
-        heard.fetch_add(self.heard.load(Ordering::Relaxed), Ordering::Relaxed);
-        self.heard = heard;
+        let sink_count = offer.listener_count();
+        sink_count.fetch_add(self.sink_count.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.sink_count = sink_count;
         self.offered = Some(Offered {
             door: offer.door(),
             folder: offer.folder().to_owned(),
@@ -174,26 +174,26 @@ impl Trace {
         self
     }
 
-    /// Tells agents the spans of their turns, where clients do not name any.
+    /// Propagates the spans of turns to agents, where clients do not name any (RFD meta-propagation).
     #[must_use]
     pub fn propagate(mut self) -> Self {
         self.propagates = true;
         self
     }
 
-    /// The folder in which something has to be removed at the end.
+    /// The folder in which the socket must be removed at the end; `None` if there is no socket.
     #[must_use]
     pub fn folder(&self) -> Option<&Path> {
         Some(&self.offered.as_ref()?.folder)
     }
 
-    /// A trace for a reader of the lines.
+    /// A handle with which a reader of the lines waits for them.
     #[must_use]
     pub fn flush(&self) -> Flush {
         Flush(self.queue.clone())
     }
 
-    /// The trace of this process.
+    /// Makes the tracer of this process.
     #[must_use]
     pub fn tracer(self) -> Tracer {
         let shared = Arc::new(Shared::default());
@@ -201,11 +201,11 @@ impl Trace {
             Some(offered) => (offered.door, Some(offered.letters)),
             None => (None, None),
         };
-        let (heard, entries) = (self.heard.clone(), self.entries);
-        let writer = Writer::new(self.sinks, heard, entries, shared.clone());
+        let (sink_count, entries) = (self.sink_count.clone(), self.entries);
+        let writer = Writer::new(self.sinks, sink_count, entries, shared.clone());
         Tracer {
             process: Arc::new(Process {
-                heard: self.heard,
+                sink_count: self.sink_count,
                 propagates: self.propagates,
                 queue: self.queue,
                 shared,
@@ -218,8 +218,8 @@ impl Trace {
 }
 
 impl Tracer {
-    /// The same, for the connections of a user other than the one who runs the process; empty for anonymous users.
-    /// Such users are not told of problems with the trace.
+    /// A tracer for the connections of a user other than the one who runs the process; `name` is empty for anonymous
+    /// users. Such users are not notified of problems with the trace.
     #[must_use]
     pub fn of_user(&self, name: &str) -> Self {
         Self {
@@ -228,8 +228,8 @@ impl Tracer {
         }
     }
 
-    /// Starts it, if it has not been: from now on others can listen. Call it once rights are given up, as threads
-    /// started before would keep them; the first connection does so, too.
+    /// Starts the threads, if they are not running: from now on, listeners can connect. Call this only after privileges
+    /// are dropped, as threads started before would keep them. The first connection calls it, too.
     pub fn start(&self) {
         let Some(Ready { writer, door }) = lock(&self.process.ready).take() else {
             return;
@@ -241,20 +241,20 @@ impl Tracer {
         let Some(door) = door else { return };
         let queue = self.process.queue.clone();
         let thread = thread::Builder::new().name("live".to_owned());
-        // At the end nobody waits for this.
+        // This thread is not joined.
         let keep = move || door.keep(|| drop(queue.send(Entry::Joined)));
         if let Err(error) = thread.spawn(keep) {
-            tracing::warn!("nobody can listen to this process: {error}");
+            tracing::warn!("listeners cannot connect to this process: {error}");
         }
     }
 
-    /// A connection begins.
+    /// Begins a connection.
     #[must_use]
     pub fn connection(self, beginning: Beginning) -> Recorder {
         self.start();
         let name: Name = lock(&self.process.letters)
             .take()
-            // Without randomness, connections are not told apart, but the rest works.
+            // Without randomness, connections are not distinguished, but the rest works.
             .unwrap_or_else(|| letters().unwrap_or_default())
             .into();
         let user = self.user.as_deref().filter(|name| !name.is_empty());
@@ -263,13 +263,13 @@ impl Tracer {
         let line = beginning.line(&name, user);
         let ids = (has_turns && self.process.propagates).then(|| Ids::new(&name, &line.time));
         let dropped = Arc::<AtomicU64>::default();
-        // It comes before everything else of the connection, whatever waits.
+        // The first line is queued even if the queue is full.
         let _ = self
             .process
             .queue
             .send(Entry::Began(line.into(), dropped.clone()));
         Recorder {
-            heard: self.process.heard.clone(),
+            sink_count: self.process.sink_count.clone(),
             name,
             dropped,
             ids,
@@ -281,7 +281,7 @@ impl Tracer {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // If it has not started, it has nothing to write.
+        // If the threads have not started, there is nothing to write.
         if lock(&self.ready).is_none() {
             wait(&self.queue, Entry::End);
         }
@@ -289,19 +289,19 @@ impl Drop for Process {
 }
 
 impl Recorder {
-    /// Whether anybody listens. States of proxies are handed over anyway, for later listeners.
+    /// Whether there are sinks. States of proxies are recorded anyway, for listeners that connect later.
     #[inline]
-    pub(crate) fn is_heard(&self) -> bool {
-        self.heard.load(Ordering::Relaxed) > 0
+    pub(crate) fn has_sinks(&self) -> bool {
+        self.sink_count.load(Ordering::Relaxed) > 0
     }
 
-    /// The number of the next message.
+    /// A new number for a message.
     pub(crate) fn next_number(&mut self) -> Option<NonZeroU64> {
         self.numbered += 1;
         NonZeroU64::new(self.numbered)
     }
 
-    /// The span of the turn that this request begins, if the agent is to be told of it.
+    /// The span of the turn that this request begins, if spans are propagated.
     pub(crate) fn traceparent(&self, request: u64) -> Option<String> {
         Some(self.ids.as_ref()?.traceparent(request))
     }
@@ -318,21 +318,21 @@ impl Recorder {
             return;
         }
         let happened = Entry::Happened(self.name.clone(), SystemTime::now(), cost, event);
-        // A thread that takes nothing any more has reported why.
+        // A thread that has ended has reported why.
         let _ = process.queue.send(happened);
     }
 
-    /// Why something is no longer written, to tell the user once.
+    /// Takes the errors of sinks that failed, of which the user is notified once.
     pub(crate) fn failures(&self) -> Vec<String> {
         let shared = &self.tracer.process.shared;
         if !shared.has_failed.swap(false, Ordering::Acquire) {
             return Vec::new();
         }
         let silent = shared.silent.swap(0, Ordering::Relaxed);
-        self.heard.fetch_sub(silent, Ordering::Relaxed);
+        self.sink_count.fetch_sub(silent, Ordering::Relaxed);
         let failed = std::mem::take(&mut *lock(&shared.failed));
         match self.tracer.user {
-            // The log has it, for the user who runs this process.
+            // The errors are in the log, for the user who runs this process.
             Some(_) => Vec::new(),
             None => failed,
         }
@@ -347,7 +347,7 @@ impl Drop for Recorder {
 }
 
 impl Flush {
-    /// Waits until all sinks have been given all events, but not for ever.
+    /// Waits until all sinks have been given all events, for two seconds at most.
     pub fn wait(&self) {
         wait(&self.0, Entry::Flush);
     }

@@ -9,7 +9,7 @@ use super::writer::Kept;
 use super::{Beginning, Event, Recorder, Role, State, Trace, Tracer, WAITING, wait};
 use crate::trace::writer::Entry;
 
-/// Keeps what it gets.
+/// A sink that keeps the lines.
 #[derive(Clone, Default)]
 struct Book(Arc<Mutex<Vec<Line>>>);
 
@@ -84,7 +84,7 @@ fn each_connection_of_a_process_has_a_beginning_an_end_and_lines_of_its_own() {
 }
 
 #[test]
-fn who_listens_later_is_told_why_proxies_failed_of_the_connections_that_are_not_over() {
+fn later_listeners_get_the_reasons_of_failures_on_open_connections() {
     let book = Book::default();
     let mut trace = Trace::default();
     trace.sinks.push(Kept {
@@ -104,9 +104,9 @@ fn who_listens_later_is_told_why_proxies_failed_of_the_connections_that_are_not_
             .filter(|line| line.why.is_some())
             .count()
     };
-    // Reasons that nobody reads are not searched for secrets.
+    // Without listeners, reasons are not searched for secrets.
     assert_eq!((book.lines().len(), reasons(&book)), (5, 0));
-    tracer.process.heard.fetch_add(1, Ordering::Relaxed);
+    tracer.process.sink_count.fetch_add(1, Ordering::Relaxed);
     written(&tracer);
     let lines = book.of(&stays);
     assert_eq!(lines.last().unwrap().why.as_deref(), Some("it broke"));
@@ -118,14 +118,14 @@ struct Slow(Book, Receiver<()>);
 
 impl Sink for Slow {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        // It goes on once its holder is gone.
+        // The sink continues once the sender is dropped.
         let _ = self.1.recv();
         self.0.write(lines)
     }
 }
 
 #[test]
-fn what_does_not_fit_is_counted_for_the_connection_whose_it_was() {
+fn events_that_do_not_fit_are_counted_for_their_connection() {
     let book = Book::default();
     let (goes_on, may) = mpsc::channel();
     let tracer = Trace::default().to(Slow(book.clone(), may)).tracer();
@@ -149,7 +149,7 @@ fn what_does_not_fit_is_counted_for_the_connection_whose_it_was() {
 }
 
 #[test]
-fn who_lets_go_of_a_trace_last_waits_until_it_is_written() {
+fn dropping_the_last_handle_of_a_trace_waits_until_it_is_written() {
     let book = Book::default();
     let recorder = begin(&Trace::default().to(book.clone()).tracer(), &[]);
     recorder.record(became(State::Running, None));
@@ -158,7 +158,7 @@ fn who_lets_go_of_a_trace_last_waits_until_it_is_written() {
 }
 
 #[test]
-fn a_trace_that_fails_is_told_to_who_runs_the_process_and_to_none_of_its_users() {
+fn a_failed_trace_is_reported_to_the_owner_of_the_process_only() {
     struct Full;
     impl Sink for Full {
         fn write(&mut self, _: &[Line]) -> io::Result<()> {
@@ -170,8 +170,8 @@ fn a_trace_that_fails_is_told_to_who_runs_the_process_and_to_none_of_its_users()
         let tracer = user.map_or(tracer.clone(), |user| tracer.of_user(user));
         let recorder = begin(&tracer, &[]);
         written(&tracer);
-        assert!(recorder.is_heard());
+        assert!(recorder.has_sinks());
         assert_eq!(recorder.failures().len(), told);
-        assert!(!recorder.is_heard());
+        assert!(!recorder.has_sinks());
     }
 }

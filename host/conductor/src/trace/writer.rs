@@ -1,4 +1,4 @@
-//! The thread that makes lines of events, and writes them to all sinks.
+//! The thread that converts events to lines, and writes them to all sinks.
 //!
 //! Invariants: everything kept of a connection is dropped when it ends.
 
@@ -19,16 +19,16 @@ use super::{Event, Shared};
 /// About how many bytes are written at once.
 const BATCH: usize = 1 << 20;
 
-/// The pause after each write: events handed over during it need not wake the thread.
+/// The pause after each write: events recorded during it need not wake the thread.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// After this long without events on a connection, nothing of it is kept back any more.
+/// After this long without events on a connection, sinks release the lines of it that they keep back.
 const QUIET: Duration = Duration::from_secs(1);
 
-/// How often the memory of proxies is read, while somebody listens or a sink wants it.
+/// How often the memory of proxies is read, while there are listeners or a sink requests it.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The letters that identify a connection.
+/// The random id of a connection.
 pub type Name = Arc<str>;
 
 /// An entry of the thread's queue.
@@ -42,7 +42,7 @@ pub enum Entry {
     Joined,
     /// Write everything before it.
     Flush(SyncSender<()>),
-    /// The same, and nothing follows.
+    /// Write everything before it; nothing follows.
     End(SyncSender<()>),
 }
 
@@ -55,11 +55,11 @@ pub struct Kept {
 /// The state of the thread.
 pub struct Writer {
     sinks: Vec<Kept>,
-    heard: Arc<AtomicUsize>,
+    sink_count: Arc<AtomicUsize>,
     entries: Receiver<Entry>,
     shared: Arc<Shared>,
     connections: HashMap<Name, Connection>,
-    /// The connections of which a sink may have kept something back, and since when.
+    /// The connections of which sinks may keep lines back, and since when.
     kept_back: BTreeSet<(Instant, Name)>,
     /// Whether there are [reasons](Connection::reasons) of any connection.
     has_reasons: bool,
@@ -74,8 +74,8 @@ struct Connection {
     dropped: Arc<AtomicU64>,
     kept_back: Option<Instant>,
     memories: Memories,
-    /// Why proxies are in their state, for later listeners. Searching these for secrets takes memory, which an
-    /// unwatched chain does not need.
+    /// Lines with reasons for the states of proxies, for listeners that connect later. They are not masked before, as
+    /// masking takes memory.
     reasons: Vec<Line>,
 }
 
@@ -84,7 +84,7 @@ struct Connection {
 struct Batch {
     lines: Vec<Line>,
     cost: usize,
-    /// Those that wait for it.
+    /// The waiters to notify after the write.
     waits: Vec<SyncSender<()>>,
     has_joined: bool,
     is_over: bool,
@@ -93,13 +93,13 @@ struct Batch {
 impl Writer {
     pub fn new(
         sinks: Vec<Kept>,
-        heard: Arc<AtomicUsize>,
+        sink_count: Arc<AtomicUsize>,
         entries: Receiver<Entry>,
         shared: Arc<Shared>,
     ) -> Self {
         Self {
             sinks,
-            heard,
+            sink_count,
             entries,
             shared,
             connections: HashMap::new(),
@@ -130,7 +130,7 @@ impl Writer {
             self.shared.waiting.fetch_sub(batch.cost, Ordering::Relaxed);
             if batch.is_over {
                 self.each_sink(|Kept { sink, .. }| sink.flush());
-                // Sockets are removed before the waiters continue.
+                // Dropping the sinks removes sockets, before the waiters continue.
                 self.sinks.clear();
             }
             for done in batch.waits {
@@ -208,7 +208,7 @@ impl Writer {
     fn has_listeners(&self) -> bool {
         let always = self.sinks.iter().filter(|kept| kept.always).count();
         let silent = self.shared.silent.load(Ordering::Relaxed);
-        self.heard.load(Ordering::Relaxed) > always + silent
+        self.sink_count.load(Ordering::Relaxed) > always + silent
     }
 
     /// Reports events that did not fit.
@@ -230,9 +230,10 @@ impl Writer {
 
     fn write(&mut self, lines: &[Line]) {
         let is_listened = self.has_listeners();
-        let before = match is_listened {
-            true => self.reasons(),
-            false => self.keep(lines),
+        let before = if is_listened {
+            self.reasons()
+        } else {
+            self.keep(lines)
         };
         self.each_sink(|Kept { sink, always }| match (*always, is_listened) {
             (true, _) => sink.write(lines),
@@ -241,7 +242,7 @@ impl Writer {
         });
     }
 
-    /// The lines that later listeners get first, without the reasons, which are kept here.
+    /// The lines about states for listeners that connect later, without the reasons, which are kept here.
     fn keep(&mut self, lines: &[Line]) -> Vec<Line> {
         if self.sinks.iter().all(|kept| kept.always) {
             return Vec::new();
@@ -271,7 +272,7 @@ impl Writer {
             .collect()
     }
 
-    /// These lines were written: connections that ended are dropped, and for the others something may be kept back.
+    /// Handles written lines: connections that ended are dropped, and for the others, sinks may keep lines back.
     fn settle(&mut self, lines: &[Line]) {
         let now = Instant::now();
         for line in lines {
@@ -294,7 +295,7 @@ impl Writer {
         }
     }
 
-    /// Releases what is kept back of connections without recent events.
+    /// Lets sinks release the lines of connections without recent events.
     fn rest(&mut self) {
         let now = Instant::now();
         while let Some((since, _)) = self.kept_back.first()
@@ -347,7 +348,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_a_connection_that_ended_nothing_is_kept() {
+    fn nothing_is_kept_of_a_connection_that_ended() {
         let (_, entries) = channel();
         let mut writer = Writer::new(Vec::new(), Arc::default(), entries, Arc::default());
         let began = |name: &str| {

@@ -6,7 +6,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::StatusCode;
 use hyper::header::{self, HeaderName, HeaderValue};
 
-/// What a page may do: request this program's files and data, and nothing else. It cannot turn text into elements.
+/// The page may only request this program's files and data, and cannot turn text into elements.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
      trusted-types lit-html";
@@ -51,7 +51,7 @@ pub fn plain(status: StatusCode, words: &str) -> Answer {
     response
 }
 
-/// The answer to strangers, and to requests for anything that does not exist.
+/// The answer to unauthorized requests, and to requests for anything that does not exist.
 pub fn not_found() -> Answer {
     plain(StatusCode::NOT_FOUND, "not found\n")
 }

@@ -1,4 +1,4 @@
-//! Lines in other formats.
+//! Exports lines in other formats.
 
 use std::collections::BTreeSet;
 
@@ -23,16 +23,15 @@ pub struct Format {
     pub label: &'static str,
     /// Its file extension.
     pub extension: &'static str,
-    /// Its media type.
     #[serde(skip)]
     pub media_type: &'static str,
-    /// Converts lines of a trace to it, or returns why it cannot.
+    /// Converts lines of a trace, or returns the error.
     #[serde(skip)]
-    #[allow(clippy::type_complexity, reason = "it stands here alone")]
+    #[allow(clippy::type_complexity, reason = "it occurs only here")]
     pub make: Box<dyn Fn(&[u8]) -> Result<Vec<u8>, String> + Send + Sync>,
 }
 
-/// Our own formats, followed by these.
+/// Our own formats, followed by `others`.
 pub fn all(others: Vec<Format>) -> Vec<Format> {
     let mut formats = vec![
         Format {
@@ -55,13 +54,13 @@ pub fn all(others: Vec<Format>) -> Vec<Format> {
 }
 
 /// The list of formats that a page receives first.
-pub fn told(formats: &[Format]) -> Bytes {
+pub fn list(formats: &[Format]) -> Bytes {
     let mut text = serde_json::json!({ "formats": formats }).to_string();
     text.push('\n');
     text.into()
 }
 
-/// These rows in a format, in order.
+/// Exports these rows in a format, in order.
 ///
 /// # Errors
 /// If they are too long together, or cannot be converted.

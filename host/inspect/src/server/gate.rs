@@ -1,5 +1,5 @@
-//! Access control: only requests with the secret in their address are let in, and none from other sites' pages. All
-//! others get the same answer, which reveals nothing.
+//! Access control: only requests with the secret in their URL are accepted, and none from other sites' pages. All
+//! others are rejected with the same answer, which reveals nothing.
 
 use acp_chain_http::gate::{Host, Origin, called, is_of_page};
 use data_encoding::HEXLOWER;
@@ -9,16 +9,16 @@ use subtle::ConstantTimeEq;
 /// The secret and the port, which together make up the address.
 pub struct Gate {
     port: u16,
-    /// The only name: otherwise somebody else's may resolve to this machine.
+    /// The only accepted `Host`: another name could resolve to this machine (DNS rebinding).
     host: [Host; 1],
-    /// The only page.
+    /// The only accepted origin.
     origin: Origin,
     /// 128 random bits.
     secret: String,
 }
 
 impl Gate {
-    /// Makes a gate with a new secret.
+    /// Creates a gate with a new secret.
     ///
     /// # Errors
     /// If the system has no randomness.
@@ -39,7 +39,7 @@ impl Gate {
         format!("http://127.0.0.1:{}/{}/", self.port, self.secret)
     }
 
-    /// The path that is requested, if the request may pass.
+    /// The requested path, if the request is accepted.
     pub fn pass<'r, B>(&self, request: &'r Request<B>) -> Option<&'r str> {
         let headers = request.headers();
         let is_here = called(headers, request.uri(), "http", &self.host).is_some()
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_secret_opens_and_only_for_a_page_of_this_program() {
+    fn only_requests_with_the_secret_and_from_this_page_are_accepted() {
         let gate = Gate::new(8080).unwrap();
         let secret = gate.secret.clone();
         let passes = |path: &str, headers: &[(&str, &str)]| {

@@ -35,14 +35,14 @@ use self::answer::{not_found, plain, streamed, text};
 pub use self::export::Format;
 use self::gate::Gate;
 use self::query::Query;
-use crate::log::{Log, Told};
+use crate::log::{Cursor, Log};
 use crate::page;
 use crate::search::{Needle, search};
 
 /// The maximum number of connections. A page has six at most.
 const CONNECTIONS: usize = 64;
 
-/// The terms of browsers, which keep idle connections for later.
+/// The terms for browsers, which keep idle connections open.
 const TERMS: Terms = Terms {
     head: Duration::from_mins(5),
     longest_head: 64 * 1024,
@@ -58,18 +58,13 @@ const BODY: usize = 8 << 20;
 pub enum ServerError {
     /// The port is in use.
     #[error(
-        "port {0} is in use; name another with `--port`, or leave that out and the system chooses one"
+        "port {0} is in use; choose another with `--port`, or omit it to let the system choose"
     )]
     InUse(u16),
     /// The port cannot be opened.
-    #[error("port {port} cannot be opened: {error}; leave out `--port` and the system chooses one")]
-    Port {
-        /// The port.
-        port: u16,
-        /// The cause.
-        error: io::Error,
-    },
-    /// No secret could be made.
+    #[error("port {port} cannot be opened: {error}; omit `--port` to let the system choose")]
+    Port { port: u16, error: io::Error },
+    /// No secret could be generated.
     #[error("the system gives no random bytes: {0}")]
     Secret(getrandom::Error),
 }
@@ -107,7 +102,7 @@ impl Server {
         Ok(Self { listener, gate })
     }
 
-    /// The page's address. Anybody who knows it can read the whole page.
+    /// The page's URL, with the secret: it gives access to the whole page.
     #[must_use]
     pub fn address(&self) -> String {
         self.gate.address()
@@ -133,14 +128,14 @@ impl Server {
             let served = Arc::clone(&served);
             let room = |count| (count < CONNECTIONS).then_some(());
             let serve = |visitor, ()| connection(served, stream, visitor);
-            // All of them come from this machine.
+            // All clients are on this machine.
             connections.welcome(None, room, serve).await;
         }
     }
 }
 
 async fn connection(served: Arc<Served>, stream: TcpStream, visitor: Arc<Visitor>) {
-    // This affects only latency.
+    // A failure affects only latency.
     let _ = stream.set_nodelay(true);
     let asks = Arc::clone(&visitor);
     let answer = move |request| {
@@ -171,21 +166,24 @@ impl Served {
     }
 
     fn stream(self: Arc<Self>) -> Answer {
-        let begin = export::told(&self.formats);
+        let begin = export::list(&self.formats);
         let changes = self.log.changes();
-        let state = (self, changes, Told::default(), Some(begin));
-        let news = stream::unfold(state, async |(served, mut changes, mut told, mut begin)| {
-            if let Some(begin) = begin.take() {
-                return Some((begin, (served, changes, told, None)));
-            }
-            loop {
-                changes.borrow_and_update();
-                if let Some(news) = served.log.news(&mut told) {
-                    return Some((news, (served, changes, told, None)));
+        let state = (self, changes, Cursor::default(), Some(begin));
+        let news = stream::unfold(
+            state,
+            async |(served, mut changes, mut cursor, mut begin)| {
+                if let Some(begin) = begin.take() {
+                    return Some((begin, (served, changes, cursor, None)));
                 }
-                changes.changed().await.ok()?;
-            }
-        });
+                loop {
+                    changes.borrow_and_update();
+                    if let Some(news) = served.log.news(&mut cursor) {
+                        return Some((news, (served, changes, cursor, None)));
+                    }
+                    changes.changed().await.ok()?;
+                }
+            },
+        );
         let frames = futures_util::StreamExt::map(news, |news| Ok(Frame::data(news)));
         streamed(
             "application/x-ndjson",
@@ -195,11 +193,11 @@ impl Served {
 
     async fn line(&self, query: &Query) -> Answer {
         let Some(row) = query.number("row") else {
-            return plain(StatusCode::BAD_REQUEST, "`row` is no number of a row");
+            return plain(StatusCode::BAD_REQUEST, "`row` must be the number of a row");
         };
         let (first, places) = self.log.places(row, 1);
         let Some(place) = places.into_iter().next().filter(|_| first == row) else {
-            return plain(StatusCode::GONE, "this line is kept no longer");
+            return plain(StatusCode::GONE, "this line is no longer kept");
         };
         match tokio::task::spawn_blocking(move || place.read()).await {
             Ok(Ok(line)) => text("text/plain; charset=utf-8", line),
@@ -210,7 +208,7 @@ impl Served {
 
     async fn search(&self, query: Query) -> Answer {
         let log = Arc::clone(&self.log);
-        // A search ends when nobody waits for it any more.
+        // A search ends when its requester disconnects.
         let wanted = Arc::new(AtomicBool::new(true));
         let waits = Waits(Arc::clone(&wanted));
         let found = tokio::task::spawn_blocking(move || {
@@ -238,7 +236,7 @@ impl Served {
         let exported = tokio::task::spawn_blocking(move || {
             let to = query.get("to").unwrap_or_default();
             let format = self.formats.iter().find(|format| format.name == to);
-            let format = format.ok_or_else(|| "there is no such format".to_owned())?;
+            let format = format.ok_or_else(|| "unknown format".to_owned())?;
             export::export(&self.log, &rows, format).map(|bytes| (format.media_type, bytes))
         });
         match exported.await {
@@ -249,7 +247,7 @@ impl Served {
     }
 }
 
-/// Lives as long as somebody waits.
+/// Cleared when the requester disconnects.
 struct Waits(Arc<AtomicBool>);
 
 impl Drop for Waits {

@@ -35,7 +35,7 @@ fn decoded(text: &str) -> String {
 }
 
 #[test]
-fn what_a_page_writes_is_read() {
+fn queries_of_the_page_are_parsed() {
     let query = Query::of(Some("text=a+%22b%22%26%C3%A4&from=7&x"));
     assert_eq!(query.get("text"), Some("a \"b\"&ä"));
     assert_eq!(

@@ -21,10 +21,10 @@ pub struct Found {
 }
 
 impl Found {
-    /// Listens to it: lines of a trace, the heading first.
+    /// Connects to the chain, which sends the lines of its trace, the heading first.
     ///
     /// # Errors
-    /// If it has gone, or belongs to another user.
+    /// If the chain has ended, or belongs to another user.
     pub fn connect(&self) -> io::Result<UnixStream> {
         let stream = UnixStream::connect(&self.path).inspect_err(|error| {
             if error.kind() == io::ErrorKind::ConnectionRefused {
@@ -32,12 +32,13 @@ impl Found {
                 let _ = fs::remove_file(&self.path);
             }
         })?;
-        match is_ours(&stream)? {
-            true => Ok(stream),
-            false => Err(io::Error::new(
+        if is_ours(&stream)? {
+            Ok(stream)
+        } else {
+            Err(io::Error::new(
                 io::ErrorKind::PermissionDenied,
                 "a program of another user listens there",
-            )),
+            ))
         }
     }
 }
@@ -59,7 +60,7 @@ pub fn chains() -> io::Result<Vec<Found>> {
 /// The chains whose sockets are in a folder.
 pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
     if place::check(folder).is_err() {
-        // It is missing, or belongs to another user.
+        // The folder is missing, or belongs to another user.
         return Ok(Vec::new());
     }
     let mut found = Vec::new();
@@ -69,11 +70,11 @@ pub(super) fn in_folder(folder: &Path) -> io::Result<Vec<Found>> {
             continue;
         };
         let path = folder.join(&name);
-        let is_there = exists(process) || end == SOCKET && is_answered(&path);
-        match (is_there, end) {
+        let is_alive = exists(process) || end == SOCKET && has_listener(&path);
+        match (is_alive, end) {
             (true, SOCKET) => found.push(Found { path, process }),
             (true, _) => {}
-            // Another watcher may be faster.
+            // Another watcher may have removed it already.
             (false, _) => drop(fs::remove_file(&path)),
         }
     }
@@ -93,8 +94,8 @@ fn exists(process: u32) -> bool {
     process.is_some_and(|process| !matches!(test_kill_process(process), Err(Errno::SRCH)))
 }
 
-/// Whether somebody listens, perhaps in a process that we cannot see.
-fn is_answered(path: &Path) -> bool {
+/// Whether a process listens, perhaps one that we cannot see.
+fn has_listener(path: &Path) -> bool {
     let connected = UnixStream::connect(path);
     !matches!(connected, Err(error) if error.kind() == io::ErrorKind::ConnectionRefused)
 }

@@ -1,5 +1,5 @@
-//! The listeners, and their queues. Nobody waits for a listener: lines that its socket does not accept are queued here,
-//! and those that do not fit are counted, and the count is sent instead.
+//! The listeners, and their queues. A chain never waits for a listener: lines that its socket does not accept are
+//! queued here, and those that do not fit are counted, and the count is sent instead.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -12,10 +12,10 @@ use acp_chain_trace::{Line, Missed};
 /// The maximum number of listeners.
 pub const MOST: usize = 16;
 
-/// How many bytes may wait for one. A single line may always wait, whatever its size.
+/// How many bytes may wait for a listener. A single line may always wait, whatever its size.
 const WAITING: usize = 1 << 20;
 
-/// How much more may wait if it is about states: a listener that misses it shows an outdated one.
+/// How many more bytes may wait if they are about states: a listener that misses one shows an outdated state.
 const LASTING: usize = 1 << 20;
 
 /// The listeners, and the state for new ones.
@@ -24,20 +24,18 @@ pub struct Listeners {
     /// The state of each connection.
     connections: BTreeMap<Box<str>, Standing>,
     all: Vec<Listener>,
-    /// How many listen, to skip work that nobody would see.
-    pub heard: Arc<AtomicUsize>,
+    /// The number of listeners, to skip work if there are none.
+    pub count: Arc<AtomicUsize>,
 }
 
 /// The state of a connection, as lines.
 #[derive(Debug, Default)]
 struct Standing {
-    /// Its heading.
     heading: Box<[u8]>,
-    /// The last one about each proxy's state.
+    /// The last line about each proxy's state.
     states: Vec<(Box<str>, Box<[u8]>)>,
 }
 
-/// A listener.
 #[derive(Debug)]
 struct Listener {
     stream: Arc<UnixStream>,
@@ -65,30 +63,30 @@ impl Listeners {
             waiting,
             missed: Missed::default(),
         });
-        self.heard.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         self.send();
         true
     }
 
-    /// Whether something waits for one of them.
+    /// Whether bytes wait for any listener.
     pub fn is_behind(&self) -> bool {
         self.all.iter().any(|listener| !listener.waiting.is_empty())
     }
 
-    /// Their streams, and whether lines wait for each.
+    /// The streams of the listeners, and whether bytes wait for each.
     pub fn streams(&self) -> Vec<(Arc<UnixStream>, bool)> {
         let all = self.all.iter();
         all.map(|listener| (Arc::clone(&listener.stream), !listener.waiting.is_empty()))
             .collect()
     }
 
-    /// A listener has hung up.
+    /// Removes a listener that has disconnected.
     pub fn leave(&mut self, stream: &Arc<UnixStream>) {
         self.keep(|listener| !Arc::ptr_eq(&listener.stream, stream));
     }
 
-    /// Sends a line to all of them.
-    pub fn tell(&mut self, line: &Line) -> io::Result<()> {
+    /// Queues a line for all listeners.
+    pub fn push(&mut self, line: &Line) -> io::Result<()> {
         if self.all.is_empty() && !line.is_lasting() {
             return Ok(());
         }
@@ -114,7 +112,7 @@ impl Listeners {
             match states.iter_mut().find(|(known, _)| **known == **proxy) {
                 Some((_, last)) => *last = text,
                 None => {
-                    // There are few, but on each of thousands of connections.
+                    // There are few proxies, but thousands of connections.
                     states.reserve_exact(1);
                     states.push((proxy.as_str().into(), text));
                 }
@@ -122,7 +120,7 @@ impl Listeners {
         }
     }
 
-    /// Sends as much as their sockets accept. Removes those that are closed.
+    /// Sends as much as the sockets accept. Removes listeners whose sockets are closed.
     pub fn send(&mut self) {
         self.keep(Listener::send);
     }
@@ -130,23 +128,25 @@ impl Listeners {
     fn keep(&mut self, keeps: impl FnMut(&mut Listener) -> bool) {
         let before = self.all.len();
         self.all.retain_mut(keeps);
-        let gone = before - self.all.len();
-        self.heard.fetch_sub(gone, Ordering::Relaxed);
+        let removed = before - self.all.len();
+        self.count.fetch_sub(removed, Ordering::Relaxed);
     }
 }
 
 impl Listener {
     fn push(&mut self, line: &Line, text: &[u8]) {
-        // Not before each line: it is sent once there is room for more than one.
+        // The count is sent once there is room for more than one line, and not before each line.
         let has_room = self.waiting.is_empty() || self.waiting.len() + text.len() <= WAITING / 2;
         if !self.missed.is_empty() && has_room {
-            self.tell_missing(&line.time);
+            self.push_missed(&line.time);
         }
         let has_missed = !self.missed.is_empty();
-        let room = match line.is_lasting() {
-            true => WAITING + LASTING,
-            false if has_missed => 0,
-            false => WAITING,
+        let room = if line.is_lasting() {
+            WAITING + LASTING
+        } else if has_missed {
+            0
+        } else {
+            WAITING
         };
         if self.waiting.is_empty() || self.waiting.len() + text.len() <= room {
             self.waiting.extend_from_slice(text);
@@ -155,8 +155,8 @@ impl Listener {
         self.missed.count(&line.connection);
     }
 
-    /// Sends the counts of lines that did not fit.
-    fn tell_missing(&mut self, time: &str) {
+    /// Queues the counts of lines that did not fit.
+    fn push_missed(&mut self, time: &str) {
         for line in self.missed.take(time) {
             let mut text = serde_json::to_vec(&line).unwrap_or_default();
             self.waiting.append(&mut text);
@@ -164,10 +164,10 @@ impl Listener {
         }
     }
 
-    /// Sends waiting bytes. Returns whether the listener is still there.
+    /// Sends waiting bytes. Returns whether the listener is still connected.
     fn send(&mut self) -> bool {
         let mut sent = 0;
-        let is_there = loop {
+        let is_open = loop {
             let rest = &self.waiting[sent..];
             if rest.is_empty() {
                 break true;
@@ -180,6 +180,6 @@ impl Listener {
             }
         };
         self.waiting.drain(..sent);
-        is_there
+        is_open
     }
 }

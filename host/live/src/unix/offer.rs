@@ -1,7 +1,7 @@
 //! A chain's side: a socket at which other processes of this user may listen.
 //!
-//! Everything that takes rights is done when it is opened. [`Door::keep`], on a thread of its own, accepts connections,
-//! and also sends bytes that a listener did not accept at once.
+//! Everything that needs privileges is done when the socket is opened. [`Door::keep`], on a thread of its own, accepts
+//! connections, and also sends bytes that a listener did not accept at once.
 
 use std::fs::{self, Permissions};
 use std::io::{self, Read, Write};
@@ -32,7 +32,7 @@ pub struct Offer {
     path: PathBuf,
     connection: String,
     listeners: Arc<Mutex<Listeners>>,
-    /// Wakes the door, and ends it.
+    /// Wakes the [`Door`], and ends it.
     life: UnixStream,
     door: Option<Door>,
 }
@@ -64,7 +64,7 @@ impl Offer {
         opened
     }
 
-    /// The same in this folder.
+    /// Opens a socket in this folder.
     pub(super) fn open_in(folder: &Path) -> io::Result<Self> {
         let connection = letters()?;
         let name = format!("{}-{connection}", std::process::id());
@@ -104,7 +104,7 @@ impl Offer {
         &self.connection
     }
 
-    /// The folder of the socket. Removing the socket at the end takes the right to remove files there.
+    /// The folder of the socket. Removing the socket at the end needs the right to remove files there.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
@@ -112,11 +112,11 @@ impl Offer {
 
     /// The number of listeners.
     #[must_use]
-    pub fn heard(&self) -> Arc<AtomicUsize> {
-        lock(&self.listeners).heard.clone()
+    pub fn listener_count(&self) -> Arc<AtomicUsize> {
+        lock(&self.listeners).count.clone()
     }
 
-    /// The door, once.
+    /// Accepts the listeners; `None` after the first call.
     pub fn door(&mut self) -> Option<Door> {
         self.door.take()
     }
@@ -125,10 +125,10 @@ impl Offer {
 impl Sink for Offer {
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
         let mut listeners = lock(&self.listeners);
-        lines.iter().try_for_each(|line| listeners.tell(line))?;
+        lines.iter().try_for_each(|line| listeners.push(line))?;
         listeners.send();
         if listeners.is_behind() {
-            // If the last wake-up has not even been read, it will look anyway.
+            // If the socket is full, an unread wake-up is pending.
             let _ = (&self.life).write(&[0]);
         }
         Ok(())
@@ -156,9 +156,10 @@ impl Door {
             PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN),
         ];
         polled.extend(streams.iter().map(|(stream, is_behind)| {
-            let wanted = match is_behind {
-                true => PollFlags::OUT,
-                false => PollFlags::empty(),
+            let wanted = if *is_behind {
+                PollFlags::OUT
+            } else {
+                PollFlags::empty()
             };
             PollFd::from_borrowed_fd(stream.as_fd(), wanted)
         }));
@@ -184,7 +185,7 @@ impl Door {
         Ok(!is_over)
     }
 
-    /// Reads wake-ups. Returns whether the offer has gone.
+    /// Reads wake-ups. Returns whether the offer was dropped.
     fn is_over(&self) -> bool {
         let read = (&self.life).read(&mut [0; 64]);
         matches!(read, Ok(0))
@@ -193,9 +194,9 @@ impl Door {
     fn accept(&self, joined: &impl Fn()) {
         match self.socket.accept() {
             Ok((stream, _)) => {
-                let is_welcome = is_ours(&stream).is_ok_and(|is_ours| is_ours)
+                let is_accepted = is_ours(&stream).is_ok_and(|is_ours| is_ours)
                     && stream.set_nonblocking(true).is_ok();
-                if is_welcome && lock(&self.listeners).join(stream) {
+                if is_accepted && lock(&self.listeners).join(stream) {
                     joined();
                 }
             }

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 /// The name of the folder inside a private folder, and its prefix elsewhere.
 const FOLDER: &str = "acp-chain";
 
-/// The ending of a socket's name, and of its name until somebody listens at it.
+/// The ending of a socket's name, and of its name until a process listens at it.
 pub const SOCKET: &str = ".sock";
 pub const NEW: &str = ".new";
 
@@ -53,24 +53,26 @@ pub fn check(folder: &Path) -> io::Result<()> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let about = rustix::fs::fstat(rustix::fs::open(folder, flags, Mode::empty())?)?;
     let is_alone = Mode::from_raw_mode(about.st_mode) & (Mode::RWXG | Mode::RWXO) == Mode::empty();
-    match about.st_uid == geteuid().as_raw() && is_alone {
-        true => Ok(()),
-        false => Err(io::Error::new(
+    if about.st_uid == geteuid().as_raw() && is_alone {
+        Ok(())
+    } else {
+        Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
-            "others can get at the folder; remove it, or set XDG_RUNTIME_DIR to one of yours",
-        )),
+            "other users can access the folder; remove it, or set XDG_RUNTIME_DIR to one of yours",
+        ))
     }
 }
 
 /// The path of a socket, if it is short enough.
 pub fn socket(folder: &Path, name: &str, end: &str) -> io::Result<PathBuf> {
     let path = folder.join(format!("{name}{end}"));
-    match path.as_os_str().as_bytes().len() <= LONGEST {
-        true => Ok(path),
-        false => Err(io::Error::new(
+    if path.as_os_str().as_bytes().len() <= LONGEST {
+        Ok(path)
+    } else {
+        Err(io::Error::new(
             io::ErrorKind::InvalidFilename,
             "its path would be too long for a socket",
-        )),
+        ))
     }
 }
 
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_that_others_can_get_at_is_not_used_and_neither_is_a_link() {
+    fn a_folder_that_other_users_can_access_is_not_used_and_neither_is_a_link() {
         let top = tempfile::tempdir().unwrap();
         let folder = top.path().join("own");
         make(&folder).unwrap();
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_no_socket_can_have_is_an_error() {
+    fn a_path_that_is_too_long_for_a_socket_is_an_error() {
         let long = PathBuf::from("/").join("x".repeat(90));
         assert!(socket(&long, "1-abc", SOCKET).is_ok());
         assert!(socket(&long, "12345-abcdefgh", SOCKET).is_err());

@@ -15,10 +15,10 @@ use super::listeners::MOST;
 use super::offer::Offer;
 use super::place;
 
-/// A running chain, whose door reports when somebody has joined.
+/// A running chain, which reports each new listener.
 struct Chain {
     offer: Offer,
-    heard: Arc<AtomicUsize>,
+    listeners: Arc<AtomicUsize>,
     joined: mpsc::Receiver<()>,
     door: thread::JoinHandle<()>,
 }
@@ -29,7 +29,7 @@ impl Chain {
         let door = offer.door().unwrap();
         let (joins, joined) = mpsc::channel();
         Self {
-            heard: offer.heard(),
+            listeners: offer.listener_count(),
             offer,
             joined,
             door: thread::spawn(move || door.keep(|| joins.send(()).unwrap())),
@@ -71,7 +71,7 @@ fn method(name: &str) -> Line {
 }
 
 #[test]
-fn who_joins_late_gets_the_heading_and_the_last_state_of_each_proxy_first() {
+fn a_late_listener_first_gets_the_heading_and_the_last_state_of_each_proxy() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     let mut chain = Chain::begin(&folder);
@@ -79,26 +79,26 @@ fn who_joins_late_gets_the_heading_and_the_last_state_of_each_proxy_first() {
         heading(),
         state("a", State::Running),
         state("b", State::Running),
-        method("nobody/hears"),
+        method("early"),
         state("a", State::Failed),
     ];
     chain.offer.write(&lines).unwrap();
-    assert_eq!(chain.heard.load(Ordering::Relaxed), 0);
+    assert_eq!(chain.listeners.load(Ordering::Relaxed), 0);
     let found = in_folder(&folder).unwrap();
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].process, std::process::id());
-    let heard = chain.join(&found[0]);
-    assert_eq!(chain.heard.load(Ordering::Relaxed), 1);
-    chain.offer.write(&[method("heard")]).unwrap();
+    let lines = chain.join(&found[0]);
+    assert_eq!(chain.listeners.load(Ordering::Relaxed), 1);
+    chain.offer.write(&[method("late")]).unwrap();
     chain.end();
-    let heard: Vec<_> = heard.map(Result::unwrap).collect();
+    let lines: Vec<_> = lines.map(Result::unwrap).collect();
     let expected = [
         r#"{"version":1}"#,
         r#"{"proxy":"a","state":"failed"}"#,
         r#"{"proxy":"b","state":"running"}"#,
-        r#"{"method":"heard"}"#,
+        r#"{"method":"late"}"#,
     ];
-    assert_eq!(heard, expected);
+    assert_eq!(lines, expected);
     assert!(in_folder(&folder).unwrap().is_empty());
 }
 
@@ -111,7 +111,7 @@ fn of(connection: &str, line: Line) -> Line {
 }
 
 #[test]
-fn each_connection_has_states_of_its_own_and_one_that_ended_is_forgotten() {
+fn each_connection_has_its_own_states_until_it_ends() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     let mut chain = Chain::begin(&folder);
@@ -131,20 +131,20 @@ fn each_connection_has_states_of_its_own_and_one_that_ended_is_forgotten() {
     ];
     chain.offer.write(&lines).unwrap();
     let found = in_folder(&folder).unwrap();
-    let heard = chain.join(&found[0]);
+    let lines = chain.join(&found[0]);
     chain.end();
-    let heard: Vec<_> = heard.map(Result::unwrap).collect();
+    let lines: Vec<_> = lines.map(Result::unwrap).collect();
     let expected = [
         r#"{"connection":"x","version":1}"#,
         r#"{"connection":"x","proxy":"a","state":"failed"}"#,
         r#"{"connection":"z","version":1}"#,
         r#"{"connection":"z","proxy":"a","state":"running"}"#,
     ];
-    assert_eq!(heard, expected);
+    assert_eq!(lines, expected);
 }
 
 #[test]
-fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
+fn a_slow_listener_gets_a_count_of_lost_lines_and_others_lose_none() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     let mut chain = Chain::begin(&folder);
@@ -160,7 +160,7 @@ fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
     }
     assert!(slow.next().unwrap().unwrap().contains("version"));
     let mut got = 0;
-    // The rest is sent by the door; the next line notices the room.
+    // The door sends the rest; the next line finds the room.
     let dropped = loop {
         let line = slow.next().unwrap().unwrap();
         let line: Line = serde_json::from_str(&line).unwrap();
@@ -171,23 +171,26 @@ fn who_does_not_read_loses_lines_and_is_told_and_others_lose_none() {
         }
         chain.offer.write(&[method("more")]).unwrap();
     };
-    assert!(dropped > 0 && got < count, "{got} came, {dropped} did not");
+    assert!(
+        dropped > 0 && got < count,
+        "{got} arrived, {dropped} did not"
+    );
     chain.end();
 }
 
 #[test]
-fn who_hangs_up_is_heard_no_more_and_too_many_are_turned_away() {
+fn disconnected_listeners_are_removed_and_excess_ones_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     let mut chain = Chain::begin(&folder);
     chain.offer.write(&[heading()]).unwrap();
     let found = in_folder(&folder).unwrap().remove(0);
     let mut all: Vec<_> = (0..MOST).map(|_| chain.join(&found)).collect();
-    let turned_away = BufReader::new(found.connect().unwrap()).lines();
-    assert_eq!(turned_away.count(), 0);
+    let rejected = BufReader::new(found.connect().unwrap()).lines();
+    assert_eq!(rejected.count(), 0);
     all.clear();
-    // The door notices by itself that they go.
-    while chain.heard.load(Ordering::Relaxed) > 0 {
+    // The door notices that they disconnect.
+    while chain.listeners.load(Ordering::Relaxed) > 0 {
         thread::yield_now();
     }
     let mut again = chain.join(&found);
@@ -196,7 +199,7 @@ fn who_hangs_up_is_heard_no_more_and_too_many_are_turned_away() {
 }
 
 #[test]
-fn what_the_dead_left_behind_is_cleared_away_and_what_is_not_ours_stays() {
+fn sockets_of_dead_processes_are_removed_and_others_stay() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path().join("own");
     place::make(&folder).unwrap();

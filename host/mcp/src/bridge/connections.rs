@@ -1,4 +1,4 @@
-//! The connections through one entrance, at most [`MCP_CONNECTIONS`].
+//! The connections that one listener has accepted, at most [`MCP_CONNECTIONS`].
 
 use std::io;
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use acp_chain_http::{Connections, PAUSE, Visitor};
 use super::registry::Registry;
 use acp_chain_channel::limits::MCP_CONNECTIONS;
 
-/// Serves a new connection, unless it belongs to another user, in which case there is none. Waits for a while if the
-/// system is out of resources.
+/// Serves an accepted connection. `came` is `None` if the connection belonged to another user. After an error, such as
+/// a system out of resources, waits for [`PAUSE`].
 pub async fn welcome<S, F>(
     connections: &mut Connections,
     registry: &Registry,
@@ -19,17 +19,17 @@ pub async fn welcome<S, F>(
     F: Future<Output = ()> + Send + 'static,
 {
     match came {
-        Ok(None) => registry.turned_away("it is of another user"),
+        Ok(None) => registry.rejected("it belongs to another user"),
         Ok(Some(stream)) => {
             let room = |count| (count < MCP_CONNECTIONS).then_some(());
             let serve = |visitor, ()| serve(stream, visitor);
             // All of them come from this machine.
             if !connections.welcome(None, room, serve).await {
-                registry.turned_away("there are too many connections");
+                registry.rejected("there are too many connections");
             }
         }
         Err(error) => {
-            tracing::warn!("no MCP client gets in for a while: {error}");
+            tracing::warn!("accepting MCP clients is paused: {error}");
             tokio::time::sleep(PAUSE).await;
         }
     }

@@ -1,11 +1,11 @@
-//! A text from a client: a message, or a batch of them.
+//! A text from a client: a message or a batch.
 
 use bytes::Bytes;
 use serde_json::value::RawValue;
 
 use acp_chain_rpc::{Error, Id, Kind, Malformed, Message, code};
 
-/// The longest batch, in messages.
+/// The maximum number of messages in a batch.
 const LONGEST_BATCH: usize = 1000;
 
 /// The parsed text.
@@ -13,7 +13,7 @@ const LONGEST_BATCH: usize = 1000;
 pub enum Inbound {
     /// One message.
     One(Message),
-    /// Several (MCP 2025-03-26), at least one.
+    /// A batch (MCP 2025-03-26), with at least one message.
     Batch(Vec<Message>),
 }
 
@@ -38,7 +38,7 @@ impl Inbound {
             )));
         }
         let messages = elements.into_iter().map(|element| {
-            // Copied, so that it does not keep the rest alive.
+            // Copied, so that the message does not keep the whole text in memory.
             let line = Bytes::copy_from_slice(element.get().as_bytes());
             let message = Message::parse(line);
             has_id(message.map_err(|malformed| malformed.to_error())?)
@@ -64,12 +64,13 @@ impl Inbound {
 /// Rejects a request whose id is null: MCP has no such id.
 fn has_id(message: Message) -> Result<Message, Error> {
     let is_null = message.id().is_some_and(|id| id == Id::null());
-    match message.kind() == Kind::Request && is_null {
-        true => Err(Error::new(
+    if message.kind() == Kind::Request && is_null {
+        Err(Error::new(
             code::INVALID_REQUEST,
             "the id of a request is a string or a number, not null",
-        )),
-        false => Ok(message),
+        ))
+    } else {
+        Ok(message)
     }
 }
 
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_and_a_batch_come_out_as_lines() {
+    fn messages_and_batches_are_read() {
         let one =
             read("{\r\n\"jsonrpc\": \"2.0\",\n\"method\": \"m\", \"params\": {\n}}\n").unwrap();
         assert_eq!(one[0].body(), "{ }");
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_is_told_apart() {
+    fn malformed_texts_are_rejected() {
         assert_eq!(read("hello").unwrap_err(), code::PARSE_ERROR);
         assert_eq!(read("[{]").unwrap_err(), code::PARSE_ERROR);
         for no_message in [

@@ -1,9 +1,9 @@
 //! One link: the conversation of an MCP client with a server, and the streams on which the client currently listens.
 //!
-//! It chooses the stream for each message: an answer goes to that of its request, and so does a message that belongs
-//! to the request by its progress token; a notification of a change, which belongs to no request, goes to the
-//! listening stream; everything else goes to the newest open stream, or waits for the next that is opened or resumed.
-//! What belongs to a request whose stream is lost waits for its client to resume it.
+//! It chooses the stream for each message. An answer goes to the stream of its request, and so does a message with the
+//! progress token of the request. A notification of a change, which belongs to no request, goes to the listening
+//! stream. Every other message goes to the newest open stream, or waits for the next stream that is opened or resumed.
+//! A message that belongs to a request whose stream is lost waits for the client to resume this stream.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -22,9 +22,9 @@ const WITH_BATCHES: &str = r#""2025-03-26""#;
 /// How a client is connected.
 #[derive(Debug)]
 pub enum Shape {
-    /// By one bidirectional stream, with which the link ends.
+    /// One bidirectional stream. When it ends, the link ends.
     Pipe,
-    /// By an HTTP session, in which every request has a stream of its own.
+    /// An HTTP session, in which every request has a stream.
     Session {
         /// `Mcp-Session-Id`.
         key: Box<str>,
@@ -33,7 +33,7 @@ pub enum Shape {
         /// When it was last used, on the bridge's clock.
         used: u64,
     },
-    /// By one HTTP request that stands alone; its answer, or the end of its stream, ends the link.
+    /// One HTTP request that stands alone. Its answer, or the end of its stream, ends the link.
     Single,
 }
 
@@ -46,8 +46,8 @@ const BEGINS_WITH_EVENT: &str = r#""2025-11-25""#;
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotOpened {
-    /// The link is over.
-    Gone,
+    /// The link is closed.
+    Closed,
     /// Another open request has this id.
     IdInUse,
 }
@@ -55,26 +55,23 @@ pub enum NotOpened {
 /// The state of a link after a message was sent to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on.
-    GoesOn,
-    /// Everything is sent.
+    /// The link stays open.
+    Open,
+    /// The last message was sent.
     Over,
-    /// Its client does not read its backlog.
+    /// Too many bytes wait for the client.
     Flooded,
 }
 
-/// One link.
 #[derive(Debug)]
 pub struct Link {
-    /// The server.
     pub server: ServerId,
-    /// How the client is connected.
     pub shape: Shape,
     /// The unanswered `initialize`.
     begins: Option<Id>,
     /// Whether the negotiated version has batches.
     batches: bool,
-    /// Whether a stream begins with an event in that version.
+    /// Whether a stream begins with an event in the negotiated version.
     primes: bool,
     streams: BTreeMap<StreamId, Stream>,
     opened: StreamId,
@@ -84,14 +81,14 @@ pub struct Link {
     window: Window,
     /// The streams that the client lost, the oldest first.
     lost: VecDeque<StreamId>,
-    /// The account of messages that wait for the client, in all its queues.
+    /// The account of messages that wait for this client, in all queues.
     waiting: Account,
-    /// The account of messages that wait for all clients, past the first bytes of each.
+    /// The account of messages that wait for any client. The first [`MCP_FREE`] bytes of each client are free.
     unread: Account,
 }
 
 impl Link {
-    /// A link without streams. Messages for its client are kept on this account, with those for others.
+    /// A link without streams. `unread` is the account of messages that wait for any client.
     pub fn new(server: ServerId, shape: Shape, unread: Account) -> Self {
         Self {
             server,
@@ -109,29 +106,28 @@ impl Link {
         }
     }
 
-    /// Whether it belongs to a client, and is not only one request.
+    /// Whether it is more than a single request.
     pub fn is_client(&self) -> bool {
         !matches!(self.shape, Shape::Single)
     }
 
-    /// Whether the client is currently absent.
+    /// Whether the client is currently disconnected.
     pub fn is_idle(&self) -> bool {
         self.streams.values().all(|stream| stream.lost)
     }
 
-    /// Whether the client may send batches, which one version allows.
+    /// Whether the client may send batches (MCP 2025-03-26).
     pub fn takes_batches(&self) -> bool {
         self.batches
     }
 
-    /// The client says something.
-    pub fn hears(&mut self, message: &Message) {
+    /// Notes a message from the client.
+    pub fn received(&mut self, message: &Message) {
         if message.kind() == Kind::Request && &**message.method() == "initialize" {
             self.begins = message.id();
         }
     }
 
-    /// Opens a stream.
     pub fn open(
         &mut self,
         role: Role,
@@ -162,21 +158,21 @@ impl Link {
         Ok((id, end))
     }
 
-    /// Sends on a stream what waited for one.
+    /// Sends the backlog on a stream.
     fn catch_up(&mut self, stream: StreamId) {
         for outgoing in std::mem::take(&mut self.backlog) {
             self.put(Some(stream), outgoing);
         }
     }
 
-    /// The first event of a stream.
+    /// The event with which a stream begins, in versions that require one.
     pub fn beginning(&self, stream: StreamId) -> Option<Event> {
         let number = 0;
         self.primes.then_some(Event { stream, number })
     }
 
-    /// A client resumes a stream that it lost, after this event: the missed messages are sent again, and the stream
-    /// goes on. `None` if it cannot.
+    /// Resumes a lost stream after this event: the missed messages are sent again, and the stream continues. `None` if
+    /// the stream is unknown, or a missed message is no longer kept.
     pub fn resume(&mut self, last: Event, cut: &Arc<Cut>) -> Option<OutboundEnd> {
         let stream = self.streams.get_mut(&last.stream)?;
         let missed = self.window.behind(last).filter(|_| stream.takes_all())?;
@@ -198,22 +194,23 @@ impl Link {
         Some(end)
     }
 
-    /// Whether a stream is carried by this connection, and not by one on which its client resumed it.
+    /// Whether this connection still carries a stream. `false` once the client has resumed the stream on another.
     pub fn is_carried_by(&self, stream: StreamId, cut: &Arc<Cut>) -> bool {
         let stream = self.streams.get(&stream);
         stream.is_some_and(|stream| stream.cut.ptr_eq(&Arc::downgrade(cut)))
     }
 
-    /// A stream's connection is gone, after the end of the stream or before. Returns whether the link ends with it.
-    pub fn gone(&mut self, id: StreamId, ended: bool) -> bool {
+    /// The connection of a stream was closed. `ended` says whether the stream had ended before. Returns whether the
+    /// link ends.
+    pub fn disconnected(&mut self, id: StreamId, ended: bool) -> bool {
         if !matches!(self.shape, Shape::Session { .. }) {
             self.streams.remove(&id);
             return true;
         }
         let stream = self.streams.get_mut(&id);
-        // Its last answer may not have been read.
-        let comes_back = |stream: &&mut Stream| !ended && stream.begun && stream.takes_all();
-        match stream.filter(comes_back) {
+        // The client may not have read the last answer.
+        let may_resume = |stream: &&mut Stream| !ended && stream.begun && stream.takes_all();
+        match stream.filter(may_resume) {
             Some(stream) => {
                 stream.outbound = None;
                 stream.lost = true;
@@ -229,14 +226,14 @@ impl Link {
         false
     }
 
-    /// A stream will not be resumed.
+    /// Removes a stream, so that it cannot be resumed.
     fn forget(&mut self, stream: StreamId) {
         self.streams.remove(&stream);
         self.window.close(stream);
     }
 
-    /// Moves a message from a stream that is gone to another, unless it belongs there: an answer, or progress while
-    /// the stream may be resumed.
+    /// Moves an unsent message from a disconnected stream to another. Answers stay, and so does progress while the
+    /// stream can be resumed.
     pub fn move_on(&mut self, outgoing: Sent) {
         if outgoing.message.kind().is_response() {
             return;
@@ -251,16 +248,16 @@ impl Link {
         self.pass_on(outgoing);
     }
 
-    /// The client no longer waits for an answer, and there may be none.
+    /// The client cancelled a request, which may therefore get no answer.
     pub fn withdrawn(&mut self, id: &Id) {
         if let Some(stream) = self.waiting_for(|asked| asked.id == *id) {
             self.answered(stream, id);
         }
     }
 
-    /// Sends a message on the stream that it belongs to.
+    /// Sends a message to the client.
     pub fn send(&mut self, outgoing: OutboundMessage) -> Fate {
-        // One message may always wait, whatever its size, if there is room beside those of other clients.
+        // One message of any size may wait, if the account of all clients has room for it.
         if self.waiting.is_full() {
             return Fate::Flooded;
         }
@@ -276,7 +273,7 @@ impl Link {
         let kind = outgoing.message.kind();
         if !kind.is_response() {
             self.pass_on(outgoing);
-            return Fate::GoesOn;
+            return Fate::Open;
         }
         if self
             .begins
@@ -291,28 +288,28 @@ impl Link {
         let answered = self.send_answer(outgoing);
         match &mut self.shape {
             Shape::Single if answered => Fate::Over,
-            // The server refused it.
+            // The server rejected the session.
             Shape::Session { settled: false, .. } if kind == Kind::Error => Fate::Over,
             Shape::Session { settled, .. } => {
                 *settled = true;
-                Fate::GoesOn
+                Fate::Open
             }
-            Shape::Pipe | Shape::Single => Fate::GoesOn,
+            Shape::Pipe | Shape::Single => Fate::Open,
         }
     }
 
-    /// Sends a request or a notification on the stream that it belongs to.
+    /// Sends a request or a notification to the client.
     pub fn pass_on(&mut self, outgoing: Sent) {
         let stream = self.place(&outgoing.message);
         self.put(stream, outgoing);
     }
 
-    /// The handles that end the connections of the streams.
+    /// The handles that close the connections of the streams.
     pub fn cuts(&self) -> impl Iterator<Item = Weak<Cut>> {
         self.streams.values().map(|stream| stream.cut.clone())
     }
 
-    /// Whether somebody waited for the answer.
+    /// Sends an answer. Returns `false` if no request waits for it.
     fn send_answer(&mut self, outgoing: Sent) -> bool {
         if matches!(self.shape, Shape::Pipe) {
             let stream = self.newest(|_| true);
@@ -322,7 +319,7 @@ impl Link {
         let Some(id) = outgoing.id() else {
             return false;
         };
-        // The requester may be gone.
+        // The request may have been cancelled, or its stream forgotten.
         let Some(stream) = self.waiting_for(|asked| asked.id == id) else {
             return false;
         };
@@ -361,7 +358,7 @@ impl Link {
             .or_else(|| self.newest(|stream| matches!(stream.role, Role::Pipe)))
     }
 
-    /// Queues a message on a stream. It is lost if nobody will ever take it.
+    /// Queues a message on a stream, or in the backlog.
     fn put(&mut self, stream: Option<StreamId>, mut outgoing: Sent) {
         outgoing.waits(&self.waiting);
         outgoing.event = None;
@@ -375,25 +372,25 @@ impl Link {
         }
         match &stream.outbound {
             Some(outbound) => drop(outbound.send(outgoing)),
-            // It waits in the window.
+            // The message waits in the window.
             None if stream.lost => {}
             None => self.backlog.push_back(outgoing),
         }
     }
 
-    /// The newest open stream of those that match.
+    /// The newest matching open stream.
     fn newest(&self, wanted: impl Fn(&Stream) -> bool) -> Option<StreamId> {
         let open = self.streams.iter().rev();
         let mut open = open.filter(|(_, stream)| stream.outbound.is_some());
         open.find(|(_, stream)| wanted(stream)).map(|(id, _)| *id)
     }
 
-    /// The open stream for the answer to such a request.
+    /// The open stream of a matching request.
     fn asking(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
         self.newest(|stream| stream.answers(&wanted))
     }
 
-    /// The same, or the stream that its client lost last of those for such a request.
+    /// The stream of a matching request: an open one, or else the one lost last.
     fn waiting_for(&self, wanted: impl Fn(&Asked) -> bool) -> Option<StreamId> {
         let mut lost = self.lost.iter().rev();
         let asks = |id: &&StreamId| {
@@ -459,11 +456,11 @@ mod tests {
             self.open(Role::Answers { asked, events })
         }
 
-        /// How many messages arrived on each stream since, and whether it has ended.
-        fn came(&mut self) -> Vec<(usize, bool)> {
+        /// How many messages arrived on each stream since the last call, and whether the stream has ended.
+        fn arrived(&mut self) -> Vec<(usize, bool)> {
             let mut context = std::task::Context::from_waker(std::task::Waker::noop());
             let ends = self.1.iter_mut();
-            let came = ends.map(|end| {
+            let arrived = ends.map(|end| {
                 let mut count = 0;
                 loop {
                     match end.poll_next(&mut context) {
@@ -473,7 +470,7 @@ mod tests {
                     }
                 }
             });
-            came.collect()
+            arrived.collect()
         }
     }
 
@@ -486,15 +483,15 @@ mod tests {
         client.ask(&[3], true);
         for id in [3, 1, 7] {
             let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#);
-            assert_eq!(client.0.send(outgoing(&answer)), Fate::GoesOn);
+            assert_eq!(client.0.send(outgoing(&answer)), Fate::Open);
         }
-        assert_eq!(client.came(), [(1, false), (1, true)]);
+        assert_eq!(client.arrived(), [(1, false), (1, true)]);
         client.0.withdrawn(&Id::from(2));
-        assert_eq!(client.came(), [(0, true), (0, true)]);
+        assert_eq!(client.arrived(), [(0, true), (0, true)]);
     }
 
     #[test]
-    fn what_is_no_answer_goes_to_its_request_or_the_newest_that_takes_it() {
+    fn progress_goes_to_its_request_and_other_messages_to_the_newest_stream() {
         let mut client = Client::new();
         client.open(Role::Listening);
         client.ask(&[1], true);
@@ -506,44 +503,44 @@ mod tests {
             ))
         };
         client.0.send(progress("\"t1\""));
-        assert_eq!(client.came()[1].0, 1);
+        assert_eq!(client.arrived()[1].0, 1);
         for other in [progress("\"t3\""), progress("9"), outgoing(ASKS)] {
             client.0.send(other);
-            assert_eq!(client.came()[2].0, 1);
+            assert_eq!(client.arrived()[2].0, 1);
         }
         let changed = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
         client.0.send(outgoing(changed));
-        assert_eq!(client.came()[0].0, 1, "it belongs to no request");
-        client.0.gone(2, false);
-        client.0.gone(3, false);
+        assert_eq!(client.arrived()[0].0, 1, "it belongs to no request");
+        client.0.disconnected(2, false);
+        client.0.disconnected(3, false);
         client.0.send(outgoing(ASKS));
-        assert_eq!(client.came()[0].0, 1);
+        assert_eq!(client.arrived()[0].0, 1);
     }
 
     #[test]
-    fn what_nobody_listens_for_waits_and_has_a_bound() {
+    fn messages_without_a_stream_wait_up_to_a_limit() {
         let mut client = Client::new();
         client.ask(&[1], false);
         client.0.send(outgoing(ASKS));
-        assert_eq!(client.came(), [(0, false)]);
+        assert_eq!(client.arrived(), [(0, false)]);
         client.ask(&[2], true);
-        assert_eq!(client.came(), [(0, false), (1, false)]);
+        assert_eq!(client.arrived(), [(0, false), (1, false)]);
 
         let mut away = Client::new();
         let long = format!(
             r#"{{"jsonrpc":"2.0","method":"m","params":"{}"}}"#,
             "x".repeat(MCP_UNREAD)
         );
-        assert_eq!(away.0.send(outgoing(&long)), Fate::GoesOn);
+        assert_eq!(away.0.send(outgoing(&long)), Fate::Open);
         assert_eq!(away.0.send(outgoing(ASKS)), Fate::Flooded);
-        // It may be long, but it is being written.
+        // The long message no longer waits: it is being written.
         away.open(Role::Listening);
         let _taken = away.1[0].try_next();
-        assert_eq!(away.0.send(outgoing(ASKS)), Fate::GoesOn);
+        assert_eq!(away.0.send(outgoing(ASKS)), Fate::Open);
     }
 
     #[test]
-    fn what_waits_counts_for_all_links_until_it_is_written_or_nobody_will_take_it() {
+    fn waiting_messages_are_charged_to_all_links_until_they_are_written_or_dropped() {
         let all = Account::new(4 * MCP_FREE);
         let new = || {
             Client(
@@ -559,13 +556,9 @@ mod tests {
         let (mut one, mut other) = (new(), new());
         one.open(Role::Pipe);
         for _ in 0..3 {
-            assert_eq!(one.0.send(outgoing(&long)), Fate::GoesOn);
+            assert_eq!(one.0.send(outgoing(&long)), Fate::Open);
         }
-        assert_eq!(
-            other.0.send(outgoing(ASKS)),
-            Fate::GoesOn,
-            "a little is free"
-        );
+        assert_eq!(other.0.send(outgoing(ASKS)), Fate::Open, "a little is free");
         assert_eq!(other.0.send(outgoing(&long)), Fate::Flooded);
         let written = one.1[0].try_next();
         assert_eq!(
@@ -574,26 +567,26 @@ mod tests {
             "it is being written"
         );
         drop(written);
-        assert_eq!(other.0.send(outgoing(&long)), Fate::GoesOn);
+        assert_eq!(other.0.send(outgoing(&long)), Fate::Open);
         one.1.clear();
         drop(other);
         assert_eq!(all.kept(), 0);
-        assert_eq!(one.0.send(outgoing(&long)), Fate::GoesOn);
-        assert_eq!(all.kept(), 0, "nobody will take it");
+        assert_eq!(one.0.send(outgoing(&long)), Fate::Open);
+        assert_eq!(all.kept(), 0, "no client will read it");
     }
 
     #[test]
-    fn a_lost_stream_keeps_its_answers_and_so_many_are_kept() {
+    fn lost_streams_are_limited_and_keep_their_answers() {
         let mut client = Client::new();
-        let told = |at: u64| {
+        let progress = |at: u64| {
             outgoing(&format!(
                 r#"{{"jsonrpc":"2.0","method":"p","params":{{"progressToken":"t{at}"}}}}"#
             ))
         };
         for at in 1..=20 {
             client.ask(&[at], true);
-            client.0.send(told(at));
-            assert!(!client.0.gone(at, false));
+            client.0.send(progress(at));
+            assert!(!client.0.disconnected(at, false));
         }
         assert!(client.0.is_idle());
         assert_eq!(client.0.lost.len(), LOST);
@@ -608,34 +601,35 @@ mod tests {
         assert!(client.0.resume(event(1), &cut).is_none(), "it is forgotten");
         let back = client.0.resume(event(20), &cut).expect("it is kept");
         client.1 = vec![back];
-        assert_eq!(client.came(), [(1, true)]);
-        // The answer that it still waits for comes when it is ready.
+        assert_eq!(client.arrived(), [(1, true)]);
+        // An outstanding answer arrives on the resumed stream.
         let back = client.0.resume(event(19), &cut).expect("it is kept");
         client.1 = vec![back];
-        assert_eq!(client.came(), [(0, false)]);
+        assert_eq!(client.arrived(), [(0, false)]);
         client
             .0
             .send(outgoing(r#"{"jsonrpc":"2.0","id":19,"result":{}}"#));
-        assert_eq!(client.came(), [(1, true)]);
+        assert_eq!(client.arrived(), [(1, true)]);
     }
 
-    /// A client that has read a message on the stream of its request 1, and lost the stream; and that message.
+    /// A client that has read one message on the stream of its request 1, and lost the stream; and the event of that
+    /// message.
     fn cut_off() -> (Client, Event) {
         let mut client = Client::new();
         let stream = client.ask(&[1], true);
         client.0.send(outgoing(PROGRESS));
         let read = client.1[0].try_next().and_then(|sent| sent.event);
-        client.0.gone(stream, false);
+        client.0.disconnected(stream, false);
         (client, read.expect("an event"))
     }
 
     impl Client {
-        /// What comes on the stream that it resumes after this event, and whether that has ended.
+        /// Resumes the stream after this event. Returns how many messages arrive, and whether the stream has ended.
         fn resumes(&mut self, last: Event) -> (usize, bool) {
             let cut = Arc::clone(&self.2);
             let back = self.0.resume(last, &cut).expect("it is kept");
             self.1 = vec![back];
-            self.came()[0]
+            self.arrived()[0]
         }
     }
 
@@ -643,28 +637,28 @@ mod tests {
     const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
     #[test]
-    fn a_client_that_resumes_gets_everything_that_came_meanwhile() {
+    fn a_client_that_resumes_gets_the_missed_messages() {
         let (mut client, read) = cut_off();
         client.0.send(outgoing(ASKS));
         client.0.send(outgoing(PROGRESS));
         assert_eq!(client.resumes(read), (2, false));
         client.0.send(outgoing(ANSWER));
-        assert_eq!(client.came(), [(1, true)]);
+        assert_eq!(client.arrived(), [(1, true)]);
     }
 
     #[test]
-    fn progress_of_a_lost_stream_waits_for_it_and_questions_go_to_any() {
+    fn progress_waits_for_its_lost_stream_and_requests_go_to_any_stream() {
         let (mut client, read) = cut_off();
         client.0.send(outgoing(ASKS));
         client.0.send(outgoing(PROGRESS));
         client.open(Role::Listening);
-        assert_eq!(client.came()[1], (1, false), "the question");
+        assert_eq!(client.arrived()[1], (1, false), "the question");
         client.0.send(outgoing(ANSWER));
         assert_eq!(client.resumes(read), (2, true));
     }
 
     #[test]
-    fn what_was_queued_on_a_stream_when_it_broke_comes_when_it_is_resumed() {
+    fn messages_queued_on_a_lost_stream_arrive_when_it_is_resumed() {
         let mut client = Client::new();
         let stream = client.ask(&[1], true);
         for said in [PROGRESS, PROGRESS, ASKS, ANSWER] {
@@ -672,14 +666,14 @@ mod tests {
         }
         let mut end = client.1.remove(0);
         let read = end.try_next().and_then(|sent| sent.event);
-        assert!(!client.0.gone(stream, end.has_ended()));
+        assert!(!client.0.disconnected(stream, end.has_ended()));
         while let Some(unread) = end.try_next() {
             client.0.move_on(unread);
         }
         let read = read.expect("an event");
         assert_eq!(client.resumes(read), (2, true), "all but the question");
         client.open(Role::Listening);
-        assert_eq!(client.came()[1], (1, false));
+        assert_eq!(client.arrived()[1], (1, false));
     }
 
     #[test]
@@ -687,13 +681,13 @@ mod tests {
         let mut client = Client::new();
         let stream = client.ask(&[1], true);
         client.0.send(outgoing(ANSWER));
-        assert_eq!(client.came(), [(1, true)]);
-        client.0.gone(stream, client.1[0].has_ended());
+        assert_eq!(client.arrived(), [(1, true)]);
+        client.0.disconnected(stream, client.1[0].has_ended());
         assert!(client.0.lost.is_empty());
     }
 
     #[test]
-    fn a_request_withdrawn_while_its_stream_is_lost_keeps_nobody_waiting() {
+    fn a_request_cancelled_while_its_stream_is_lost_ends_the_stream() {
         let (mut client, read) = cut_off();
         client.0.withdrawn(&Id::from(1));
         assert_eq!(client.resumes(read), (0, true));

@@ -1,16 +1,16 @@
-//! The bytes of messages on one connection that were not taken in yet: incomplete ones, and complete ones that wait
-//! outside.
+//! The bytes of a connection's messages before they are received by their link: incomplete messages, and complete ones
+//! that wait for room.
 
 use acp_chain_channel::limits::{Account, Charge, MCP_FREE};
 
-/// Why a client without room for its load is turned away.
-pub const FULL: &str = "what MCP clients say takes too much before it is taken in";
+/// Why a client without room for its load is rejected.
+pub const FULL: &str = "the incoming messages of MCP clients are too large together";
 
 /// The load of one connection. [`MCP_FREE`] bytes are free; those past them are kept on one account with all others.
 pub struct Load(Charge);
 
 impl Load {
-    /// Nothing yet.
+    /// A load of 0 bytes.
     pub fn new(all: &Account) -> Self {
         Self(all.charge_anyway(0))
     }

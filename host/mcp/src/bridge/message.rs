@@ -6,17 +6,16 @@ use acp_chain_rpc::{Id, Message};
 /// The cost of a message beside its bytes.
 const OVERHEAD: usize = 256;
 
-/// A message to a client, and the id that it has there.
+/// A message to a client, and its id there.
 #[derive(Clone, Debug)]
 pub struct OutboundMessage {
-    /// The message.
     pub message: Message,
-    /// In place of the message's own id.
+    /// Replaces the message's own id, if present.
     pub id: Option<Box<str>>,
 }
 
 impl OutboundMessage {
-    /// The id with which it arrives.
+    /// The id that the client receives.
     pub fn id(&self) -> Option<Id> {
         match &self.id {
             Some(id) => Id::parse(id),
@@ -24,12 +23,12 @@ impl OutboundMessage {
         }
     }
 
-    /// Writes it as one line.
+    /// Writes the message as one line.
     pub fn write(&self, out: &mut Outbox) {
         self.message.write(self.id.as_deref(), out);
     }
 
-    /// What it costs while it waits, in bytes.
+    /// The charge while the message waits, in bytes.
     pub fn cost(&self) -> usize {
         self.message.cost() + OVERHEAD
     }

@@ -1,18 +1,18 @@
 //! The guarded bridge through which the agent's own MCP clients reach servers in the chain.
 //!
-//! It does all input and output of these bridges, and reads only a message's envelope and the members that route its
-//! answers. Nobody gets in without the secret of the server that they ask for; see `docs/security.md`.
+//! It does all their input and output. Of a message, it reads only the envelope and the members by which answers are
+//! routed. A client needs the secret of the server that it connects to; see `docs/security.md`.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
-//! | `connections` | those through one entrance, limited |
+//! | `connections` | the connections of one listener, limited |
 //! | `registry` | the state shared by all tasks: servers, links, and arrivals |
 //! | `link` | one client's conversation: chooses the stream for each message |
-//! | `outbound` | the way of messages out to a client, charged to accounts |
-//! | `load` | the bytes of messages before they are taken in |
-//! | `pipe` | clients that speak lines, through `acp-chain mcp-shim` |
-//! | `socket` | the socket for those |
-//! | `http` | clients that speak streamable HTTP |
+//! | `outbound` | the queue of messages to a client, charged to accounts |
+//! | `load` | the bytes of messages before their link receives them |
+//! | `pipe` | clients over stdio, through `acp-chain mcp-shim` |
+//! | `socket` | the socket that `mcp-shim` connects to |
+//! | `http` | clients over streamable HTTP |
 
 mod connections;
 mod http;
@@ -55,36 +55,29 @@ pub enum BridgeKind {
     Http,
 }
 
-/// What happens at the bridge.
+/// An event at the bridge.
 #[derive(Clone, Debug)]
 pub enum Arrival {
-    /// A client has begun a conversation.
+    /// A client opened a link.
     Opened {
-        /// The conversation.
         link: LinkId,
-        /// The server that it is with.
         server: ServerId,
-        /// Whether it is a single request, by a client of MCP 2026-07-28 over HTTP.
+        /// Whether the link is a single request, by a client of MCP 2026-07-28 over HTTP.
         stands_alone: bool,
     },
     /// A client sent a message: a JSON-RPC request, notification or response, in one line.
     Message {
-        /// The conversation.
         link: LinkId,
-        /// The parsed text.
         message: Message,
-        /// The parts of it that headers repeat.
+        /// The parts of the message that headers repeat.
         mirrored: Mirrored,
     },
-    /// A conversation has ended, on either side. Once for each that was opened, and last.
-    Closed {
-        /// The conversation.
-        link: LinkId,
-    },
+    /// A link was closed, by either side. Occurs once for each opened link, as its last event.
+    Closed { link: LinkId },
 }
 
-/// The bridge. Nothing is open until something is [offered](Bridge::offer); when it is dropped, its
-/// sockets are closed and its files are gone.
+/// The bridge. It listens once a server is [offered](Bridge::offer). Dropping it closes its sockets and removes its
+/// files.
 pub struct Bridge {
     shim: PathBuf,
     supervisor: Option<Supervisor>,
@@ -95,8 +88,7 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A bridge that is closed. `shim` is this program's own executable; messages will be kept on a part of this
-    /// account.
+    /// A bridge that does not listen yet. `shim` is this program's own executable. Messages are charged to `kept`.
     #[must_use]
     pub fn new(shim: PathBuf, kept: &Account) -> Self {
         Self {
@@ -109,17 +101,17 @@ impl Bridge {
         }
     }
 
-    /// The same, with sockets that a supervisor opens, if there is one.
+    /// Lets a supervisor, if there is one, open the sockets.
     #[must_use]
     pub fn supervised(self, supervisor: Option<Supervisor>) -> Self {
         Self { supervisor, ..self }
     }
 
-    /// Lets MCP clients in to a server. Returns the entry of ACP's `mcpServers` through which an agent reaches it:
-    /// for HTTP an object with `type`, `name`, `url` and `headers`; for stdio with `name`, `command`, `args` and
-    /// `env`. It holds the server's secret. Calling it again returns the same entry.
+    /// Offers a server to MCP clients. Returns the entry of ACP's `mcpServers` for it: for HTTP an object with `type`,
+    /// `name`, `url` and `headers`; for stdio with `name`, `command`, `args` and `env`. The entry holds the server's
+    /// secret. A second call returns the same entry.
     ///
-    /// Must be called within a tokio runtime, as it opens the port or socket if needed. An error if that fails.
+    /// Opens the port or socket if needed. Fails if that fails, or outside of a tokio runtime.
     pub fn offer(
         &mut self,
         server: ServerId,
@@ -169,14 +161,14 @@ impl Bridge {
         }
     }
 
-    /// Lets nobody in to this server any more, and closes its links.
+    /// Rejects new clients of this server, and closes its links.
     pub fn close(&mut self, server: ServerId) {
         if let Some(registry) = &self.registry {
             registry.withdraw(server);
         }
     }
 
-    /// The next event. Cancel safe; pending while nothing is offered. While nobody calls it, clients wait.
+    /// The next event. Cancel safe. Pending until a server is offered. While it is not called, clients wait.
     pub async fn next(&mut self) -> Arrival {
         match &self.registry {
             Some(registry) => registry.next().await,
@@ -184,9 +176,9 @@ impl Bridge {
         }
     }
 
-    /// Sends a client a message, with `id` (JSON text) in place of its own. Over HTTP an answer goes to its request.
-    /// If more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait for the client, its link
-    /// is closed. Does nothing if it is closed already.
+    /// Sends a message to a client. `id` (JSON text) replaces the message's own id. Over HTTP an answer goes to its
+    /// request. If more than [`limits::MCP_UNREAD`](acp_chain_channel::limits::MCP_UNREAD) bytes wait for the client,
+    /// its link is closed. Does nothing if the link is closed already.
     pub fn send(&mut self, link: LinkId, message: &Message, id: Option<&str>) {
         if let Some(registry) = &self.registry {
             let (message, id) = (message.clone(), id.map(Box::from));
@@ -194,7 +186,7 @@ impl Bridge {
         }
     }
 
-    /// Closes a link. The client gets what was sent to it before.
+    /// Closes a link. Messages sent before are still delivered.
     pub fn hang_up(&mut self, link: LinkId) {
         if let Some(registry) = &self.registry {
             registry.close(link);

@@ -1,7 +1,7 @@
-//! The way of messages out to one client.
+//! The queue of messages to one client.
 //!
-//! Messages put into an [`Outbound`] come out of its [`OutboundEnd`] in order, followed by the end once the former is
-//! dropped. Bytes on the way are charged to the link until they are taken, and to all links until they are written.
+//! Messages sent to an [`Outbound`] are received from its [`OutboundEnd`] in order, followed by the end once the
+//! `Outbound` is dropped. A message is charged to its link until it is received, and to all links until it is written.
 
 use std::ops::Deref;
 use std::task::{Context, Poll};
@@ -12,20 +12,20 @@ use super::message::OutboundMessage;
 use super::window::Event;
 use acp_chain_channel::limits::{Account, Charge};
 
-/// A message on its way.
+/// A queued message.
 #[derive(Debug)]
 pub struct Sent {
     outgoing: OutboundMessage,
-    /// The name of its event, if its client may resume after it.
+    /// The message's event, if the client can resume after it.
     pub event: Option<Event>,
-    /// On the account of its link, until somebody takes it.
+    /// The charge to its link, until the message is received.
     waiting: Option<Charge>,
-    /// On that of all links, until it is dropped: it is written then.
+    /// The charge to all links. It is dropped with the message, once that is written.
     _unread: Option<Charge>,
 }
 
 impl Sent {
-    /// A message, with its charge on the account of all links.
+    /// `unread` is the charge to the account of all links.
     pub fn new(outgoing: OutboundMessage, unread: Option<Charge>) -> Self {
         Self {
             outgoing,
@@ -35,7 +35,7 @@ impl Sent {
         }
     }
 
-    /// Charges it to this account while it waits.
+    /// Charges the message to this account while it waits.
     pub fn waits(&mut self, account: &Account) {
         self.waiting = Some(account.charge_anyway(self.outgoing.cost()));
     }
@@ -54,17 +54,17 @@ impl Deref for Sent {
     }
 }
 
-/// Where messages go in.
+/// The sending half of the queue.
 pub type Outbound = mpsc::UnboundedSender<Sent>;
 
-/// Where messages come out.
+/// The receiving half of the queue.
 #[derive(Debug)]
 pub struct OutboundEnd {
     messages: mpsc::UnboundedReceiver<Sent>,
     ended: bool,
 }
 
-/// The way to a client.
+/// A new queue.
 pub fn outbound() -> (Outbound, OutboundEnd) {
     let (outbound, messages) = mpsc::unbounded_channel();
     let ended = false;
@@ -72,24 +72,24 @@ pub fn outbound() -> (Outbound, OutboundEnd) {
 }
 
 impl OutboundEnd {
-    /// Waits for the next message; none at the end. Cancel safe.
+    /// Waits for the next message; `None` at the end. Cancel safe.
     pub async fn next(&mut self) -> Option<Sent> {
         std::future::poll_fn(|context| self.poll_next(context)).await
     }
 
-    /// The next message, if it is there.
+    /// The next message, if one is queued.
     pub fn try_next(&mut self) -> Option<Sent> {
         self.messages.try_recv().ok().map(Sent::taken)
     }
 
-    /// [`OutboundEnd::next`], by hand.
+    /// Polls [`OutboundEnd::next`].
     pub fn poll_next(&mut self, context: &mut Context) -> Poll<Option<Sent>> {
         let next = self.messages.poll_recv(context);
         self.ended |= matches!(next, Poll::Ready(None));
         next.map(|sent| sent.map(Sent::taken))
     }
 
-    /// Whether somebody has waited for the next message and found the end.
+    /// Whether `next` or `poll_next` has returned the end.
     pub fn has_ended(&self) -> bool {
         self.ended
     }

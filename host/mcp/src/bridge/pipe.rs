@@ -1,7 +1,7 @@
-//! Clients that speak lines (MCP stdio), each through a connection of `acp-chain mcp-shim`.
+//! Clients over stdio (MCP messages as lines), each on a connection from `acp-chain mcp-shim`.
 //!
-//! A connection begins with one line from the client: the secret of the server that it wants. After the answer,
-//! `welcome`, both sides send only MCP, until either leaves.
+//! The client's first line is the secret of the server. After the answer, `welcome`, both sides send only MCP until
+//! either closes the connection.
 
 use std::io;
 use std::sync::Arc;
@@ -29,19 +29,19 @@ pub const SOCKET: &str = "ACP_CHAIN_MCP_SOCKET";
 /// The variable that holds the secret.
 pub const SECRET: &str = "ACP_CHAIN_MCP_SECRET";
 
-/// The line that lets a client in. Any other says why it is rejected.
+/// The line that accepts a client. Any other line says why the client is rejected.
 const WELCOME: &str = "welcome";
 
-/// The longest of these lines, in bytes.
+/// The maximum length of the first line of either side, in bytes.
 const HELLO: usize = 256;
 
-/// How long either side waits for such a line.
+/// How long either side waits for the first line.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How much is written at once.
+/// How many bytes are written at once.
 const BURST: usize = 64 * 1024;
 
-/// The client's side: asks to be let in.
+/// The client's side: sends the secret, and waits to be accepted.
 pub async fn enter<S>(stream: &mut S, secret: &str) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -67,96 +67,97 @@ where
     }
 }
 
-/// Our side, for one connection. It ends when the client's link does.
+/// The bridge's side of one connection. Returns when the client's link is closed.
 pub(super) async fn serve<S>(registry: Arc<Registry>, stream: S, visitor: Arc<Visitor>)
 where
     S: AsyncRead + AsyncWrite + Send,
 {
     let (input, mut output) = tokio::io::split(stream);
     let mut input = BufReader::new(input);
-    let let_in = async {
-        // Another host, which cleans up, only checks whether anybody is here.
-        match input.fill_buf().await.is_ok_and(<[u8]>::is_empty) {
-            true => Err(None),
-            false => let_in(&registry, &mut input).await.map_err(Some),
+    let admission = async {
+        // Another host, which cleans up, connects only to check whether this one still runs.
+        if input.fill_buf().await.is_ok_and(<[u8]>::is_empty) {
+            Err(None)
+        } else {
+            admit(&registry, &mut input).await.map_err(Some)
         }
     };
-    let (link, mut place, cut) = match tokio::time::timeout(PATIENCE, let_in).await {
-        Ok(Ok(entered)) => entered,
+    let (link, mut place, cut) = match tokio::time::timeout(PATIENCE, admission).await {
+        Ok(Ok(admitted)) => admitted,
         Ok(Err(None)) => return,
         Ok(Err(Some(why))) => {
-            registry.turned_away(why);
-            // It may be gone, or not read.
+            registry.rejected(why);
+            // The client may have disconnected, or not read.
             let line = format!("{why}\n");
-            let told = output.write_all(line.as_bytes());
-            let _ = tokio::time::timeout(PATIENCE, told).await;
+            let written = output.write_all(line.as_bytes());
+            let _ = tokio::time::timeout(PATIENCE, written).await;
             return;
         }
-        Err(_) => return registry.turned_away("it did not say who it is"),
+        Err(_) => return registry.rejected("it sent no secret in time"),
     };
     visitor.pass();
     tracing::debug!(link, "an MCP client is connected");
     tokio::select! {
         () = listen(&registry, link, input) => {}
         result = speak(&mut place.outbound, output) => if let Err(error) = result {
-            tracing::debug!(link, "an MCP client went: {error}");
+            tracing::debug!(link, "an MCP client disconnected: {error}");
         },
         () = cut.notified() => {}
     }
 }
 
-/// Reads the secret, and opens a link; returns the attachment to it, and the handle that ends the connection.
-async fn let_in(
+/// Reads the secret, and opens a link. Returns the attachment to it, and the handle that closes the connection.
+async fn admit(
     registry: &Arc<Registry>,
     input: &mut (impl AsyncBufReadExt + Unpin),
 ) -> Result<(LinkId, Attachment, Arc<Notify>), &'static str> {
     let mut hello = Vec::new();
     let read = input.take(HELLO as u64).read_until(b'\n', &mut hello).await;
     if read.is_err() || hello.pop_if(|last| *last == b'\n').is_none() {
-        return Err("it did not say who it is in one short line");
+        return Err("its first line, the secret, is incomplete or too long");
     }
     let secret = std::str::from_utf8(&hello).unwrap_or_default();
     let server = registry
         .opened_by(secret)
-        .ok_or("its secret opens no MCP server, or none any more")?;
+        .ok_or("its secret opens no MCP server; the server may be closed")?;
     let link = registry
         .admit(server, Shape::Pipe)
         .map_err(|why| match why {
-            NotAdmitted::Gone => "the MCP server is gone",
+            NotAdmitted::Closed => "the MCP server is closed",
             NotAdmitted::Full => "there are too many MCP clients",
         })?;
     let cut = Arc::new(Notify::new());
     let place = registry
         .open(link, Role::Pipe, &cut)
-        .map_err(|_| "the MCP server is gone")?;
+        .map_err(|_| "the MCP server is closed")?;
     Ok((link, place, cut))
 }
 
-/// Takes in the client's messages.
+/// Receives the client's messages.
 async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin) {
     let mut lines = LineReader::new(input, limits::MCP_MESSAGE);
     let mut load = registry.load();
-    // The rest is an incomplete line.
+    // When no more can be read, the rest is an incomplete line.
     while matches!(lines.fill().await, Ok(true)) {
         if !load.holds(lines.room()) {
-            return registry.turned_away(FULL);
+            return registry.rejected(FULL);
         }
         while let Some(frame) = lines.next_frame() {
             let Some(text) = frame.into_line() else {
-                // The server would wait for ever for a lost answer.
-                return registry.turned_away("it sent too much in one line, or half a line");
+                // The lost message may be an answer, for which the server would wait forever.
+                return registry.rejected("it sent a line that is too long or incomplete");
             };
-            let heard = match Inbound::read(text) {
+            let inbound = match Inbound::read(text) {
                 Ok(Inbound::Batch(_)) if !registry.takes_batches(link) => {
                     Err(Inbound::no_batches())
                 }
-                heard => heard,
+                inbound => inbound,
             };
-            match heard {
-                Ok(heard) => {
-                    for message in heard.into_messages() {
-                        if !registry.hear(link, message).await {
-                            // Earlier messages to it are still on the way.
+            match inbound {
+                Ok(inbound) => {
+                    for message in inbound.into_messages() {
+                        if !registry.receive(link, message).await {
+                            // Earlier messages to the client are still being sent.
                             return std::future::pending().await;
                         }
                     }
@@ -171,12 +172,12 @@ async fn listen(registry: &Registry, link: LinkId, input: impl AsyncRead + Unpin
     }
 }
 
-/// Lets the client in, and sends it its messages.
+/// Sends `welcome`, then the messages to the client.
 async fn speak(outbound: &mut OutboundEnd, mut output: impl AsyncWrite + Unpin) -> io::Result<()> {
     let mut out = Outbox::default();
     out.push_str(WELCOME);
     out.push_str("\n");
-    // They are charged until they are written.
+    // Kept until they are written, with their charges.
     let mut messages = Vec::new();
     loop {
         output.write_all_buf(&mut out).await?;

@@ -1,7 +1,7 @@
-//! The state behind the bridge: the servers on offer, the open links, and the arrivals that wait to be taken.
+//! The state of the bridge, shared by all its tasks: the offered servers, the open links, and the queued arrivals.
 //!
-//! All tasks of the bridge share it. Invariants: the arrivals of a link come in order, [`Arrival::Opened`] first and
-//! [`Arrival::Closed`] last, each once; messages wait outside while [`limits::MCP_HEARD`] bytes are inside.
+//! Invariants: the arrivals of a link are in order, [`Arrival::Opened`] first and [`Arrival::Closed`] last, each once;
+//! while [`limits::MCP_HEARD`] bytes are queued, further messages wait.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -25,7 +25,7 @@ use crate::{LinkId, ServerId};
 use acp_chain_channel::limits::{self, Account, Charge};
 use acp_chain_rpc::{Id, Message};
 
-/// How long a client whose link was closed has to read the messages on the way to it.
+/// How long a client may still read its messages after its link was closed.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The unit in which received bytes are counted.
@@ -33,13 +33,13 @@ const UNIT: usize = 1024;
 
 const UNITS: usize = limits::MCP_HEARD / UNIT;
 
-/// How many refusals are logged: anybody can cause as many as they like.
+/// How many rejections are logged. The limit is needed because any local program can cause them.
 const LOGGED: usize = 100;
 
-/// A server on offer.
+/// An offered server.
 #[derive(Debug)]
 struct Offered {
-    /// Its place in URLs.
+    /// The random part of the server's URL.
     token: Secret,
     secret: Secret,
     transports: Vec<BridgeKind>,
@@ -48,8 +48,8 @@ struct Offered {
 /// Why a link is not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAdmitted {
-    /// There is no such server any more.
-    Gone,
+    /// The server is closed.
+    Closed,
     /// There are too many links.
     Full,
 }
@@ -74,27 +74,27 @@ struct Table {
 /// The state shared by all tasks of the bridge.
 pub struct Registry {
     table: Mutex<Table>,
-    came: Notify,
+    arrived: Notify,
     room: Arc<Semaphore>,
-    /// The account of messages inside.
-    heard: Account,
-    /// The account of messages not taken in yet.
+    /// The account of queued arrivals.
+    received: Account,
+    /// The account of messages that no link has received yet.
     loads: Account,
     /// The account of messages that wait for clients.
     unread: Account,
-    /// Like the token of a server, but of none.
+    /// Compared instead of a server's secret if there is no such server, so that timing does not reveal it.
     decoy: Secret,
     refusals: AtomicUsize,
 }
 
-/// A client's attachment to a stream. Dropping it tells the link that the stream is gone.
+/// A client's attachment to a stream. Dropping it disconnects the stream.
 pub struct Attachment {
-    /// The end from which messages for the client come.
+    /// The messages to the client.
     pub outbound: OutboundEnd,
     registry: Arc<Registry>,
     link: LinkId,
     stream: StreamId,
-    /// The event that the stream begins with.
+    /// The event with which the stream begins.
     pub beginning: Option<Event>,
     cut: Arc<Cut>,
 }
@@ -105,14 +105,14 @@ impl Drop for Attachment {
         let Some(link) = table.links.get_mut(&self.link) else {
             return;
         };
-        // The client may have resumed it on another connection.
+        // The client may have resumed the stream on another connection.
         if !link.is_carried_by(self.stream, &self.cut) {
             return;
         }
-        if link.gone(self.stream, self.outbound.has_ended()) {
+        if link.disconnected(self.stream, self.outbound.has_ended()) {
             return self.registry.end(&mut table, self.link);
         }
-        // The server's requests do not wait for it to be resumed.
+        // The server's requests do not wait until the stream is resumed.
         while let Some(outgoing) = self.outbound.try_next() {
             link.move_on(outgoing);
         }
@@ -120,13 +120,13 @@ impl Drop for Attachment {
 }
 
 impl Registry {
-    /// An empty registry; messages will be kept on a part of this account.
+    /// An empty registry. Messages are charged to `kept`.
     pub fn new(kept: &Account) -> io::Result<Self> {
         Ok(Self {
             table: Mutex::default(),
-            came: Notify::new(),
+            arrived: Notify::new(),
             room: Arc::new(Semaphore::new(UNITS)),
-            heard: kept.clone(),
+            received: kept.clone(),
             loads: kept.part(limits::MCP_LOAD),
             unread: kept.part(limits::MCP_UNREAD_OF_ALL),
             decoy: Secret::new()?,
@@ -138,7 +138,7 @@ impl Registry {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets clients in to a server; returns its place in URLs, and its secret.
+    /// Offers a server to clients. Returns the random part of its URL, and its secret.
     pub fn offer(&self, server: ServerId, transport: BridgeKind) -> io::Result<(Secret, Secret)> {
         let mut table = self.table();
         let (token, secret) = (Secret::new()?, Secret::new()?);
@@ -153,7 +153,7 @@ impl Registry {
         Ok((server.token.clone(), server.secret.clone()))
     }
 
-    /// Lets nobody in to a server any more.
+    /// Rejects new clients of a server, and closes its links.
     pub fn withdraw(&self, server: ServerId) {
         let mut table = self.table();
         table.servers.remove(&server);
@@ -165,7 +165,7 @@ impl Registry {
         }
     }
 
-    /// The server that a secret opens.
+    /// The server with this secret.
     pub fn opened_by(&self, secret: &str) -> Option<ServerId> {
         let table = self.table();
         let offered = table.servers.iter();
@@ -175,7 +175,7 @@ impl Registry {
             .map(|(id, _)| *id)
     }
 
-    /// The server at a place in URLs, if the secret opens it. Timing does not reveal whether there is one.
+    /// The server with this token in its URL and this secret. Timing does not reveal whether the token is valid.
     pub fn opened_at(&self, token: &str, secret: &str) -> Option<ServerId> {
         let table = self.table();
         let mut offered = table.servers.iter();
@@ -187,14 +187,14 @@ impl Registry {
         found.filter(|_| opens).map(|(id, _)| id)
     }
 
-    /// Opens a link.
+    /// Opens a link. If there are too many, evicts one.
     pub fn admit(&self, server: ServerId, mut shape: Shape) -> Result<LinkId, NotAdmitted> {
         let mut table = self.table();
         if !table.servers.contains_key(&server) {
-            return Err(NotAdmitted::Gone);
+            return Err(NotAdmitted::Closed);
         }
         let stands_alone = matches!(shape, Shape::Single);
-        // While it is open it has a connection of its own, and those are limited.
+        // A request that stands alone has a connection while it is open, and connections are limited.
         if !stands_alone {
             let clients = || table.links.values().filter(|link| link.is_client());
             let of_server = clients().filter(|link| link.server == server).count();
@@ -222,7 +222,7 @@ impl Registry {
             server,
             stands_alone,
         };
-        self.tell(&mut table, opened, None);
+        self.queue(&mut table, opened, None);
         Ok(link)
     }
 
@@ -235,7 +235,7 @@ impl Registry {
         });
         let idle = idle.filter(|(_, server, _)| of.is_none_or(|of| *server == of));
         let (_, _, link) = idle.min().ok_or(NotAdmitted::Full)?;
-        tracing::info!(link, "an MCP session that nobody used makes room");
+        tracing::info!(link, "evicted the least recently used MCP session");
         self.end(table, link);
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Registry {
         (link.server == server).then_some(id)
     }
 
-    /// Opens a stream of a link, on a connection that ends when `connection` is notified.
+    /// Opens a stream of a link, on a connection that is closed when `connection` is notified.
     pub fn open(
         self: &Arc<Self>,
         id: LinkId,
@@ -261,7 +261,7 @@ impl Registry {
         connection: &Arc<Notify>,
     ) -> Result<Attachment, NotOpened> {
         let mut table = self.table();
-        let link = table.links.get_mut(&id).ok_or(NotOpened::Gone)?;
+        let link = table.links.get_mut(&id).ok_or(NotOpened::Closed)?;
         let cut = Arc::new(Cut(Arc::clone(connection)));
         let (stream, outbound) = link.open(role, &cut)?;
         Ok(Attachment {
@@ -274,7 +274,7 @@ impl Registry {
         })
     }
 
-    /// Lets a client resume a stream of its link that it lost, if possible.
+    /// Resumes a lost stream of a link, if possible.
     pub fn resume(
         self: &Arc<Self>,
         id: LinkId,
@@ -294,18 +294,24 @@ impl Registry {
         })
     }
 
-    /// A load for the messages of a connection that are not taken in yet.
+    /// A load for the messages of a connection that its link has not received yet.
     pub fn load(&self) -> Load {
         Load::new(&self.loads)
     }
 
-    /// Takes in a client's message, as soon as there is room. `false` if its link has ended.
-    pub async fn hear(&self, link: LinkId, message: Message) -> bool {
-        self.hear_mirrored(link, message, Mirrored::default()).await
+    /// Queues a client's message, as soon as there is room. `false` if its link is closed.
+    pub async fn receive(&self, link: LinkId, message: Message) -> bool {
+        self.receive_mirrored(link, message, Mirrored::default())
+            .await
     }
 
-    /// The same, with headers that repeat parts of it.
-    pub async fn hear_mirrored(&self, link: LinkId, message: Message, mirrored: Mirrored) -> bool {
+    /// Like [`receive`](Self::receive), with the headers that repeat parts of the message.
+    pub async fn receive_mirrored(
+        &self,
+        link: LinkId,
+        message: Message,
+        mirrored: Mirrored,
+    ) -> bool {
         let units = (message.len() / UNIT + 1).min(UNITS);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
@@ -313,48 +319,47 @@ impl Registry {
         let entry = table.links.get_mut(&link);
         let open = entry.is_some();
         if let Some(entry) = entry {
-            entry.hears(&message);
-            let charge = self.heard.charge_anyway(message.cost());
+            entry.received(&message);
+            let charge = self.received.charge_anyway(message.cost());
             let room = room.ok().map(|room| (room, charge));
-            let said = Arrival::Message {
+            let arrival = Arrival::Message {
                 link,
                 message,
                 mirrored,
             };
-            self.tell(&mut table, said, room);
+            self.queue(&mut table, arrival, room);
         }
         open
     }
 
-    /// Whether a client may send batches.
+    /// Whether the client of a link may send batches.
     pub fn takes_batches(&self, link: LinkId) -> bool {
         let table = self.table();
         table.links.get(&link).is_some_and(Link::takes_batches)
     }
 
-    /// Whether a link is open.
     pub fn is_open(&self, link: LinkId) -> bool {
         self.table().links.contains_key(&link)
     }
 
-    /// A client no longer waits for an answer.
+    /// A client cancelled a request.
     pub fn withdrawn(&self, link: LinkId, id: &Id) {
         if let Some(link) = self.table().links.get_mut(&link) {
             link.withdrawn(id);
         }
     }
 
-    /// Sends a client a message.
+    /// Sends a message to a client. If too many bytes wait for the client, closes its link.
     pub fn send(&self, id: LinkId, outgoing: OutboundMessage) {
         let mut table = self.table();
         let Some(link) = table.links.get_mut(&id) else {
             return;
         };
         match link.send(outgoing) {
-            Fate::GoesOn => {}
+            Fate::Open => {}
             Fate::Over => self.end(&mut table, id),
             Fate::Flooded => {
-                self.turned_away("it does not take what it is sent");
+                self.rejected("it does not read its messages");
                 for cut in link.cuts().filter_map(|cut| cut.upgrade()) {
                     cut.now();
                 }
@@ -363,7 +368,7 @@ impl Registry {
         }
     }
 
-    /// Closes a link. Earlier messages are still delivered, if the client reads them.
+    /// Closes a link. The client can still read earlier messages, for a while.
     pub fn close(&self, link: LinkId) {
         self.end(&mut self.table(), link);
     }
@@ -388,10 +393,10 @@ impl Registry {
             });
         }
         table.closing += 1;
-        self.tell(table, Arrival::Closed { link: id }, None);
+        self.queue(table, Arrival::Closed { link: id }, None);
     }
 
-    fn tell(
+    fn queue(
         &self,
         table: &mut Table,
         arrival: Arrival,
@@ -401,7 +406,7 @@ impl Registry {
             arrival,
             _room: room,
         });
-        self.came.notify_one();
+        self.arrived.notify_one();
     }
 
     /// The next arrival. Cancel safe.
@@ -416,17 +421,19 @@ impl Registry {
             };
             match news {
                 Some(news) => return news.arrival,
-                None => self.came.notified().await,
+                None => self.arrived.notified().await,
             }
         }
     }
 
-    /// Logs that a client was turned away.
-    pub fn turned_away(&self, why: &str) {
+    /// Logs that a client was rejected.
+    pub fn rejected(&self, why: &str) {
         match self.refusals.fetch_add(1, Ordering::Relaxed) {
-            ..LOGGED => tracing::warn!("the bridge for MCP clients turned somebody away: {why}"),
+            ..LOGGED => tracing::warn!("the bridge rejected an MCP client: {why}"),
             LOGGED => {
-                tracing::warn!("the bridge for MCP clients turns away many: no more is logged");
+                tracing::warn!(
+                    "the bridge has rejected {LOGGED} MCP clients; further rejections are not logged"
+                );
             }
             _ => {}
         }

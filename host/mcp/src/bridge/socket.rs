@@ -1,4 +1,4 @@
-//! The socket that `acp-chain mcp-shim` connects to, or the system's equivalent.
+//! The Unix socket that `acp-chain mcp-shim` connects to, or the system's equivalent.
 
 use std::io;
 use std::path::Path;
@@ -15,18 +15,17 @@ use acp_chain_channel::limits::MCP_CONNECTIONS;
 use acp_chain_system::Supervisor;
 pub use acp_chain_system::local::{Address, Listener};
 
-/// How much of a random text makes a socket's name unique. Paths of sockets must be short.
+/// How many random characters a socket's name has. Paths of sockets must be short.
 const NAME: usize = 16;
 
-/// The socket.
 pub struct Socket {
     address: Address,
-    /// Ends when it is dropped.
+    /// Dropping it ends the task.
     _task: JoinSet<()>,
 }
 
 impl Socket {
-    /// Creates it, and accepts clients.
+    /// Creates a socket, and accepts clients.
     pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
         let random = Secret::new()?;
         let (address, listener) = Listener::open(&random.reveal()[..NAME], by)?;
@@ -41,13 +40,12 @@ impl Socket {
         })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.address.path()
     }
 }
 
-/// Accepts clients; ends with all of them when it is dropped.
+/// Accepts clients. Dropping the future closes their connections.
 async fn accept(registry: &Arc<Registry>, mut listener: Listener) {
     let mut connections = Connections::new(MCP_CONNECTIONS);
     loop {

@@ -1,4 +1,4 @@
-//! One stream on which a client listens, and which messages belong on it.
+//! A stream of messages to a client, and which messages it carries.
 
 use std::sync::{Arc, Weak};
 
@@ -7,16 +7,16 @@ use tokio::sync::Notify;
 use super::outbound::Outbound;
 use acp_chain_rpc::{self as rpc, Id, Kind, Message};
 
-/// What a stream is for.
+/// Which messages a stream carries.
 #[derive(Debug)]
 pub enum Role {
     /// Everything.
     Pipe,
-    /// The answers to these requests; and other messages, if it is a stream of events.
+    /// The answers to requests; also other messages, if it is a stream of events.
     Answers {
-        /// Unanswered requests.
+        /// The unanswered requests.
         asked: Vec<Asked>,
-        /// Whether it takes more than answers.
+        /// Whether the stream also carries other messages.
         events: bool,
     },
     /// Messages that belong to no request.
@@ -31,7 +31,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Of a request.
+    /// `None` if the message has no id.
     pub fn of(request: &Message) -> Option<Self> {
         let token = rpc::resolve(request.body(), "/_meta/progressToken");
         Some(Self {
@@ -41,48 +41,47 @@ impl Asked {
     }
 }
 
-/// Ends the connection that carries a stream. Lives as long as the stream.
+/// Closes the connection that carries a stream. Lives as long as the attachment to the stream.
 #[derive(Debug)]
 pub struct Cut(pub Arc<Notify>);
 
 impl Cut {
-    /// Ends the connection, whatever is still on the way.
+    /// Closes the connection at once, even if messages are queued.
     pub fn now(&self) {
         self.0.notify_one();
     }
 }
 
-/// A stream.
 #[derive(Debug)]
 pub struct Stream {
     pub role: Role,
-    /// `None` when the last message is queued, or the client is gone.
+    /// `None` once the last message is queued, or the client is disconnected.
     pub outbound: Option<Outbound>,
     pub cut: Weak<Cut>,
-    /// Whether its client knows an event of it, after which it can resume.
+    /// Whether an event was sent, after which the client can resume.
     pub begun: bool,
-    /// Whether its connection is gone, and the client may resume it.
+    /// Whether the connection was closed, and the client may resume the stream.
     pub lost: bool,
 }
 
 impl Stream {
-    /// Whether it takes more than answers.
+    /// Whether the stream carries more than answers.
     pub fn takes_all(&self) -> bool {
         !matches!(self.role, Role::Answers { events: false, .. })
     }
 
-    /// Whether it takes the answer to such a request.
+    /// Whether the stream is for the answer to a matching request.
     pub fn answers(&self, wanted: impl Fn(&Asked) -> bool) -> bool {
         matches!(&self.role, Role::Answers { asked, .. } if asked.iter().any(wanted))
     }
 }
 
-/// Whether a notification reports a change, and so belongs to no request.
+/// Whether a notification reports a change, and thus belongs to no request.
 pub fn is_of_no_request(method: &str) -> bool {
     method.ends_with("/list_changed") || method == "notifications/resources/updated"
 }
 
-/// The token of the request that a notification belongs to.
+/// The progress token of a notification.
 pub fn progress(message: &Message) -> Option<Id> {
     let is_notification = message.kind() == Kind::Notification;
     let token = is_notification.then(|| rpc::member(message.body(), "progressToken"));

@@ -1,7 +1,7 @@
-//! The last messages on the streams of an HTTP session, for a client that resumes a lost one (MCP 2025-03-26 to
+//! The last messages on the streams of an HTTP session, for a client that resumes a lost stream (MCP 2025-03-26 to
 //! 2025-11-25, streamable HTTP, resumability).
 //!
-//! Their number and bytes are bounded for all streams of a session together: the oldest is evicted first.
+//! Their number and size are limited for all streams of a session together. The oldest is evicted first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -13,10 +13,10 @@ use acp_chain_channel::limits::{Account, Charge};
 /// The number of a stream within its link.
 pub type StreamId = u64;
 
-/// The most events that are kept.
+/// The maximum number of kept events.
 const EVENTS: usize = 256;
 
-/// The name of an event: its stream, and its number among all events of the session. 0 is the beginning of the
+/// The id of an event: its stream, and its number among all events of the session. Number 0 is the beginning of the
 /// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -42,11 +42,10 @@ impl FromStr for Event {
     }
 }
 
-/// The last messages.
 #[derive(Debug)]
 pub struct Window {
     kept: VecDeque<Kept>,
-    /// The last event of each stream that is no longer kept.
+    /// The last evicted event of each stream.
     evicted: BTreeMap<StreamId, u64>,
     last: u64,
     account: Account,
@@ -60,7 +59,7 @@ struct Kept {
 }
 
 impl Window {
-    /// An empty window, on this account.
+    /// An empty window. Messages are charged to this account.
     pub fn new(account: Account) -> Self {
         Self {
             kept: VecDeque::new(),
@@ -70,7 +69,7 @@ impl Window {
         }
     }
 
-    /// Keeps a message sent on a stream, and names its event.
+    /// Keeps a message sent on a stream. Returns its event.
     pub fn keep(&mut self, stream: StreamId, outgoing: &OutboundMessage) -> Event {
         self.last += 1;
         let event = Event {
@@ -98,8 +97,8 @@ impl Window {
         event
     }
 
-    /// The messages on a stream after this event; `None` if there never was such an event, or not all of them are
-    /// kept.
+    /// The messages on a stream after this event. `None` if there never was such an event, or one of the messages was
+    /// evicted.
     pub fn behind(&self, last: Event) -> Option<Vec<(Event, OutboundMessage)>> {
         let evicted = self.evicted.get(&last.stream).copied().unwrap_or(0);
         if !(evicted..=self.last).contains(&last.number) {
@@ -113,12 +112,12 @@ impl Window {
         Some(missed.collect())
     }
 
-    /// Takes out an event that goes elsewhere, as nobody has read it.
+    /// Removes an unread event, whose message moves to another stream.
     pub fn take_back(&mut self, event: Event) {
         self.kept.retain(|kept| kept.event != event);
     }
 
-    /// A stream will not be resumed.
+    /// Removes the events of a stream that will not be resumed.
     pub fn close(&mut self, stream: StreamId) {
         self.kept.retain(|kept| kept.event.stream != stream);
         self.evicted.remove(&stream);
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_goes_on_behind_the_last_event_that_came() {
+    fn a_stream_resumes_after_the_last_received_event() {
         let mut window = Window::new(Account::new(1 << 20));
         for stream in [1, 2, 1, 1] {
             window.keep(stream, &outgoing(1));
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded_and_what_is_not_kept_is_not_gone_over_in_silence() {
+    fn the_window_is_limited_and_a_gap_is_reported() {
         let mut window = Window::new(Account::new(4000));
         window.keep(2, &outgoing(1));
         for _ in 0..4 {
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_an_event_is_read_as_it_is_written() {
+    fn the_id_of_an_event_is_parsed_as_it_is_written() {
         let event = Event {
             stream: 3,
             number: 12,

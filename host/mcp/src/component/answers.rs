@@ -1,4 +1,4 @@
-//! Answers to clients, from a list or from the reason why there is none.
+//! Answers to clients, from a component's list or from the reason why it is unavailable.
 
 use super::catalog::Catalog;
 use super::wants::Wants;
@@ -9,17 +9,17 @@ use crate::versions;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, code};
 
-/// The remaining work allowed in one go, for all waiting requests. Requests past it are refused, so that a burst
-/// costs no more than some of its requests.
+/// The remaining work for the requests that wait for one list. Requests past it are rejected, which limits the cost of
+/// a burst.
 pub(super) struct Budget {
-    /// Of [`WORK`].
+    /// Units of [`WORK`].
     pub checks: usize,
-    /// Of answers, in bytes.
+    /// Bytes of answers.
     text: usize,
 }
 
 impl ComponentProvider {
-    /// Serves everything that waits for a list, from it or from the reason why there is none.
+    /// Serves all requests that wait for a list, from its catalog or from the reason why it is unavailable.
     pub(super) fn serve(&mut self, list: Offer, catalog: Result<&Catalog, &str>) {
         let mut budget = Budget {
             checks: WORK,
@@ -69,19 +69,19 @@ impl ComponentProvider {
                 self.out.result(request.ask, &hello);
             }
             Wants::Use(wanted) => self.make(request, wanted, None),
-            // There is no page without a list.
+            // A page needs a list.
             Wants::Page(method, _) => return Err(protocol::no_method(method)),
         }
         Ok(())
     }
 
-    /// An error that is the component's fault.
+    /// The error for a fault of the component.
     pub(super) fn fault(&self, reason: &str) -> Error {
         let text = format!("The proxy {:?} is at fault: {reason}", self.name);
         Error::new(code::INTERNAL_ERROR, text)
     }
 
-    /// The capabilities of the server.
+    /// The members of the server's capabilities, as JSON text.
     fn capable(&self) -> String {
         let all = Offer::ALL.into_iter();
         let all = all.filter(|offer| self.offers.has(*offer));
@@ -158,7 +158,7 @@ impl ComponentProvider {
         });
         let Some((member, (items, next))) = page else {
             return Err(invalid(
-                "The cursor is of no page; the list may have changed, so begin anew",
+                "The cursor is invalid; the list may have changed, so start again without a cursor",
             ));
         };
         let next = next.map(|at| format!("\"{generation}.{at}\""));

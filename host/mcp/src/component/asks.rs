@@ -1,16 +1,17 @@
-//! Questions of a component to the client during a call.
+//! Requests of a component to the client during a call.
 //!
-//! A client with a connection is asked there. In 2026-07-28 the server sends no requests: it ends the client's
-//! request with its questions, and the client repeats the request with the answers (multi round-trip requests). The
-//! component's call stays open meanwhile, and continues with the new request; so to the component both are the same.
+//! On a legacy connection, they are sent to the client. In 2026-07-28 the server sends no requests: it ends the
+//! client's request with an `InputRequiredResult`, and the client retries the request with the answers (multi
+//! round-trip requests). The component's call stays open meanwhile, and continues with the new request. The component
+//! sees no difference.
 //!
 //! Invariants:
 //!
-//! - A call that waits for its client is found by its `requestState`, which is unguessable and new each time; and
-//!   only where it was made: on its connection, or by a request that stands alone, for the same tool, prompt or
-//!   resource.
+//! - A retry continues the call with the same `requestState`, which is unguessable and new each time. The retry must
+//!   come from where the call was made, the same connection or a request that stands alone, and be for the same tool,
+//!   prompt or resource.
 //! - Each request of the component is answered once: by the client, or with -32800 when the call ends.
-//! - A call whose client never returns ends with the component's hold time, or its connection.
+//! - A call that is never retried ends after the component's hold time, or with its connection.
 
 use std::collections::BTreeMap;
 
@@ -26,19 +27,19 @@ use crate::wire::Said;
 use crate::{Asked, Question};
 use acp_chain_rpc::{Error, Message, code, member};
 
-/// An unanswered question of the component.
+/// An unanswered request of the component.
 #[derive(Debug)]
 pub(super) struct Open {
     call: Question,
     with: With,
 }
 
-/// How the client is asked.
+/// How the request reaches the client.
 #[derive(Debug)]
 enum With {
     /// On its connection, under this number.
     Connection(Question),
-    /// When it repeats the request: this is the question that it gets.
+    /// In an `InputRequiredResult`; the client answers in a retry.
     Retry(Message),
 }
 
@@ -53,7 +54,7 @@ impl Open {
 }
 
 impl ComponentProvider {
-    /// The component asks the client of a call.
+    /// Passes on the component's requests to the client of a call.
     pub(super) fn ask_client(&mut self, of: Question, asks: Vec<Ask>) {
         let call = self.calls.get(&of).filter(|call| !call.withdrawn);
         let Some(request) = call.map(|call| call.request.clone()) else {
@@ -85,7 +86,7 @@ impl ComponentProvider {
         self.require(of);
     }
 
-    /// Ends the request of a call with the questions that its client has to answer, if there are any.
+    /// Ends the client's request with an `InputRequiredResult`, if there are requests that it must answer in a retry.
     fn require(&mut self, of: Question) {
         let Some(call) = self.calls.get_mut(&of).filter(|call| call.state.is_none()) else {
             return;
@@ -125,12 +126,12 @@ impl ComponentProvider {
             state.reveal()
         );
         self.out.result(call.request.ask, &required);
-        // Nobody is there to get its progress.
+        // Until the retry, progress has no recipient.
         call.token = None;
         call.state = Some(state);
     }
 
-    /// A client repeats its request with the answers: its call continues.
+    /// A client retries its request with the answers: the call continues.
     pub(super) fn resume(
         &mut self,
         request: Request,
@@ -145,8 +146,7 @@ impl ComponentProvider {
         let mut calls = self.calls.iter_mut();
         let Some((of, call)) = calls.find(|(_, call)| is_it(call)) else {
             return Err(invalid(
-                "The requestState is of no such call that waits for input; make the call anew, \
-                 without it",
+                "No call with this requestState waits for input; retry the call without it",
             ));
         };
         let of = *of;
@@ -164,12 +164,12 @@ impl ComponentProvider {
                 self.out.result(ask, answer.get());
             }
         }
-        // It is asked again for missing answers.
+        // Missing answers are requested again.
         self.require(of);
         Ok(())
     }
 
-    /// The client has answered on its connection. Returns whether it had been asked.
+    /// The client answered a request on its connection. Returns whether the component had sent that request.
     pub(super) fn client_answered(&mut self, question: Question, outcome: &Message) -> bool {
         let mut asks = self.asks.iter();
         let is_it = |open: &Open| matches!(open.with, With::Connection(of) if of == question);
@@ -181,7 +181,7 @@ impl ComponentProvider {
         true
     }
 
-    /// The component cancels a question. Returns whether it had asked it.
+    /// The component cancels a request. Returns whether that request was open.
     pub(super) fn withdraw_ask(&mut self, ask: Asked) -> bool {
         match self.asks.get(&ask).map(|open| &open.with) {
             Some(With::Connection(question)) => self.out.withdraw(*question),
@@ -194,7 +194,7 @@ impl ComponentProvider {
         true
     }
 
-    /// A call has ended, and with it the questions to its client.
+    /// Cancels the requests to the client of a call that has ended.
     pub(super) fn end_asks(&mut self, of: Question) {
         let asks = self.asks.iter().filter(|(_, open)| open.call == of);
         for ask in asks.map(|(ask, _)| *ask).collect::<Vec<_>>() {
@@ -204,7 +204,7 @@ impl ComponentProvider {
 }
 
 impl Call {
-    /// Whether a caller may continue it.
+    /// Whether a caller may continue the call.
     fn is_by(&self, caller: &Caller) -> bool {
         match (&self.request.caller, caller) {
             (Caller::Connection(own), Caller::Connection(other)) => own == other,

@@ -2,7 +2,7 @@
 
 use crate::protocol::{clipped, string};
 
-/// The target of the call.
+/// The target of a call.
 #[derive(Debug)]
 pub enum Called {
     /// A tool, by its name.
@@ -15,7 +15,7 @@ pub enum Called {
 }
 
 impl Called {
-    /// Its method.
+    /// The method of the call.
     pub fn method(&self) -> &'static str {
         match self {
             Self::Tool(_) => "tools/call",
@@ -25,7 +25,7 @@ impl Called {
         }
     }
 
-    /// Whether a request is for this.
+    /// Whether a request has this target.
     pub fn is(&self, method: &str, params: Option<&str>) -> bool {
         let (member, name) = match self {
             Self::Tool(name) | Self::Prompt(name) => ("name", name),
@@ -35,16 +35,18 @@ impl Called {
         self.method() == method && string(params, member).as_ref() == Some(name)
     }
 
-    /// Names the result that MCP defines for it.
-    pub fn gave(&self) -> String {
+    /// The beginning of the error for an invalid result.
+    pub fn invalid_result(&self) -> String {
         match self {
-            Self::Tool(name) => format!("its tool {name:?} gave is no CallToolResult"),
+            Self::Tool(name) => format!("the result of its tool {name:?} is not a CallToolResult"),
             Self::Resource(uri) => {
                 let uri = clipped(uri);
-                format!("it gave of {uri:?} is no ReadResourceResult")
+                format!("its result for {uri:?} is not a ReadResourceResult")
             }
-            Self::Prompt(name) => format!("its prompt {name:?} gave is no GetPromptResult"),
-            Self::Completion => String::from("it completed is no CompleteResult"),
+            Self::Prompt(name) => {
+                format!("the result of its prompt {name:?} is not a GetPromptResult")
+            }
+            Self::Completion => String::from("its completion is not a CompleteResult"),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Calls to a component: checked, made, their progress reported, and answered.
+//! Calls to a component: their checks, progress and answers.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -19,23 +19,23 @@ use crate::versions;
 use crate::wire::Said;
 use acp_chain_rpc::{Error, Id, Kind, Message, member};
 
-/// A call at the component.
+/// An open call at the component.
 #[derive(Debug)]
 pub(super) struct Call {
     pub request: Request,
     pub of: Called,
-    /// The tool, if it is one.
+    /// The tool, if the call is of a tool.
     tool: Option<Arc<Tool>>,
     pub token: Option<Id>,
     progress: Option<f64>,
-    /// How its client finds it when it repeats the request; until then nobody waits for an answer.
+    /// The `requestState` for the client's retry. If present, no request waits for an answer until the retry.
     pub state: Option<Secret>,
-    /// Whether nobody waits for it any more.
+    /// Whether the call was cancelled.
     pub withdrawn: bool,
 }
 
 impl Call {
-    /// The progress notification for its caller, if it wants any and there is progress.
+    /// The progress notification for the caller. `None` if the caller gave no token, or the progress has not increased.
     pub fn progressed(
         &mut self,
         progress: f64,
@@ -59,7 +59,8 @@ impl Call {
 }
 
 impl ComponentProvider {
-    /// Calls a tool or a prompt, if it is listed and the arguments match. A mismatch may be the result.
+    /// Calls a tool or a prompt, if it is listed and the arguments match. Depending on the version, a mismatch is an
+    /// error or the result of the call.
     pub(super) fn call(
         &mut self,
         request: Request,
@@ -83,7 +84,7 @@ impl ComponentProvider {
             Called::Tool(name) => {
                 let tool = catalog.tools.get(name);
                 let tool = tool.ok_or_else(|| unknown("tool", name))?;
-                let told = match tool.input.accept(arguments, &mut budget.checks) {
+                let mismatch = match tool.input.accept(arguments, &mut budget.checks) {
                     Ok(Cow::Borrowed(_)) => None,
                     Ok(Cow::Owned(meant)) => {
                         wanted.params = with(&wanted.params, "/arguments", Some(&meant));
@@ -97,11 +98,11 @@ impl ComponentProvider {
                         "The arguments cannot be checked against the inputSchema of {name}: {why}"
                     )),
                 };
-                if let Some(told) = told {
+                if let Some(mismatch) = mismatch {
                     if request.version < Version::V2025November {
-                        return Err(invalid(told));
+                        return Err(invalid(mismatch));
                     }
-                    let result = outcome::mismatch(&told, request.version);
+                    let result = outcome::mismatch(&mismatch, request.version);
                     self.out.result(request.ask, &result);
                     return Ok(());
                 }
@@ -113,7 +114,7 @@ impl ComponentProvider {
         Ok(())
     }
 
-    /// Makes a checked call, of this tool if any.
+    /// Sends a checked call to the component.
     pub(super) fn make(&mut self, request: Request, wanted: Use, tool: Option<Arc<Tool>>) {
         let question = self.number();
         let method = wanted.of.method();
@@ -146,8 +147,8 @@ impl ComponentProvider {
             Ok(Cow::Owned(text)) => self.out.result(ask, &text),
             Ok(_) => self.out.answer(ask, outcome),
             Err(reason) => {
-                let what = call.of.gave();
-                let error = self.fault(&format!("what {what}: {reason}"));
+                let what = call.of.invalid_result();
+                let error = self.fault(&format!("{what}: {reason}"));
                 self.out.fail(ask, &error);
             }
         }

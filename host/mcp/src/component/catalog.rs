@@ -1,7 +1,7 @@
 //! A component's list of tools, resources or prompts.
 //!
-//! The items of a catalog are checked: each has a unique key, and tools have valid schemas. Faulty items are left
-//! out, and the rest stays. Clients get the text of each as the component wrote it.
+//! The items of a catalog are valid: each has a unique key, and tools have valid schemas. Invalid items are left out.
+//! Clients get the text of an item as the component wrote it.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -16,33 +16,29 @@ use acp_chain_channel::limits::MCP_LIST as LARGEST;
 /// The maximum weight of all compiled schemas of a catalog, in values.
 const WEIGHT: usize = 25_000;
 
-/// How many reasons for leaving something out are reported.
-const TOLD: usize = 4;
+/// How many reasons for leaving out items are reported.
+const REPORTED: usize = 4;
 
-/// The items that a component has listed.
+/// The items of one list. Only one kind is present, or resources and templates.
 #[derive(Debug, Default)]
 pub struct Catalog {
     /// The instructions for the agent's model.
     pub instructions: Option<String>,
-    /// The tools.
     pub tools: Section<Tool>,
-    /// The resources.
     pub resources: Section<Resource>,
-    /// The templates of further resources.
     pub templates: Section<Template>,
-    /// The prompts, which users can pick.
     pub prompts: Section<Prompt>,
     left_out: LeftOut,
 }
 
-/// Why items were left out: the first reasons, and how many there are.
+/// Why items were left out: the first reasons, and the number of items.
 #[derive(Debug, Default)]
 struct LeftOut {
     reasons: Vec<String>,
     count: usize,
 }
 
-/// One list has some of these, and lacks the others.
+/// A component's answer. It has only the members of the requested list.
 #[derive(Deserialize)]
 struct Listed<'a> {
     #[serde(borrow, default)]
@@ -58,26 +54,26 @@ struct Listed<'a> {
 }
 
 impl Catalog {
-    /// Its size in bytes: every text, and about as much for the schemas and keys in it.
+    /// The size in bytes: of the texts, and about the same again for schemas and keys.
     pub fn weight(&self) -> usize {
         let resources = self.resources.length() + self.templates.length();
         let instructions = self.instructions.as_ref().map_or(0, String::len);
         2 * (self.tools.length() + resources + self.prompts.length()) + instructions
     }
 
-    /// Checks a component's list. The error says what is wrong with it.
+    /// Parses a component's list. The error describes why the whole list is invalid.
     pub fn read(listed: &str) -> Result<Self, String> {
         if listed.len() > LARGEST {
             return Err(format!("its list is larger than {} MiB", LARGEST >> 20));
         }
         let listed: Listed = serde_json::from_str(listed)
-            .map_err(|error| format!("its list is none: {}", clipped(&error.to_string())))?;
+            .map_err(|error| format!("its list is malformed: {}", clipped(&error.to_string())))?;
         let instructions = listed.instructions.map(RawValue::get);
         let instructions = instructions.filter(|text| *text != "null");
         let instructions = instructions.map(serde_json::from_str::<String>).transpose();
         let mut catalog = Self {
             instructions: instructions
-                .map_err(|_| String::from("its instructions are no text"))?
+                .map_err(|_| String::from("its instructions are not a string"))?
                 .filter(|text| !text.is_empty()),
             ..Self::default()
         };
@@ -89,7 +85,7 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Why items were left out, if any were.
+    /// Why items were left out; `None` if none were.
     pub fn left_out(&self) -> Option<String> {
         let LeftOut { reasons, count } = &self.left_out;
         let more = match count - reasons.len() {
@@ -111,7 +107,7 @@ impl LeftOut {
         for (place, text) in listed.iter().enumerate() {
             if let Err(reason) = section.add(text.get(), place, weight) {
                 self.count += 1;
-                if self.reasons.len() < TOLD {
+                if self.reasons.len() < REPORTED {
                     self.reasons.push(reason);
                 }
             }

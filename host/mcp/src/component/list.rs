@@ -1,90 +1,90 @@
-//! One list of a component, and whether it is known.
+//! One list of a component, which the host requests and caches.
 //!
-//! It is requested when a client first needs it, and kept until the component says that it has changed. Clients are
-//! then told, but not twice before one of them looks, and not twice in a row because of a report made while the
-//! component lists: a component that reported a change with each list would make everybody list for ever.
+//! The list is requested when a client first needs it, and kept until the component reports a change. Clients are then
+//! notified, but not again until one of them has requested the list. They are not notified twice in a row because of
+//! reports made while the component lists: otherwise a component that reports a change with each list would make all
+//! clients list forever.
 
 use std::sync::Arc;
 
 use super::catalog::Catalog;
 use crate::Question;
 
-/// A list.
 #[derive(Debug, Default)]
 pub struct List {
-    known: Known,
-    /// Counts the catalogs, so that a cursor into another one is recognized.
+    state: State,
+    /// The number of catalogs so far, so that a cursor into an earlier one is recognized.
     pub generation: u64,
-    /// Whether clients know that it has changed, and none has looked since.
-    told: bool,
-    /// Whether they were last told while the component was listing, and it has reported changes only then since. Such
-    /// reports are ignored until there is one at another time.
-    told_while_listing: bool,
+    /// Whether clients were notified of a change, and none has requested the list since.
+    notified: bool,
+    /// Whether the last notification was caused by a report made while the component was listing, and all reports since
+    /// were made while it was listing. Such reports are ignored until one is made at another time.
+    notified_while_listing: bool,
 }
 
 #[derive(Debug, Default)]
-enum Known {
+enum State {
     #[default]
-    Nothing,
-    Asked {
+    Unknown,
+    Requested {
         question: Question,
-        /// Whether the list has changed since.
+        /// Whether the list has changed since the request.
         stale: bool,
     },
-    All(Arc<Catalog>),
+    Known(Arc<Catalog>),
 }
 
 impl List {
-    /// Its items, if known.
+    /// The items, if known.
     pub fn catalog(&self) -> Option<&Arc<Catalog>> {
-        match &self.known {
-            Known::All(catalog) => Some(catalog),
+        match &self.state {
+            State::Known(catalog) => Some(catalog),
             _ => None,
         }
     }
 
-    /// Whether the component must be asked for it.
+    /// Whether the list must be requested from the component.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.known, Known::Nothing)
+        matches!(self.state, State::Unknown)
     }
 
-    /// The component is asked for it.
+    /// Notes that the list was requested from the component.
     pub fn ask(&mut self, question: Question) {
         let stale = false;
-        self.known = Known::Asked { question, stale };
-        self.told = false;
+        self.state = State::Requested { question, stale };
+        self.notified = false;
     }
 
-    /// Whether this is the open question for it.
+    /// Whether this is the open request for the list.
     pub fn is_asked(&self, of: Question) -> bool {
-        matches!(self.known, Known::Asked { question, .. } if question == of)
+        matches!(self.state, State::Requested { question, .. } if question == of)
     }
 
-    /// The component has answered. A list that has changed meanwhile serves only the requests that came before.
+    /// The component answered; `None` for an error. A list that has changed since it was requested is not kept.
     pub fn answered(&mut self, catalog: Option<&Arc<Catalog>>) {
         self.generation += 1;
-        let known = std::mem::take(&mut self.known);
-        if let (Known::Asked { stale: false, .. }, Some(catalog)) = (known, catalog) {
-            self.known = Known::All(Arc::clone(catalog));
+        let state = std::mem::take(&mut self.state);
+        if let (State::Requested { stale: false, .. }, Some(catalog)) = (state, catalog) {
+            self.state = State::Known(Arc::clone(catalog));
         }
     }
 
-    /// The component says that it has changed. Returns whether to tell clients.
+    /// The component reported a change. Returns whether to notify clients.
     pub fn changed(&mut self) -> bool {
-        let while_listing = match &mut self.known {
-            Known::Asked { stale, .. } => {
+        let while_listing = match &mut self.state {
+            State::Requested { stale, .. } => {
                 *stale = true;
                 true
             }
-            known => {
-                *known = Known::Nothing;
+            state => {
+                *state = State::Unknown;
                 false
             }
         };
-        if while_listing && self.told_while_listing {
+        if while_listing && self.notified_while_listing {
             return false;
         }
-        self.told_while_listing = while_listing;
-        !std::mem::replace(&mut self.told, true)
+        self.notified_while_listing = while_listing;
+        !std::mem::replace(&mut self.notified, true)
     }
 }

@@ -1,7 +1,7 @@
-//! Parameters that headers repeat over HTTP: those with `x-mcp-header` in the `inputSchema` of a tool
-//! (MCP 2026-07-28, streamable HTTP, custom headers).
+//! Parameters that headers repeat over HTTP: those with `x-mcp-header` in the `inputSchema` of a tool (MCP 2026-07-28,
+//! streamable HTTP, custom headers).
 //!
-//! Clients leave out a tool with an annotation that cannot be applied; so does the host, and says why.
+//! Clients leave out a tool with an invalid annotation. So does the host, which also reports the reason.
 
 use serde_json::{Map, Value};
 
@@ -12,7 +12,7 @@ use acp_chain_rpc::resolve;
 
 const ANNOTATION: &str = "x-mcp-header";
 
-/// The maximum number of parameters of one tool: there can be no more than some hundred headers.
+/// The maximum number of such parameters of one tool: HTTP servers accept only some hundred headers.
 const MAX_MIRRORED: usize = 64;
 
 /// A parameter that a header repeats.
@@ -25,7 +25,7 @@ pub struct Mirror {
     is_integer: bool,
 }
 
-/// Finds the parameters that headers repeat. The error says what is wrong with an annotation.
+/// Finds the parameters that headers repeat. The error describes an invalid annotation.
 pub fn read(schema: &str) -> Result<Vec<Mirror>, String> {
     let mut found = Vec::new();
     if schema.contains(ANNOTATION)
@@ -36,7 +36,7 @@ pub fn read(schema: &str) -> Result<Vec<Mirror>, String> {
     Ok(found)
 }
 
-/// Looks through a schema: that of a parameter, if it has a place.
+/// Searches a schema. `place` is the pointer to the parameter that it describes, if it describes one.
 fn look(
     schema: &Map<String, Value>,
     place: Option<&str>,
@@ -54,7 +54,7 @@ fn look(
                     look_at(schema, place.as_deref(), found)?;
                 }
             }
-            // Names of schemas, not keywords.
+            // The keys are names of schemas, not keywords.
             (
                 "$defs" | "definitions" | "patternProperties" | "dependentSchemas",
                 Value::Object(all),
@@ -63,7 +63,7 @@ fn look(
                     look_at(schema, None, found)?;
                 }
             }
-            // Values, not schemas.
+            // The contents are values, not schemas.
             ("const" | "enum" | "default" | "examples", _) => {}
             (_, value) => look_at(value, None, found)?,
         }
@@ -92,23 +92,23 @@ fn annotated(
         Err(format!("has the {ANNOTATION} {annotation}, which {reason}"))
     };
     let Some(place) = place.filter(|place| !place.is_empty()) else {
-        return wrong("is not of a parameter that `properties` alone lead to");
+        return wrong("is not on a parameter that `properties` alone lead to");
     };
     let header = annotation.as_str().unwrap_or_default().to_ascii_lowercase();
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if header.is_empty() || !header.bytes().all(is_token) {
-        return wrong("is no name of a header");
+        return wrong("is not a valid header name");
     }
     if found.iter().any(|other| other.header == header) {
-        return wrong("is that of another parameter");
+        return wrong("is also that of another parameter");
     }
     if found.len() >= MAX_MIRRORED {
-        return wrong("is one too many");
+        return wrong(&format!("exceeds the maximum of {MAX_MIRRORED}"));
     }
     let is_integer = match of.and_then(Value::as_str) {
         Some("integer") => true,
         Some("string" | "boolean") => false,
-        _ => return wrong("is of no string, integer or boolean"),
+        _ => return wrong("is not on a string, integer or boolean"),
     };
     Ok(Mirror {
         header,
@@ -117,7 +117,7 @@ fn annotated(
     })
 }
 
-/// Checks that headers match the arguments. Very large arguments are not searched.
+/// Checks that headers match the arguments. Very large arguments are not checked.
 pub fn check(mirrors: &[Mirror], arguments: &str, headers: &Mirrored) -> Result<(), String> {
     if arguments.len().saturating_mul(mirrors.len()) > WORK {
         return Ok(());
@@ -135,8 +135,8 @@ impl Mirror {
             (None, None) => return Ok(()),
             (Some(value), Some(Header::Says(text))) if self.repeats(value, text) => return Ok(()),
             (Some(_), None) => "is missing",
-            (_, Some(Header::Malformed)) => "is no single text, or not Base64",
-            (_, Some(Header::Says(_))) => "does not say what the arguments say",
+            (_, Some(Header::Malformed)) => "is not a single text, or is invalid Base64",
+            (_, Some(Header::Says(_))) => "does not match the arguments",
         };
         Err(format!("the header {PREFIX}{} {wrong}", self.header))
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_say_what_the_arguments_say() {
+    fn headers_must_match_the_arguments() {
         let all = r#"{"region":"us \u00e9","deep":{"a/b":42},"sure":true}"#;
         let region = ("region", "=?base64?dXMgw6k=?=");
         for level in ["42", "42.0", "4.2e1"] {
@@ -198,24 +198,24 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_repeated_is_told() {
+    fn invalid_annotations_are_rejected() {
         for (schema, reason) in [
             (r#"{"x-mcp-header":"A"}"#, "`properties` alone"),
             (
                 r#"{"properties":{"a":{"type":"string","x-mcp-header":""}}}"#,
-                "no name",
+                "not a valid header name",
             ),
             (
                 r#"{"properties":{"a":{"type":"string","x-mcp-header":"a b"}}}"#,
-                "no name",
+                "not a valid header name",
             ),
             (
                 r#"{"properties":{"a":{"type":"string","x-mcp-header":7}}}"#,
-                "no name",
+                "not a valid header name",
             ),
             (
                 r#"{"properties":{"a":{"type":"number","x-mcp-header":"A"}}}"#,
-                "no string",
+                "not on a string",
             ),
             (
                 r#"{"properties":{"a":{"type":"array","items":{"type":"string","x-mcp-header":"A"}}}}"#,

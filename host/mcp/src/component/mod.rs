@@ -1,28 +1,28 @@
-//! The MCP server that the host speaks for a component with tools, resources, prompts or completion.
+//! The MCP server that the host runs for a component with tools, resources, prompts or completion.
 //!
-//! It speaks every [`Version`]: a connection that begins with `initialize` has the version negotiated by it, and a
-//! request that names 2026-07-28 in its `_meta` stands alone, even on a connection.
+//! It supports every [`Version`]: a connection that begins with `initialize` has the negotiated version, and a request
+//! that names 2026-07-28 in its `_meta` stands alone, even on a connection.
 //!
-//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; clients see
-//! nothing, and components no call, that was not checked.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is also answered, once; clients receive
+//! only checked items and results, and components only checked calls.
 //!
-//! - The component's lists are requested when a client first needs them, and kept until the component says that they
-//!   have changed, see `list.rs`.
-//! - Faulty items are left out of a list, and the user is told why.
-//! - If a list is malformed, or the component returns an error, whatever needs the list fails with -32603, which
-//!   names the proxy and the problem; the next request asks again. `initialize` and `server/discover` then go without
+//! - The component's lists are requested when a client first needs them, and kept until the component reports a change,
+//!   see `list.rs`.
+//! - Invalid items are left out of a list, and the reason is reported to the user.
+//! - If a list is malformed, or the component returns an error, requests that need the list fail with -32603, which
+//!   names the proxy and the problem; the next request retries. `initialize` and `server/discover` then lack
 //!   `instructions`.
-//! - Arguments that do not match the `inputSchema` are a tool result with `isError` from 2025-11-25 on (SEP-1303),
-//!   and the error -32602 before. Schemas that refer to themselves or elsewhere, are large, or have regular
-//!   expressions with look-around are not checked, and neither are large arguments, depending on the size of the
-//!   schema: `crate::schema` has the numbers.
+//! - Arguments that do not match the `inputSchema` cause a tool result with `isError` from 2025-11-25 on (SEP-1303),
+//!   and the error -32602 before. Arguments are not checked against schemas that are recursive, refer to other
+//!   documents, are large, or have regular expressions with look-around. Large arguments are not checked either; the
+//!   limit depends on the schema, see `crate::schema`.
 //! - A result that MCP does not allow for the call, or that does not match the `outputSchema`, becomes the error
 //!   -32603.
-//! - Any resource can be read and subscribed to, listed or not: only the component knows which exist.
-//! - For the component's questions to the client in a call, see `asks.rs`.
-//! - Progress goes to a caller that gave a token, as long as it grows.
-//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that are too much at once: to
-//!   keep while the component lists, or to check and answer afterwards.
+//! - Any resource can be read and subscribed to, listed or not: the host cannot know which exist.
+//! - For the component's requests to the client during a call, see `asks.rs`.
+//! - Progress is sent to callers that gave a token, as long as it increases.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do requests that are too large together:
+//!   to keep while the component lists, or to check and answer afterwards.
 //!
 //! Not offered: `logging/setLevel`, tasks.
 
@@ -74,7 +74,7 @@ pub struct ComponentProvider {
     waiting: Vec<Waiting>,
     calls: BTreeMap<Question, Call>,
     listeners: BTreeMap<Asked, Listener>,
-    /// The component's questions to clients.
+    /// The component's requests to clients.
     asks: BTreeMap<Asked, asks::Open>,
     out: Outputs,
 }
@@ -85,20 +85,20 @@ struct Connection {
     version: Option<Version>,
     /// The client's capabilities from `initialize`, as JSON text.
     capabilities: Option<Box<str>>,
-    /// The notifications for its client: of all lists, once `notifications/initialized` has arrived, and of the
+    /// The notifications that the client gets: of all lists, once it has sent `notifications/initialized`, and of the
     /// resources that it subscribes to.
     filter: Filter,
 }
 
 impl Connection {
-    /// How many bytes are kept as long as it exists.
+    /// How many bytes the connection keeps.
     fn weight(&self) -> usize {
         let capabilities = self.capabilities.as_ref().map_or(0, |text| text.len());
         capabilities + self.filter.weight()
     }
 }
 
-/// A request, as its caller knows it.
+/// A caller's request.
 #[derive(Clone, Debug)]
 struct Request {
     ask: Asked,
@@ -122,7 +122,7 @@ impl Seat for ComponentProvider {
 
     fn check_headers(&self, params: &str, headers: &Mirrored) -> Result<(), Error> {
         let tools = self.lists.get(&Offer::Tools).and_then(List::catalog);
-        // No client can know a list that is not known here.
+        // Before the tools are listed, no client can know of annotations.
         let Some(tools) = tools.map(|catalog| &catalog.tools) else {
             return Ok(());
         };
@@ -158,14 +158,14 @@ impl Adapter for ComponentProvider {
 
     fn disconnect(&mut self, ask: Option<Asked>, id: ConnectionId, _: Option<&str>) {
         self.connections.remove(&id);
-        let gone = Caller::Connection(id);
-        let open = self.open().filter(|(_, caller, _)| **caller == gone);
+        let closed = Caller::Connection(id);
+        let open = self.open().filter(|(_, caller, _)| **caller == closed);
         for ask in open.map(|(ask, ..)| ask).collect::<Vec<_>>() {
             self.withdraw(ask);
         }
-        // Nobody will return with the answers.
+        // A closed connection cannot retry with the answers.
         for (question, call) in &mut self.calls {
-            if call.state.is_some() && call.request.caller == gone {
+            if call.state.is_some() && call.request.caller == closed {
                 call.withdrawn = true;
                 self.out.withdraw(*question);
             }
@@ -250,7 +250,7 @@ impl Adapter for ComponentProvider {
         let mut calls = self.calls.iter_mut();
         let is_it = |call: &Call| call.request.ask == ask && call.state.is_none();
         if let Some((question, call)) = calls.find(|(_, call)| is_it(call)) {
-            // Nobody is there to get its progress.
+            // Progress of a cancelled call has no recipient.
             call.token = None;
             call.withdrawn = true;
             self.out.withdraw(*question);
@@ -260,7 +260,7 @@ impl Adapter for ComponentProvider {
     fn answered(&mut self, question: Question, outcome: Message) {
         if let Some(call) = self.calls.remove(&question) {
             self.end_asks(question);
-            // Until its client returns, nobody waits for it.
+            // Until the client retries the call, no request is open to answer.
             if call.state.is_none() {
                 self.called(&call, outcome);
             }
@@ -290,8 +290,7 @@ impl Adapter for ComponentProvider {
 }
 
 impl ComponentProvider {
-    /// The server of the component with this id, which is also its name for clients, and with these offers for the
-    /// agent.
+    /// The server of the component with this id, which is also the server's name, and these offers.
     #[must_use]
     pub fn new(name: &str, offers: Offers) -> Self {
         let lists = [Offer::Tools, Offer::Resources, Offer::Prompts].into_iter();
@@ -310,14 +309,14 @@ impl ComponentProvider {
         }
     }
 
-    /// How many bytes wait for lists, and for clients that return.
+    /// How many bytes wait for lists, and for clients that retry calls.
     fn kept(&self) -> usize {
         let waiting = self.waiting.iter().map(|waiting| waiting.wants.weight());
         let asks = self.asks.values().map(asks::Open::weight);
         waiting.chain(asks).sum()
     }
 
-    /// How many bytes are kept for clients as long as they are connected.
+    /// How many bytes are kept for connected clients.
     fn kept_for_clients(&self) -> usize {
         let listeners = self.listeners.values();
         let listeners = listeners.map(|listener| listener.filter.weight());
@@ -325,11 +324,12 @@ impl ComponentProvider {
         connections.chain(listeners).sum()
     }
 
-    /// An error if too much is kept for clients, with this much more.
+    /// An error if `more` further bytes would be too much to keep for clients.
     fn has_room_for(&self, more: usize) -> Result<(), Error> {
-        match protocol::keeps(self.kept_for_clients(), more) {
-            true => Ok(()),
-            false => Err(protocol::heavy(&self.name)),
+        if protocol::keeps(self.kept_for_clients(), more) {
+            Ok(())
+        } else {
+            Err(protocol::heavy(&self.name))
         }
     }
 
@@ -349,7 +349,7 @@ impl ComponentProvider {
             .chain(listeners.map(|(ask, listener)| (*ask, &listener.caller, Some(&listener.id))))
     }
 
-    /// The capabilities of a request's client, if the request does not name them itself.
+    /// The capabilities of a request's client, if the request does not contain them.
     fn capabilities(&self, request: &Request) -> Option<&str> {
         match &request.caller {
             Caller::Connection(id) if request.version < Version::Stateless => {
@@ -371,14 +371,14 @@ impl ComponentProvider {
         {
             match &said {
                 Ok(said) => connection.capabilities = said.map(Box::from),
-                // It may try again.
+                // The client may retry `initialize`.
                 Err(_) => connection.version = None,
             }
         }
         said.map(drop)
     }
 
-    /// Serves a request, now or as soon as the list that it needs is known.
+    /// Serves a request, at once or when the list that it needs arrives.
     fn begin(&mut self, request: Request, wants: Wants) -> Result<(), Error> {
         let needs = match &wants {
             Wants::Hello(_) => self.next_with_instructions(None),
@@ -387,7 +387,7 @@ impl ComponentProvider {
         let Some(list) = needs else {
             return self.serve_now(request, wants);
         };
-        // With a known list nothing waits.
+        // With a known list the request does not wait.
         let unlisted = self.lists.get(&list).and_then(List::catalog).is_none();
         if unlisted && !protocol::keeps(self.kept(), wants.weight()) {
             return Err(protocol::heavy(&self.name));
@@ -419,10 +419,10 @@ impl ComponentProvider {
         connection_version(&mut connection.version, &said.method, said.params())
     }
 
-    /// Serves requests whose lists are known, and asks for the other lists.
+    /// Serves requests whose lists are known, and requests the other lists.
     fn go_on(&mut self) {
         let offers: Vec<_> = self.lists.keys().copied().collect();
-        // A request that has the instructions of one list goes on to the next.
+        // A request that has the instructions of one list may then wait for the next list.
         for offer in offers {
             let is_needed = self.waiting.iter().any(|waiting| waiting.list == offer);
             let question = self.last + 1;
@@ -447,7 +447,7 @@ impl ComponentProvider {
         });
     }
 
-    /// The component has answered with a list, or an error.
+    /// Handles the component's answer to a list request.
     fn listed(&mut self, question: Question, outcome: &Message) {
         let mut lists = self.lists.iter_mut();
         let Some((offer, list)) = lists.find(|(_, list)| list.is_asked(question)) else {
@@ -471,9 +471,9 @@ impl ComponentProvider {
                     self.leave_out(&format!("{what} that it lists are left out: {reasons}"));
                 }
             }
-            // It is a result all the same: an error is the conductor's to tell.
+            // The answer is a malformed result; the conductor reports errors.
             Err(reason) if outcome.kind() == Kind::Result => {
-                self.leave_out(&format!("no {what} are there: {reason}"));
+                self.leave_out(&format!("no {what} are available: {reason}"));
             }
             Err(_) => {}
         }

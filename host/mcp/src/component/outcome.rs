@@ -1,4 +1,4 @@
-//! A component's result of a call, and whether it is valid.
+//! Checks a component's result of a call.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::schema::{Refused, Schema, WORK};
 use crate::versions;
 use acp_chain_rpc::member;
 
-/// A block of `content`. Its other members depend on its type, and are up to tool and client.
+/// A block of `content`. Its other members depend on the type, and are not checked.
 #[derive(Deserialize)]
 struct Block<'a> {
     #[serde(rename = "type", borrow)]
@@ -49,10 +49,11 @@ struct Completion<'a> {
     _has_more: Option<bool>,
 }
 
-/// How many values a completion may have (MCP, `CompleteResult`).
+/// The maximum number of values of a completion (MCP, `CompleteResult`).
 const VALUES: usize = 100;
 
-/// Checks a component's result of a call, and adapts it to a client of this version. The error says what is wrong.
+/// Checks a component's result of a call, and adapts it to a client of this version. The error describes why it is
+/// invalid.
 pub fn checked<'r>(
     result: &'r str,
     of: &Called,
@@ -60,7 +61,7 @@ pub fn checked<'r>(
     version: Version,
 ) -> Result<Cow<'r, str>, String> {
     if !is_object(result) {
-        return Err(String::from("it is no object"));
+        return Err(String::from("it is not an object"));
     }
     match of {
         Called::Tool(_) => {
@@ -91,7 +92,7 @@ pub fn checked<'r>(
             let completion = completion.ok_or_else(|| String::from("it lacks `completion`"))?;
             let completion: Completion = serde_json::from_str(completion).map_err(|error| {
                 let error = clipped(&error.to_string());
-                format!("its `completion` has no array of texts `values`: {error}")
+                format!("its `completion` has no array of strings `values`: {error}")
             })?;
             if completion.values.len() > VALUES {
                 return Err(format!("its `completion` has more than {VALUES} values"));
@@ -113,7 +114,7 @@ fn part<'r, T: Deserialize<'r>>(result: &'r str, name: &str, what: &str) -> Resu
     let array = member(result, name).ok_or_else(|| format!("it lacks `{name}`"))?;
     serde_json::from_str(array).map_err(|error| {
         let error = clipped(&error.to_string());
-        format!("its `{name}` is no array of {what}: {error}")
+        format!("its `{name}` is not an array of {what}: {error}")
     })
 }
 
@@ -127,7 +128,7 @@ fn check_tool(result: &str, schema: Option<&Schema>) -> Result<(), String> {
     let structured = member(result, "structuredContent");
     match (schema, structured) {
         (Some(schema), Some(value)) if !failed => {
-            // A single result is never refused for the work that it takes.
+            // A single result always gets the full budget.
             match schema.check(value, &mut { WORK }) {
                 Err(Refused::Mismatch(reason)) => Err(format!(
                     "its `structuredContent` does not match the outputSchema {reason}"
@@ -142,8 +143,7 @@ fn check_tool(result: &str, schema: Option<&Schema>) -> Result<(), String> {
     }
 }
 
-/// The `CallToolResult` that tells the model that its arguments do not match (MCP 2025-11-25,
-/// SEP-1303).
+/// The `CallToolResult` that reports mismatched arguments to the model (MCP 2025-11-25, SEP-1303).
 pub fn mismatch(reason: &str, version: Version) -> String {
     let complete = match version {
         Version::Stateless => r#","resultType":"complete""#,

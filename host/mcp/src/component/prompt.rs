@@ -6,13 +6,12 @@ use super::section::Item;
 use crate::protocol::{clipped, is_object, string};
 use acp_chain_rpc::member;
 
-/// The longest name of a prompt, in bytes.
+/// The maximum length of a prompt's name, in bytes.
 const NAME: usize = 128;
 
-/// A prompt.
 #[derive(Debug)]
 pub struct Prompt {
-    /// The required arguments.
+    /// The names of required arguments.
     required: Vec<Box<str>>,
 }
 
@@ -34,7 +33,7 @@ impl Item for Prompt {
 
     fn read(text: &str, place: usize, _: &mut usize) -> Result<(Box<str>, Self), String> {
         if !is_object(text) {
-            return Err(format!("prompt {place} of its list is no object"));
+            return Err(format!("prompt {place} of its list is not an object"));
         }
         let is_name =
             |name: &str| (1..=NAME).contains(&name.len()) && !name.contains(char::is_control);
@@ -44,7 +43,7 @@ impl Item for Prompt {
         })?;
         let members: Members = serde_json::from_str(text).map_err(|error| {
             let error = clipped(&error.to_string());
-            format!("the arguments of its prompt {name:?} are none: {error}")
+            format!("the arguments of its prompt {name:?} are invalid: {error}")
         })?;
         let arguments = members.arguments.unwrap_or_default().into_iter();
         let required = arguments.filter(|argument| argument.required == Some(true));
@@ -54,7 +53,7 @@ impl Item for Prompt {
 }
 
 impl Prompt {
-    /// The first required argument missing from these.
+    /// The first required argument that is missing.
     pub fn lacks(&self, arguments: &str) -> Option<&str> {
         let mut required = self.required.iter().map(|name| &**name);
         required.find(|name| member(arguments, name).is_none())

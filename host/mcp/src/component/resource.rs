@@ -1,11 +1,10 @@
-//! A resource that a component has listed, and a template for some. The agent may read others, too, so only the
-//! listing of either is kept.
+//! A resource or a resource template that a component has listed. Only the texts are kept: the agent may also read
+//! unlisted resources.
 
 use super::section::Item;
 use crate::protocol::{is_object, string};
 use crate::uris::LONGEST;
 
-/// A resource.
 #[derive(Debug)]
 pub struct Resource;
 
@@ -18,12 +17,13 @@ impl Item for Resource {
 
     fn read(text: &str, place: usize, _: &mut usize) -> Result<(Box<str>, Self), String> {
         let uri = identified(text, "uri", Self::WORD, place)?;
-        match is_uri(&uri) {
-            true => Ok((uri, Self)),
-            false => Err(format!(
+        if is_uri(&uri) {
+            Ok((uri, Self))
+        } else {
+            Err(format!(
                 "resource {place} of its list has a uri that does not begin with a scheme, as in \
                  `scheme:rest`, or has spaces in it"
-            )),
+            ))
         }
     }
 }
@@ -36,10 +36,10 @@ impl Item for Template {
     }
 }
 
-/// The identifier of an item, which also must have a name.
+/// The identifier of an item. An error if the item lacks it or a name.
 fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str>, String> {
     if !is_object(text) {
-        return Err(format!("{word} {place} of its list is no object"));
+        return Err(format!("{word} {place} of its list is not an object"));
     }
     let uri = string(Some(text), key).filter(|uri| (1..=LONGEST).contains(&uri.len()));
     let uri = uri.ok_or_else(|| {
@@ -51,7 +51,7 @@ fn identified(text: &str, key: &str, word: &str, place: usize) -> Result<Box<str
     }
 }
 
-/// Whether a text has the form of a URI (RFC 3986, section 3), as far as it matters.
+/// Whether a text begins with a URI scheme (RFC 3986, section 3), and has no spaces or control characters.
 fn is_uri(text: &str) -> bool {
     let is_scheme = |scheme: &str| {
         let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte);

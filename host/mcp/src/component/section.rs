@@ -1,4 +1,4 @@
-//! Items of one kind that a component has listed: each checked, with a unique key, and as the component wrote it.
+//! Items of one kind that a component has listed. Each is checked, has a unique key, and keeps the component's text.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -11,10 +11,10 @@ pub const PAGE: usize = 100;
 
 /// An item of one kind.
 pub trait Item: Sized {
-    /// Its name in messages.
+    /// The kind's name in error messages.
     const WORD: &'static str;
 
-    /// Checks a component's text, and returns the key that identifies it among its kind. `place` is its place in the
+    /// Parses a component's text, and returns the item's key, unique among its kind. `place` is the item's index in the
     /// list, for errors. `weight` is the remaining weight for schemas of the catalog.
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String>;
 }
@@ -23,7 +23,7 @@ pub trait Item: Sized {
 #[derive(Debug)]
 pub struct Section<T> {
     items: Vec<Arc<T>>,
-    /// Their texts for clients. Not kept by calls, which may outlive the catalog.
+    /// The items' texts for clients. Kept apart from the items, because open calls keep items longer than the catalog.
     texts: Vec<Box<str>>,
     places: HashMap<Box<str>, usize>,
 }
@@ -39,7 +39,7 @@ impl<T> Default for Section<T> {
 }
 
 impl<T: Item> Section<T> {
-    /// Adds an item, or returns what is wrong with it.
+    /// Adds an item. The error describes why it is invalid.
     pub fn add(&mut self, text: &str, place: usize, weight: &mut usize) -> Result<(), String> {
         let word = T::WORD;
         if self.items.len() == MAX_ITEMS {
@@ -59,12 +59,11 @@ impl<T: Item> Section<T> {
         Ok(())
     }
 
-    /// The one with this key.
     pub fn get(&self, key: &str) -> Option<&Arc<T>> {
         self.places.get(key).and_then(|at| self.items.get(*at))
     }
 
-    /// The JSON array of the items on the page that starts at a place, and the start of the next page.
+    /// The JSON array of the items on the page that starts at this index, and the start of the next page.
     pub fn page(&self, from: usize) -> Option<(String, Option<usize>)> {
         if from != 0 && (from >= self.texts.len() || !from.is_multiple_of(PAGE)) {
             return None;
@@ -75,7 +74,7 @@ impl<T: Item> Section<T> {
         Some((format!("[{}]", page.join(",")), next))
     }
 
-    /// The total length of their texts, in bytes.
+    /// The total length of the texts, in bytes.
     pub fn length(&self) -> usize {
         self.texts.iter().map(|text| text.len()).sum()
     }

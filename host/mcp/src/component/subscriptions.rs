@@ -1,5 +1,5 @@
-//! Notifications for clients: of changed lists, and of changed resources that they subscribe to. Subscriptions are
-//! kept here; the component does not know them.
+//! Notifications to clients: of changed lists, and of changed resources that they subscribe to. The host keeps the
+//! subscriptions; the component is not notified of them.
 
 use super::{ComponentProvider, List, Request};
 use crate::listening::{Filter, Listener};

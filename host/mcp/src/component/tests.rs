@@ -26,7 +26,7 @@ fn server() -> Table<ComponentProvider> {
     ))
 }
 
-/// A server with a client of this version on connection 1, which knows the tools.
+/// A server with a client of this version on connection 1, which has listed the tools.
 fn initialized(version: &str) -> Table<ComponentProvider> {
     let mut table = server();
     table.connect(1);
@@ -77,7 +77,7 @@ fn a_client_of_an_older_version_connects_lists_and_calls() {
 }
 
 #[test]
-fn the_version_is_the_clients_if_it_is_known_and_else_the_newest_that_is_initialized() {
+fn the_clients_version_is_negotiated_or_else_the_newest_with_initialize() {
     for (asked, given) in [
         ("2025-03-26", "2025-03-26"),
         ("2025-11-25", "2025-11-25"),
@@ -98,7 +98,7 @@ fn the_version_is_the_clients_if_it_is_known_and_else_the_newest_that_is_initial
 }
 
 #[test]
-fn a_request_that_stands_alone_says_which_version_it_is() {
+fn a_request_that_stands_alone_names_its_version() {
     let mut table = server();
     assert_eq!(table.alone("r", "server/discover", ""), ["list tools 1"]);
     assert_eq!(
@@ -141,7 +141,7 @@ fn a_request_that_stands_alone_says_which_version_it_is() {
 }
 
 #[test]
-fn a_connection_serves_both_ways_of_speaking() {
+fn a_connection_serves_legacy_and_stateless_requests() {
     let mut table = server();
     table.connect(1);
     table.on(1, "server/discover", &alone(""));
@@ -168,7 +168,7 @@ fn a_connection_serves_both_ways_of_speaking() {
 }
 
 #[test]
-fn nothing_but_a_ping_comes_before_initialize() {
+fn only_a_ping_is_allowed_before_initialize() {
     let mut table = server();
     table.connect(1);
     assert_eq!(table.on(1, "ping", "null"), ["answer 2: result {}"]);
@@ -180,7 +180,7 @@ fn nothing_but_a_ping_comes_before_initialize() {
 }
 
 #[test]
-fn a_long_list_comes_in_pages_and_a_cursor_is_of_one_list() {
+fn a_long_list_has_pages_and_a_cursor_is_valid_for_one_list() {
     let tools = |count: usize| {
         let tool = |at| format!(r#"{{"name":"t{at}","inputSchema":{{"type":"object"}}}}"#);
         let tools: Vec<_> = (0..count).map(tool).collect();
@@ -212,42 +212,42 @@ fn a_long_list_comes_in_pages_and_a_cursor_is_of_one_list() {
 }
 
 #[test]
-fn arguments_that_do_not_match_are_told_to_the_model_or_to_old_clients_as_an_error() {
+fn mismatched_arguments_are_a_result_and_for_old_clients_an_error() {
     let call = r#"{"name":"add","arguments":{"a":"x"}}"#;
-    let told = r#"The arguments do not match the inputSchema of add at /a: \"x\" is not of type \"number\""#;
+    let reason = r#"The arguments do not match the inputSchema of add at /a: \"x\" is not of type \"number\""#;
     assert_eq!(
         initialized("2025-06-18").on(1, "tools/call", call),
         [format!(
-            r#"answer 3: error {{"code":-32602,"message":"{told}"}}"#
+            r#"answer 3: error {{"code":-32602,"message":"{reason}"}}"#
         )]
     );
     assert_eq!(
         initialized("2025-11-25").on(1, "tools/call", call),
         [format!(
-            r#"answer 3: result {{"content":[{{"type":"text","text":"{told}"}}],"isError":true}}"#
+            r#"answer 3: result {{"content":[{{"type":"text","text":"{reason}"}}],"isError":true}}"#
         )]
     );
     let mut table = initialized("2025-11-25");
     let answer = table.alone("r", "tools/call", r#""name":"add","arguments":{"a":"x"}"#);
     assert!(answer[0].ends_with(r#""isError":true,"resultType":"complete"}"#));
-    for (params, told) in [
+    for (params, reason) in [
         (r#"{"name":"nope"}"#, "Unknown tool: nope"),
         ("{}", "tools/call lacks the name of a tool"),
         ("null", "tools/call lacks the name of a tool"),
         (
             r#"{"name":"add","arguments":[]}"#,
-            "The arguments of tools/call are no object",
+            "The arguments of tools/call are not an object",
         ),
     ] {
         let answer = table.on(1, "tools/call", params);
-        assert!(answer[0].ends_with(&format!(r#"{{"code":-32602,"message":"{told}"}}"#)));
+        assert!(answer[0].ends_with(&format!(r#"{{"code":-32602,"message":"{reason}"}}"#)));
     }
 }
 
 #[test]
-fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
-    for (wrong, told) in [
-        ("7", "tool 1 of its list is no object"),
+fn an_invalid_tool_is_left_out_and_the_others_stay() {
+    for (wrong, reason) in [
+        ("7", "tool 1 of its list is not an object"),
         (r#"{"name":"a b"}"#, "tool 1 of its list lacks a name"),
         (r#"{"name":""}"#, "tool 1 of its list lacks a name"),
         (r#"{"name":"a"}"#, r#"its tool "a" lacks an inputSchema"#),
@@ -257,7 +257,7 @@ fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
         ),
         (
             r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":true}"#,
-            r#"the outputSchema of its tool "a" is no JSON Schema object"#,
+            r#"the outputSchema of its tool "a" is not a JSON Schema object"#,
         ),
         (
             r#"{"name":"a","inputSchema":{"type":"object","x-mcp-header":"A"}}"#,
@@ -274,7 +274,7 @@ fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
         table.alone("r", "tools/list", "");
         let listed = table.result(1, &list);
         let notice =
-            format!("notice: of the proxy `calc`, tools that it lists are left out: {told}");
+            format!("notice: of the proxy `calc`, tools that it lists are left out: {reason}");
         assert!(listed[0].starts_with(&notice), "{listed:?}");
         let tools = format!(
             r#"answer 1: result {{"tools":[{},{}],"#,
@@ -300,35 +300,35 @@ fn a_tool_that_is_wrong_is_left_out_and_the_others_stay() {
 }
 
 #[test]
-fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
-    for (listed, told) in [
-        ("7", "its list is none"),
+fn a_malformed_list_is_an_error_that_names_the_proxy() {
+    for (listed, reason) in [
+        ("7", "its list is malformed"),
         (
             r#"{"instructions":7,"tools":[]}"#,
-            "its instructions are no text",
+            "its instructions are not a string",
         ),
     ] {
         let mut table = server();
         table.connect(1);
         table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
-        // It can connect nevertheless.
+        // The client can connect nevertheless.
         let [notice, answer] = &table.result(1, listed)[..] else {
             panic!("a notice and an answer")
         };
-        let expected = format!("notice: of the proxy `calc`, no tools are there: {told}");
+        let expected = format!("notice: of the proxy `calc`, no tools are available: {reason}");
         assert!(notice.starts_with(&expected), "{notice}");
         assert!(answer.starts_with("answer 2: result"), "{answer}");
         assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
         assert!(table.on(1, "tools/call", r#"{"name":"a"}"#).is_empty());
-        // The conductor tells the user once.
+        // The conductor notifies the user once.
         let answers = table.result(2, listed).split_off(1);
         assert_eq!(answers.len(), 2);
         for answer in answers {
-            let expected = format!(r#"The proxy \"calc\" is at fault: {told}"#);
+            let expected = format!(r#"The proxy \"calc\" is at fault: {reason}"#);
             assert!(answer.contains(&expected), "{answer}");
             assert!(answer.contains("-32603"));
         }
-        // It is asked again, and may have improved.
+        // The list is requested again, as the component may have recovered.
         assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
         assert!(table.result(3, TOOLS)[0].starts_with("answer 5: result"));
     }
@@ -344,17 +344,17 @@ fn a_list_that_is_none_is_an_error_that_names_the_proxy() {
 }
 
 #[test]
-fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
-    for (result, told) in [
-        ("7", "it is no object"),
+fn an_invalid_result_is_an_error_that_names_proxy_and_tool() {
+    for (result, reason) in [
+        ("7", "it is not an object"),
         ("{}", "it lacks `content`"),
         (
             r#"{"content":{}}"#,
-            "its `content` is no array of objects with a `type`",
+            "its `content` is not an array of objects with a `type`",
         ),
         (
             r#"{"content":[{"text":"x"}]}"#,
-            "its `content` is no array of objects with a `type`",
+            "its `content` is not an array of objects with a `type`",
         ),
         (
             r#"{"content":[],"isError":1}"#,
@@ -378,7 +378,7 @@ fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
         table.on(1, "tools/call", r#"{"name":"sum"}"#);
         let answer = table.result(2, result);
         let expected = format!(
-            r#"answer 3: error {{"code":-32603,"message":"The proxy \"calc\" is at fault: what its tool \"sum\" gave is no CallToolResult: {told}"#
+            r#"answer 3: error {{"code":-32603,"message":"The proxy \"calc\" is at fault: the result of its tool \"sum\" is not a CallToolResult: {reason}"#
         );
         assert!(answer[0].starts_with(&expected), "{answer:?}");
     }
@@ -398,9 +398,9 @@ fn a_result_that_is_none_is_an_error_that_names_proxy_and_tool() {
     );
 }
 
-/// By MCP 2026-07-28, an `outputSchema` is any schema, and `structuredContent` any value.
+/// In MCP 2026-07-28, an `outputSchema` can be any schema, and `structuredContent` any value.
 #[test]
-fn a_result_may_be_structured_in_any_way_and_older_clients_get_its_text() {
+fn structured_content_may_be_any_value_and_older_clients_get_the_text() {
     for (schema, value) in [
         (r#"{"type":"array","items":{"type":"integer"}}"#, "[1]"),
         (r#"{"anyOf":[{"type":"object"},{"type":"null"}]}"#, "null"),
@@ -440,7 +440,7 @@ fn a_result_may_be_structured_in_any_way_and_older_clients_get_its_text() {
 }
 
 #[test]
-fn arguments_are_taken_as_models_write_them() {
+fn arguments_are_accepted_as_models_write_them() {
     let schema = r#"{"type":"object","required":["paths"],"properties":{
         "paths":{"type":"array","items":{"type":"string"}},"depth":{"type":"integer"},
         "deep":{"type":"boolean"},"note":{"type":"string"},
@@ -457,7 +457,7 @@ fn arguments_are_taken_as_models_write_them() {
         table.result(1, &list).remove(0)
     };
     for (sent, taken) in [
-        // What matches stays as it is.
+        // Matching values stay unchanged.
         (
             r#"{"paths":["[1]"],"note":"7"}"#,
             r#"{"paths":["[1]"],"note":"7"}"#,
@@ -485,8 +485,8 @@ fn arguments_are_taken_as_models_write_them() {
         let expected = format!(r#"call 2: tools/call {{"name":"t","arguments":{taken}"#);
         assert!(called.starts_with(&expected), "{sent}: {called}");
     }
-    for (sent, told) in [
-        // Not one value, not of the kind, an element, required, or only a part of it.
+    for (sent, reason) in [
+        // More than one value, of another type, an element, required, or only a part of the value.
         (
             r#"{"paths":"[1] [2]"}"#,
             r#"at /paths: \"[1] [2]\" is not of type"#,
@@ -499,14 +499,14 @@ fn arguments_are_taken_as_models_write_them() {
     ] {
         let answer = call(sent);
         assert!(
-            answer.contains(told) && answer.contains(r#""isError":true"#),
+            answer.contains(reason) && answer.contains(r#""isError":true"#),
             "{sent}: {answer}"
         );
     }
 }
 
 #[test]
-fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
+fn a_change_of_the_list_is_reported_once_to_each_subscribed_client() {
     let mut table = initialized("2025-11-25");
     table.connect(2);
     table.on(2, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);
@@ -540,7 +540,7 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
     );
     assert!(table.changed(&TOOLS_CHANGED).is_empty());
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 2"]);
-    // The list that is on its way may be the old one.
+    // The list in the pending answer may be outdated.
     assert_eq!(table.changed(&TOOLS_CHANGED).len(), 2);
     assert!(table.result(2, TOOLS)[0].starts_with("answer 7: result"));
     assert_eq!(table.on(1, "tools/list", "null"), ["list tools 3"]);
@@ -554,7 +554,7 @@ fn whoever_can_hear_it_is_told_once_that_the_list_has_changed() {
 }
 
 #[test]
-fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever() {
+fn changes_reported_while_listing_do_not_make_clients_list_forever() {
     let mut table = initialized("2025-11-25");
     let changed = "tell 1: notifications/tools/list_changed";
     assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
@@ -568,7 +568,7 @@ fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever(
         assert!(table.changed(&TOOLS_CHANGED).is_empty());
         table.result(question, TOOLS);
     }
-    // A report at another time is always believed, and then one more while it lists.
+    // A report at another time is always passed on, and then one more while listing.
     table.on(1, "tools/list", "null");
     table.result(6, TOOLS);
     assert_eq!(table.changed(&TOOLS_CHANGED), [changed]);
@@ -577,7 +577,7 @@ fn a_component_that_changes_its_list_whenever_it_lists_has_nobody_list_for_ever(
 }
 
 #[test]
-fn progress_is_told_to_whoever_asked_for_it_as_long_as_it_grows() {
+fn progress_is_reported_to_callers_with_a_token_as_long_as_it_increases() {
     let mut table = initialized("2025-11-25");
     table.on(
         1,
@@ -616,7 +616,7 @@ fn progress_is_told_to_whoever_asked_for_it_as_long_as_it_grows() {
 }
 
 #[test]
-fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
+fn a_cancelled_call_is_cancelled_at_the_component() {
     let mut table = initialized("2025-11-25");
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     assert_eq!(table.withdraw(3), ["withdraw 2"]);
@@ -643,7 +643,7 @@ fn a_call_that_is_given_up_is_withdrawn_from_the_component() {
 }
 
 #[test]
-fn what_waits_for_the_list_is_weighed() {
+fn requests_that_wait_for_the_list_are_limited() {
     let mut table = server();
     let large = |size: usize| {
         let text = "x".repeat(size);
@@ -664,12 +664,12 @@ fn what_waits_for_the_list_is_weighed() {
     assert!(table.alone("e", "tools/call", &large(7 << 20)).is_empty());
     assert!(table.alone("f", "tools/call", &large(2 << 20))[0].contains("-33000"));
     assert_eq!(table.result(1, TOOLS).len(), 3);
-    // Nothing waits any more.
+    // No request waits any longer.
     assert!(table.alone("g", "tools/call", &large(20 << 20))[0].starts_with("call "));
 }
 
 #[test]
-fn what_waited_for_the_list_is_checked_with_one_budget() {
+fn requests_that_waited_for_the_list_share_a_budget_for_checks() {
     let mut table = server();
     let text = "x".repeat(100_000);
     for id in 0..8 {
@@ -679,14 +679,14 @@ fn what_waited_for_the_list_is_checked_with_one_budget() {
     let served = table.result(1, TOOLS);
     let called = served.iter().filter(|line| line.starts_with("call "));
     assert_eq!(called.count(), 4);
-    assert!(served[7].contains("are too much at once; wait for one to end"));
+    assert!(served[7].contains("are too large together; wait for one to end"));
     assert!(served[7].contains(r#"error {"code":-33000,"#));
     let params = format!(r#""name":"add","arguments":{{"a":1,"b":"{text}"}}"#);
     assert!(table.alone("8", "tools/call", &params)[0].starts_with("call "));
 }
 
 #[test]
-fn what_waited_for_the_list_gets_no_more_of_it_than_is_kept_of_anything() {
+fn answers_to_requests_that_waited_for_the_list_are_limited() {
     let mut table = server();
     for id in 0..40 {
         table.alone(&id.to_string(), "tools/list", "");
@@ -700,7 +700,7 @@ fn what_waited_for_the_list_gets_no_more_of_it_than_is_kept_of_anything() {
 }
 
 #[test]
-fn more_than_a_thousand_open_requests_are_refused() {
+fn more_than_a_thousand_open_requests_are_rejected() {
     let mut server = initialized("2025-11-25");
     for _ in 0..1024 {
         assert!(server.on(1, "tools/call", r#"{"name":"sum"}"#)[0].starts_with("call "));

@@ -6,13 +6,12 @@ use crate::protocol::is_object;
 use crate::schema::Schema;
 use acp_chain_rpc::member;
 
-/// The longest name of a tool, in bytes (MCP 2025-11-25, tool names).
+/// The maximum length of a tool's name, in bytes (MCP 2025-11-25, tool names).
 const NAME: usize = 128;
 
-/// A tool.
 #[derive(Debug)]
 pub struct Tool {
-    /// The schema of its arguments.
+    /// The schema of the arguments.
     pub input: Schema,
     /// The schema of `structuredContent`.
     pub output: Option<Schema>,
@@ -25,7 +24,7 @@ impl Item for Tool {
 
     fn read(text: &str, place: usize, weight: &mut usize) -> Result<(Box<str>, Self), String> {
         if !is_object(text) {
-            return Err(format!("tool {place} of its list is no object"));
+            return Err(format!("tool {place} of its list is not an object"));
         }
         let name: Option<String> =
             member(text, "name").and_then(|name| serde_json::from_str(name).ok());

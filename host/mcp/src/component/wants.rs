@@ -1,4 +1,4 @@
-//! Reads from its params what a request wants.
+//! Parses requests to a component.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -12,30 +12,28 @@ use crate::uris;
 use acp_chain_channel::Offer;
 use acp_chain_rpc::{Error, Id, member};
 
-/// What a request wants.
+/// A parsed request.
 #[derive(Debug)]
 pub enum Wants {
-    /// A description of the server. Holds the instructions of the lists known so far.
+    /// `initialize` or `server/discover`, with the instructions of the lists known so far.
     Hello(Vec<String>),
-    /// A page of the list of a method, from this cursor on.
+    /// A page of the list that a method requests, from this cursor on.
     Page(&'static str, Option<String>),
     /// A call to the component.
     Use(Use),
 }
 
-/// A call to the component.
 #[derive(Debug)]
 pub struct Use {
-    /// The target of the call.
     pub of: Called,
-    /// The params that the component gets: those that MCP defines, and `_meta`.
+    /// The params for the component: those that MCP defines, and `_meta`.
     pub params: String,
     /// The caller's progress token.
     pub token: Option<Id>,
 }
 
 impl Wants {
-    /// How many bytes chosen by a client it keeps.
+    /// How many bytes of the client's request it keeps.
     pub fn weight(&self) -> usize {
         match self {
             Self::Hello(_) => 0,
@@ -44,7 +42,7 @@ impl Wants {
         }
     }
 
-    /// Reads a request to a component, by a client with these capabilities; `None` if MCP has no such method.
+    /// Parses a request of a client with these capabilities; `None` if MCP has no such method.
     pub fn read(
         method: &str,
         params: Option<&str>,
@@ -86,7 +84,7 @@ impl Wants {
         })))
     }
 
-    /// The list that it needs first, of those that the component has.
+    /// The list that must be known before the request is served.
     pub fn needs(&self) -> Option<Offer> {
         match self {
             Self::Hello(_) => None,
@@ -101,8 +99,7 @@ impl Wants {
     }
 }
 
-/// The `_meta` that the component sees: the request's own, with the client's capabilities, as in requests of
-/// 2026-07-28.
+/// The `_meta` for the component: the request's own, with the client's capabilities, as in requests of 2026-07-28.
 fn meta(params: Option<&str>, capabilities: Option<&str>) -> String {
     let meta = params.and_then(|params| member(params, "_meta"));
     let meta = meta.filter(|meta| is_object(meta)).unwrap_or("{}");
@@ -115,23 +112,23 @@ fn meta(params: Option<&str>, capabilities: Option<&str>) -> String {
     }
 }
 
-/// A text that a request needs.
+/// A required string in the params of a request.
 fn text(params: Option<&str>, name: &str, lacks: &str) -> Result<String, Error> {
     string(params, name).ok_or_else(|| invalid(lacks))
 }
 
-/// The cursor of a list.
+/// The cursor of a list request.
 fn cursor(params: Option<&str>) -> Result<Option<String>, Error> {
     let cursor = params.and_then(|params| member(params, "cursor"));
     match cursor.filter(|cursor| *cursor != "null") {
         None => Ok(None),
         Some(cursor) => serde_json::from_str(cursor)
             .map(Some)
-            .map_err(|_| invalid("The cursor is no string")),
+            .map_err(|_| invalid("The cursor is not a string")),
     }
 }
 
-/// The arguments of a tool or a prompt: an object, or the text of one, as models write them.
+/// The arguments of a tool or a prompt: an object, or a string with the JSON text of one, as models write them.
 fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<Cow<'p, str>, Error> {
     let arguments = params.and_then(|params| member(params, "arguments"));
     let arguments = arguments.filter(|arguments| *arguments != "null");
@@ -143,14 +140,16 @@ fn arguments<'p>(params: Option<&'p str>, method: &str) -> Result<Cow<'p, str>, 
     let object: Option<Box<RawValue>> = text.and_then(|text| serde_json::from_str(&text).ok());
     match object.filter(|object| is_object(object.get())) {
         Some(object) => Ok(object.get().to_owned().into()),
-        None => Err(invalid(format!("The arguments of {method} are no object"))),
+        None => Err(invalid(format!(
+            "The arguments of {method} are not an object"
+        ))),
     }
 }
 
-/// An object of texts. A member that is `null` is left out.
+/// Checks that an object's values are strings. Members that are `null` are removed.
 fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
     let texts: HashMap<String, Option<String>> = serde_json::from_str(object)
-        .map_err(|_| invalid(format!("The arguments of {method} are not all texts")))?;
+        .map_err(|_| invalid(format!("The arguments of {method} are not all strings")))?;
     if texts.values().all(Option::is_some) {
         return Ok(object.into());
     }
@@ -158,7 +157,7 @@ fn texts<'p>(object: &'p str, method: &str) -> Result<Cow<'p, str>, Error> {
     Ok(json!(texts.collect::<HashMap<_, _>>()).to_string().into())
 }
 
-/// The params of `completion/complete` that the component gets.
+/// The params of `completion/complete` for the component.
 fn completed(params: Option<&str>) -> Result<String, Error> {
     let method = "completion/complete";
     let of = |name| params.and_then(|params| member(params, name));

@@ -1,4 +1,4 @@
-//! How a connection to the provider begins and ends.
+//! Opening and closing of connections to the provider.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::{Asked, Question};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
 impl ConnectedProvider {
-    /// Asks the provider for a connection.
+    /// Requests a connection from the provider.
     pub(super) fn begin(&mut self, place: Owner, ask: Option<Asked>, meta: Option<&str>) {
         let link = ProviderConnection {
             ask,
@@ -31,7 +31,7 @@ impl ConnectedProvider {
             _ => Err(outcome.clone()),
         };
         let Some(link) = self.links.get_mut(&place) else {
-            // Nobody wants it any more.
+            // The connection is no longer needed.
             if let Ok(theirs) = theirs {
                 self.hang_up(&theirs, None, None);
             }
@@ -56,7 +56,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// The id that the provider gave a connection.
+    /// The id that the provider assigned to a connection.
     fn accepted(&self, outcome: &Message) -> Result<Id, Error> {
         let text = member(outcome.body(), "connectionId").filter(|text| text.starts_with('"'));
         let fault = |reason| {
@@ -65,9 +65,10 @@ impl ConnectedProvider {
         };
         let theirs = protocol::token(text)
             .ok_or_else(|| fault("answered mcp/connect without a connectionId"))?;
-        match self.theirs.contains_key(&theirs) {
-            true => Err(fault("gave two connections the same connectionId")),
-            false => Ok(theirs),
+        if self.theirs.contains_key(&theirs) {
+            Err(fault("gave two connections the same connectionId"))
+        } else {
+            Ok(theirs)
         }
     }
 
@@ -85,7 +86,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// A connection could not be made: fails all that wait for it.
+    /// A connection failed: so do the requests that wait for it.
     pub(super) fn fail(&mut self, place: Owner, error: &Message) {
         let Some(link) = self.links.remove(&place) else {
             return;
@@ -98,7 +99,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Tells the provider that a connection has ended.
+    /// Closes a connection to the provider.
     fn hang_up(&mut self, theirs: &Id, ask: Option<Asked>, meta: Option<&str>) {
         self.theirs.remove(theirs);
         let question = self.ask(Open::Disconnect(ask));
@@ -106,8 +107,8 @@ impl ConnectedProvider {
         self.out.ask_provider(question, "mcp/disconnect", params);
     }
 
-    /// The provider has answered a disconnect: with an error, or a result that may have `_meta`.
-    pub(super) fn hung_up(&mut self, ask: Option<Asked>, outcome: Message) {
+    /// Passes on the provider's answer to a disconnect. Of a result, only `_meta` passes.
+    pub(super) fn disconnect_answered(&mut self, ask: Option<Asked>, outcome: Message) {
         let Some(ask) = ask else { return };
         let outcome = match outcome.kind() {
             Kind::Result => {
@@ -119,7 +120,7 @@ impl ConnectedProvider {
         self.out.answer(ask, outcome);
     }
 
-    /// A caller's connection has ended.
+    /// A caller disconnects.
     pub(super) fn end(&mut self, ask: Option<Asked>, place: Owner, meta: Option<&str>) {
         let Some(link) = self.links.remove(&place) else {
             return self.out.done(ask);
@@ -127,7 +128,7 @@ impl ConnectedProvider {
         for ask in link.asks() {
             self.out.fail(ask, &Error::cancelled());
         }
-        let over = Error::new(code::REQUEST_CANCELLED, "The connection is over");
+        let over = Error::new(code::REQUEST_CANCELLED, "The connection is closed");
         self.withdraw_provider(Some(place), &over);
         match &link.theirs {
             Some(theirs) => self.hang_up(theirs, ask, meta),
@@ -138,12 +139,12 @@ impl ConnectedProvider {
         }
     }
 
-    /// The server is gone, and with it the remaining connections.
+    /// The server is closed: closes the remaining connections.
     pub(super) fn close(&mut self) {
-        let gone = Message::error(&protocol::unavailable(&self.name));
+        let closed = Message::error(&protocol::unavailable(&self.name));
         for place in self.links.keys().copied().collect::<Vec<_>>() {
             self.withdraw_connect(place);
-            self.fail(place, &gone);
+            self.fail(place, &closed);
         }
     }
 
@@ -155,7 +156,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Cancels the provider's requests to callers, on one connection or all of them. The provider gets this error at
+    /// Cancels the provider's requests to callers, on one connection or all. Answers the provider with this error at
     /// once; the callers' answers are ignored.
     fn withdraw_provider(&mut self, on: Option<Owner>, why: &Error) {
         for (question, open) in &mut self.questions {
@@ -170,8 +171,8 @@ impl ConnectedProvider {
         }
     }
 
-    /// The provider was restarted: everything open with it has ended, without asking it. Connections stay if the
-    /// question for them waits to be delivered.
+    /// The provider was restarted: fails its open requests and connections. A connection stays if its `mcp/connect` is
+    /// not delivered yet.
     pub(super) fn lose(&mut self, waiting: &HashSet<Question>) {
         let lost = protocol::lost(&self.name);
         self.withdraw_provider(None, &lost);
@@ -188,13 +189,13 @@ impl ConnectedProvider {
             }
         }
         let is_lost = |question: &Question, open: &mut Open| match open {
-            // Requests that callers still have are counted until they answer.
+            // A request that a caller has not answered yet still counts.
             Open::Over => false,
             Open::Connect(_) => !waiting.contains(question),
             _ => true,
         };
         for (question, open) in self.questions.extract_if(.., is_lost) {
-            // It is about a connection of the instance before.
+            // It names a connection of the previous instance.
             if waiting.contains(&question) {
                 self.out.withdraw(question);
             }
@@ -208,7 +209,7 @@ impl ConnectedProvider {
 }
 
 impl ProviderConnection {
-    /// How many bytes wait.
+    /// The size of the waiting messages, in bytes.
     pub(super) fn weight(&self) -> usize {
         let listens = self.listens.waiting.iter();
         let listens = listens.map(|request| request.said.weight());
@@ -216,27 +217,27 @@ impl ProviderConnection {
         waiting.chain(listens).sum()
     }
 
-    /// The requests that wait.
+    /// The waiting requests.
     pub(super) fn requests(&self) -> impl Iterator<Item = &CallerRequest<'static>> {
         let waiting = self.waiting.iter().filter_map(Waits::request);
         waiting.chain(&self.listens.waiting)
     }
 
-    /// All that wait for an answer and are unknown to the provider.
+    /// The unanswered requests that the provider has not received.
     pub(super) fn asks(&self) -> impl Iterator<Item = Asked> {
         let requests = self.requests().map(|request| request.ask);
         let listeners = self.legacy.iter().flat_map(Legacy::asks);
         self.ask.into_iter().chain(requests).chain(listeners)
     }
 
-    /// How many waiting ones the provider has answered in advance.
+    /// The number of open subscriptions that the seat answers for a legacy provider.
     pub(super) fn local(&self) -> usize {
         self.legacy
             .as_ref()
             .map_or(0, |legacy| legacy.asks().count())
     }
 
-    /// Gives up a waiting request, and returns its answer.
+    /// Cancels a waiting request or a local subscription, and returns its answer.
     pub(super) fn forget(&mut self, ask: Asked) -> Option<Message> {
         let waits = |waits: &Waits| waits.request().is_some_and(|request| request.ask == ask);
         let listens = &mut self.listens.waiting;

@@ -1,8 +1,8 @@
-//! The owners of subscriptions on a connection.
+//! Maps subscription ids on a connection to the requests that opened them.
 //!
-//! A provider identifies its subscriptions by the id that `subscriptions/listen` had on its hop, which only it knows.
-//! The acknowledgement is the first to name it, so while one request is unacknowledged no other is sent, and the next
-//! acknowledgement with an unknown id belongs to it.
+//! A subscription's id is the id of `subscriptions/listen` on the provider's hop, which the seat does not know. The
+//! acknowledgement is the first message with this id. So while one request is unacknowledged, no other is sent, and the
+//! next acknowledgement with an unknown id belongs to it.
 
 use std::collections::VecDeque;
 
@@ -15,27 +15,27 @@ use acp_chain_rpc::Id;
 pub(super) struct Listens {
     asking: Option<Question>,
     known: Vec<(Id, Question)>,
-    /// Those not sent yet.
+    /// The requests that are not sent yet.
     pub waiting: VecDeque<CallerRequest<'static>>,
 }
 
 impl Listens {
-    /// Whether one is sent but not acknowledged.
+    /// Whether a request is unacknowledged.
     pub fn is_asking(&self) -> bool {
         self.asking.is_some()
     }
 
-    /// Whether any is open at the provider.
+    /// Whether any request is open at the provider.
     pub fn is_used(&self) -> bool {
         self.is_asking() || !self.known.is_empty()
     }
 
-    /// One was sent.
+    /// Notes a sent request.
     pub fn ask(&mut self, question: Question) {
         self.asking = Some(question);
     }
 
-    /// The one that the provider means.
+    /// The request with this id at the provider. An acknowledgement assigns an unknown id.
     pub fn of(&mut self, theirs: Id, acknowledges: bool) -> Option<Question> {
         let known = self.known.iter().find(|(id, _)| *id == theirs);
         if let Some((_, question)) = known {
@@ -46,7 +46,7 @@ impl Listens {
         Some(question)
     }
 
-    /// One has ended.
+    /// Removes an ended request.
     pub fn end(&mut self, question: Question) {
         self.asking.take_if(|asking| *asking == question);
         self.known.retain(|(_, of)| *of != question);

@@ -1,25 +1,26 @@
-//! A provider that speaks the dialect of the RFD: callers connect to it, and then both sides talk.
+//! A provider that speaks the dialect of the RFD: callers connect to it, and then both sides send messages.
 //!
 //! Messages between a caller on a connection and the provider pass unchanged, including `_meta` of ACP's messages and
-//! answers: only the connection's id is replaced, and the `subscriptionId` of `subscriptions/listen`, which is valid
-//! on one hop only. Callers whose requests stand alone share one connection of the seat, which is closed with the
-//! server; `own.rs` says how they are treated.
+//! answers. Only the connection's id is replaced, and the `subscriptionId` of `subscriptions/listen`, which is valid on
+//! one hop only. Callers whose requests stand alone share one connection of the seat, which is closed with the server;
+//! see `own.rs`.
 //!
-//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; the provider
-//! reaches only connections that it has accepted and that have not ended.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is also answered, once; the provider can
+//! send only on connections that it has accepted and that are open.
 //!
-//! - Messages that arrive while a connection is being made wait for it, and fail with it.
+//! - Messages that arrive while a connection is being opened wait for it. If it fails, so do they.
 //! - A provider's error passes unchanged. A `connectionId` that is not a string, or that is already open, becomes the
 //!   error -32603.
 //! - A provider's request on a connection that it does not have fails with -32602; a notification is dropped.
 //! - `notifications/cancelled` names an id that is valid on one hop only, so it never passes. A caller's cancels the
 //!   named request; a provider cancels with `$/cancel_request`.
-//! - On each connection only one `subscriptions/listen` at a time waits to be acknowledged, as only the order tells
-//!   which one an acknowledgement belongs to.
-//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
-//!   keep until they can be sent.
-//! - A connection's end also ends the provider's requests on it. A restarted provider has no connections: callers are
-//!   told so, and connect anew. Only those stay whose `mcp/connect` it has not got yet.
+//! - On each connection only one `subscriptions/listen` at a time waits to be acknowledged: an acknowledgement is
+//!   matched by order.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do requests that are too large together
+//!   to keep until they can be sent.
+//! - Closing a connection cancels the provider's requests on it. A restart of the provider closes its connections:
+//!   callers are notified, and connect again. Only a connection whose `mcp/connect` the provider has not received yet
+//!   stays.
 
 mod link;
 mod listens;
@@ -38,20 +39,20 @@ use super::wire::{self, Said};
 use super::{Asked, ConnectionId, Question};
 use acp_chain_rpc::{Error, Id, Message, code};
 
-/// The request of which only one at a time may be unacknowledged.
+/// Only one request with this method may be unacknowledged at a time.
 const LISTEN: &str = "subscriptions/listen";
 
 /// The seat of one provider.
 #[derive(Debug)]
 pub struct ConnectedProvider {
     id: String,
-    /// The same, shortened for errors.
+    /// The id, truncated for errors.
     name: String,
-    /// The name of the id in `mcp/connect`.
+    /// The member of the id in `mcp/connect`.
     named: &'static str,
     last: Question,
     links: BTreeMap<Owner, ProviderConnection>,
-    /// The connections that the provider knows, by its ids.
+    /// The connections that the provider has accepted, by its ids.
     theirs: HashMap<Id, Owner>,
     questions: BTreeMap<Question, Open>,
     out: Outputs,
@@ -61,18 +62,18 @@ pub struct ConnectedProvider {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Owner {
     Caller(ConnectionId),
-    /// Of all callers whose requests stand alone.
+    /// All callers whose requests stand alone.
     Own,
 }
 
 /// A connection to the provider.
 #[derive(Debug, Default)]
 struct ProviderConnection {
-    /// The provider's id, once it has given one.
+    /// The provider's id, once it has accepted the connection.
     theirs: Option<Id>,
-    /// Whether messages are sent at once.
+    /// Whether messages are sent at once, rather than wait.
     open: bool,
-    /// The request that waits for the connection.
+    /// The caller's `mcp/connect`, until it is answered.
     ask: Option<Asked>,
     waiting: VecDeque<Waits>,
     listens: Listens,
@@ -88,7 +89,6 @@ enum Waits {
 }
 
 impl Waits {
-    /// The request, if it is one.
     fn request(&self) -> Option<&CallerRequest<'static>> {
         match self {
             Self::Request(request) => Some(request),
@@ -96,7 +96,7 @@ impl Waits {
         }
     }
 
-    /// How many bytes it keeps.
+    /// The size in bytes.
     fn weight(&self) -> usize {
         match self {
             Self::Request(CallerRequest { said, .. }) | Self::Notification(said) => said.weight(),
@@ -104,23 +104,23 @@ impl Waits {
     }
 }
 
-/// The meaning of a question of the seat.
+/// The purpose of a request of the seat.
 #[derive(Debug)]
 enum Open {
     Connect(Owner),
     Disconnect(Option<Asked>),
-    /// Asks which version the provider speaks on the seat's own connection.
+    /// `server/discover` on the seat's own connection, to determine the provider's version.
     Probe,
     /// `initialize` on the seat's own connection.
     Initialize,
-    /// A caller's request, which the provider has.
+    /// A caller's request, sent to the provider.
     Caller(Relayed),
-    /// A provider's request, which a caller has.
+    /// A provider's request, sent to a caller.
     Provider {
         ask: Asked,
         place: Owner,
     },
-    /// The same, once nobody waits for its answer any more.
+    /// A provider's cancelled request, whose answer from the caller is ignored.
     Over,
 }
 
@@ -131,10 +131,10 @@ struct Relayed {
     caller: Caller,
     id: Option<Id>,
     listens: bool,
-    /// The caller's token, which the question's number replaces for the provider.
+    /// The caller's progress token. The provider gets the number of the seat's request instead.
     token: Option<Id>,
     withdrawn: bool,
-    /// If it is adapted: whether its result says how long it may be cached.
+    /// Whether the request is adapted, and its result needs the members of a cacheable result.
     cacheable: bool,
 }
 
@@ -148,7 +148,7 @@ impl Seat for ConnectedProvider {
     }
 
     fn has(&self, connection: Option<&str>, _: Option<&str>) -> bool {
-        // A longer one cannot exist, and is not looked up: anybody may ask for it.
+        // A longer id cannot exist. It is not parsed, as it may come from any caller.
         let connection = connection.filter(|connection| connection.len() <= protocol::TOKEN);
         let theirs = connection.and_then(|connection| Id::parse(&quoted(connection)));
         theirs.is_some_and(|theirs| self.theirs.contains_key(&theirs))
@@ -184,7 +184,7 @@ impl Adapter for ConnectedProvider {
             Caller::Connection(connection) => Owner::Caller(*connection),
             Caller::Request(_) => {
                 match protocol::stands_alone(request.said.params()) {
-                    // The provider says itself which versions it supports.
+                    // The provider's error names the versions that it supports.
                     Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => {}
                     other => other?,
                 }
@@ -195,7 +195,7 @@ impl Adapter for ConnectedProvider {
             }
         };
         let link = self.links.get(&place).ok_or_else(|| {
-            let text = "There is no such connection, or it is over";
+            let text = "There is no such connection, or it is closed";
             Error::new(code::INVALID_REQUEST, text)
         })?;
         let waits = !link.open || (request.said.method == LISTEN && link.listens.is_asking());
@@ -218,7 +218,7 @@ impl Adapter for ConnectedProvider {
             None => return,
             Some(link) if link.open => return self.tell(place, &said),
             Some(_) if self.is_full() || !protocol::keeps(self.weight(), said.weight()) => {
-                return self.note_dropped("a notification for it", "too much waits");
+                return self.note_dropped("a notification for it", "too many messages wait");
             }
             Some(_) => {}
         }
@@ -270,7 +270,7 @@ impl Adapter for ConnectedProvider {
         };
         match open {
             Open::Connect(place) => self.connect_answered(place, &outcome),
-            Open::Disconnect(ask) => self.hung_up(ask, outcome),
+            Open::Disconnect(ask) => self.disconnect_answered(ask, outcome),
             Open::Probe => self.probed(&outcome),
             Open::Initialize => self.initialized(&outcome),
             Open::Provider { ask, .. } => self.out.answer(ask, outcome),
@@ -280,12 +280,12 @@ impl Adapter for ConnectedProvider {
     }
 
     fn provider_asks(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
-        self.hear_request(ask, params)
+        self.pass_request(ask, params)
     }
 
     fn provider_tells(&mut self, params: &str) {
-        if let Err(error) = self.hear_notification(params) {
-            self.note_dropped("a notification of its provider's", &error.message);
+        if let Err(error) = self.pass_notification(params) {
+            self.note_dropped("a notification from its provider", &error.message);
         }
     }
 
@@ -314,8 +314,8 @@ impl ConnectedProvider {
         }
     }
 
-    /// The seat of a provider that knows its server by `serverId` (schema 1.4 to 1.9). Question numbers up to this
-    /// one are used.
+    /// The seat of a provider that declared its server with a `serverId` (schema 1.4 to 1.9). `last` is the last number
+    /// used for a request.
     pub(super) fn by_server_id(id: &str, last: Question) -> Self {
         Self {
             named: "serverId",
@@ -324,7 +324,6 @@ impl ConnectedProvider {
         }
     }
 
-    /// Drops something.
     fn note_dropped(&mut self, what: &str, reason: &str) {
         let (name, reason) = (&self.name, protocol::clipped(reason));
         let why = format!("the MCP server {name:?}: dropped {what}: {reason}");
@@ -389,7 +388,7 @@ impl ConnectedProvider {
         self.out.ask_provider(question, "mcp/message", params);
     }
 
-    /// Sends the next `subscriptions/listen`, if it may go.
+    /// Sends the next `subscriptions/listen`, unless one is unacknowledged.
     fn listen_on(&mut self, place: Owner) {
         let Some(link) = self.links.get_mut(&place) else {
             return;
@@ -401,7 +400,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// Sends the provider a notification on a connection.
+    /// Sends a notification to the provider on a connection.
     fn tell(&mut self, place: Owner, said: &Said) {
         let link = self.links.get(&place);
         if let Some(theirs) = link.and_then(|link| link.theirs.as_ref()) {
@@ -410,7 +409,7 @@ impl ConnectedProvider {
         }
     }
 
-    /// The provider has answered a caller.
+    /// Passes on the provider's answer to a caller.
     fn relayed(&mut self, question: Question, relayed: &Relayed, outcome: Message) {
         let place = relayed.place;
         let subscription = relayed.id.as_ref().filter(|_| relayed.listens);

@@ -1,24 +1,25 @@
 //! Callers whose requests stand alone, at a provider with connections.
 //!
-//! They share one connection, which is made for the first request, and stays. On it, `server/discover` asks the
-//! provider's MCP server for its versions. If it speaks 2026-07-28, the callers' requests pass. Any other answer
-//! means that it is legacy. A caller that can fall back to `initialize` gets that answer, as it can use more of the
-//! server then; if all can, the connection is closed again. For others the seat sends `initialize` (2025-11-25), and
-//! adapts:
+//! They share one connection, which is opened for the first request, and stays open. On it, the seat sends
+//! `server/discover`. If the provider's MCP server supports 2026-07-28, the callers' requests pass. After any other
+//! answer, the provider is treated as legacy. A caller that can fall back to `initialize` gets this answer, as it can
+//! use more of the server after `initialize`; if all callers can, the connection is closed again. For other callers the
+//! seat sends `initialize` (2025-11-25), and adapts:
 //!
 //! - `server/discover` is answered from the result of `initialize`;
-//! - the keys of 2026-07-28 are removed from the `_meta` of requests, and its required members added to results:
-//!   `resultType`, and `ttlMs` 0 and `cacheScope` "private" where they are cacheable;
-//! - `subscriptions/listen` is answered here, for the lists whose changes the provider reports.
+//! - the keys of 2026-07-28 are removed from the `_meta` of requests, and its required members are added to results:
+//!   `resultType`, and for cacheable results `ttlMs` 0 and `cacheScope` "private";
+//! - `subscriptions/listen` is answered by the seat, for the lists whose changes the provider reports.
 //!
-//! Either way the provider gets progress tokens of the seat, as those of two callers may be equal.
+//! In both cases the provider gets progress tokens of the seat, as the tokens of two callers may be equal.
 //!
 //! Limits for a legacy provider:
 //!
-//! - The provider cannot send requests: nothing shows which call a `sampling/createMessage`, `elicitation/create` or
-//!   `roots/list` belongs to, and a caller that would have to return with the answer may never do so. The seat
-//!   declares no capabilities, and answers with -32601 (`ping` with `{}`).
-//! - There are no subscriptions to resources, and no log: neither names a call. Tasks are not those of 2026-07-28.
+//! - The provider cannot send requests: a `sampling/createMessage`, `elicitation/create` or `roots/list` does not name
+//!   its call, and the caller might never retry the call with the answer. The seat declares no capabilities, and
+//!   answers with -32601 (`ping` with `{}`).
+//! - There are no subscriptions to resources, and no log messages: neither names a call. Tasks are not supported: they
+//!   differ from those of 2026-07-28.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +45,7 @@ const OF_STATELESS: [&str; 4] = [
 pub(super) struct Legacy {
     /// The answer to `server/discover`.
     discovered: String,
-    /// The [`LISTS`] whose changes it reports.
+    /// Whether the provider reports changes, for each of [`LISTS`].
     offers: [bool; 3],
     listeners: BTreeMap<Asked, Listener>,
 }
@@ -56,10 +57,10 @@ impl Legacy {
             let offered = resolve(capabilities, &format!("/{of}/listChanged"));
             offered == Ok(Some("true"))
         });
-        // Members without a place in the new version, or without a connection.
+        // These do not exist in 2026-07-28, or need a connection.
         let mut capabilities = capabilities.to_owned();
-        for gone in ["/resources/subscribe", "/logging", "/tasks"] {
-            capabilities = with(&capabilities, gone, None);
+        for unsupported in ["/resources/subscribe", "/logging", "/tasks"] {
+            capabilities = with(&capabilities, unsupported, None);
         }
         let version = quoted(Version::Stateless.as_str());
         let mut discovered = format!(
@@ -78,7 +79,8 @@ impl Legacy {
         }
     }
 
-    /// Answers a request that stands alone, or converts it for the provider. Returns whether the provider gets it.
+    /// Answers a request that stands alone, or converts it for the provider. Returns whether to send it to the
+    /// provider.
     fn answer(&mut self, request: &mut CallerRequest, out: &mut Outputs) -> Result<bool, Error> {
         let said = &mut request.said;
         protocol::stands_alone(said.params())?;
@@ -93,7 +95,7 @@ impl Legacy {
                 listener.acknowledge(out);
                 self.listeners.insert(request.ask, listener);
             }
-            // Methods of a connection, so unknown to callers without one.
+            // These methods need a connection.
             "initialize"
             | "ping"
             | "logging/setLevel"
@@ -122,7 +124,7 @@ impl Legacy {
 }
 
 impl ConnectedProvider {
-    /// Asks on the seat's own connection what the provider speaks.
+    /// Sends `server/discover` on the seat's own connection.
     pub(super) fn probe(&mut self) {
         let meta = self.first_meta(&[key::CAPABILITIES, key::CLIENT_INFO]);
         let version = quoted(Version::Stateless.as_str());
@@ -152,11 +154,11 @@ impl ConnectedProvider {
             request.is_some_and(|request| request.falls_back)
         });
         link.waiting = waiting.into();
-        let nobody_waits = link.waiting.is_empty();
+        let none_waits = link.waiting.is_empty();
         for request in refused.iter().filter_map(Waits::request) {
             self.out.answer(request.ask, refusal.clone());
         }
-        if nobody_waits {
+        if none_waits {
             return self.fail(Owner::Own, &refusal);
         }
         let software = self.first_meta(&[key::CLIENT_INFO]).pop();
@@ -229,7 +231,7 @@ impl ConnectedProvider {
     }
 
     /// Passes on the provider's notification on the seat's own connection, if its recipient is known.
-    pub(super) fn own_told(&mut self, mut said: Said<'static>) -> Result<(), Error> {
+    pub(super) fn own_notification(&mut self, mut said: Said<'static>) -> Result<(), Error> {
         said.meta = None;
         if said.method == "notifications/progress" {
             let question = said
@@ -238,11 +240,11 @@ impl ConnectedProvider {
             let question = question.and_then(|text| text.parse().ok());
             let open = question.and_then(|question: u64| self.questions.get(&question));
             let Some(Open::Caller(relayed)) = open else {
-                return Err(invalid("it is about no open request"));
+                return Err(invalid("it names no open request"));
             };
             let token = relayed.token.as_ref().filter(|_| !relayed.withdrawn);
             let Some((token, params)) = token.zip(said.params()) else {
-                return Err(invalid("nobody asked for progress"));
+                return Err(invalid("no progress was requested"));
             };
             let params = with(params, "/progressToken", Some(token.as_str()));
             said.params = Some(params.into());
@@ -252,7 +254,7 @@ impl ConnectedProvider {
         let link = self.links.get(&Owner::Own);
         if let Some(legacy) = link.and_then(|link| link.legacy.as_ref()) {
             let Some(list) = LISTS.iter().position(|(_, _, name)| *name == said.method) else {
-                return Err(whose(&said.method));
+                return Err(unassigned(&said.method));
             };
             let listeners = legacy.listeners.values();
             for listener in listeners.filter(|listener| listener.filter.lists[list]) {
@@ -270,13 +272,13 @@ impl ConnectedProvider {
         match (calls.next(), calls.next()) {
             (Some(call), None) if call.withdrawn => {}
             (Some(call), None) => self.out.tell_caller(call.caller.clone(), said),
-            _ => return Err(whose(&said.method)),
+            _ => return Err(unassigned(&said.method)),
         }
         Ok(())
     }
 }
 
-/// The caller's answer from a legacy provider that answered `server/discover` like this.
+/// The answer for a caller, from a legacy provider's answer to `server/discover`.
 fn refusal(outcome: &Message) -> Message {
     match outcome.kind() {
         Kind::Error => outcome.clone(),
@@ -284,9 +286,9 @@ fn refusal(outcome: &Message) -> Message {
     }
 }
 
-fn whose(method: &str) -> Error {
+fn unassigned(method: &str) -> Error {
     let method = protocol::clipped(method);
-    invalid(format!("nothing tells to whom {method:?} belongs"))
+    invalid(format!("{method:?} does not name its call"))
 }
 
 /// A legacy provider's answer, in the form of 2026-07-28.

@@ -8,7 +8,7 @@ use crate::wire::{self, Said};
 use acp_chain_rpc::{Error, Id, member};
 
 impl ConnectedProvider {
-    /// Finds the connection of a provider's message.
+    /// The connection of a provider's message, and the MCP message.
     fn addressed(&self, params: &str) -> Result<(Owner, Said<'static>), Error> {
         let theirs = member(params, "connectionId").filter(|text| text.starts_with('"'));
         let theirs = theirs
@@ -20,14 +20,14 @@ impl ConnectedProvider {
             let theirs = protocol::clipped(theirs.as_str());
             let name = &self.name;
             invalid(format!(
-                "The MCP server {name:?} has no connection {theirs}, or it is over"
+                "The MCP server {name:?} has no connection {theirs}, or it is closed"
             ))
         })?;
         Ok((*place, said))
     }
 
     /// Passes on a provider's request.
-    pub(super) fn hear_request(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
+    pub(super) fn pass_request(&mut self, ask: Asked, params: &str) -> Result<(), Error> {
         let (place, said) = self.addressed(params)?;
         match place {
             Owner::Own if said.method == "ping" => self.out.result(ask, "{}"),
@@ -42,10 +42,10 @@ impl ConnectedProvider {
     }
 
     /// Passes on a provider's notification.
-    pub(super) fn hear_notification(&mut self, params: &str) -> Result<(), Error> {
+    pub(super) fn pass_notification(&mut self, params: &str) -> Result<(), Error> {
         let (place, said) = self.addressed(params)?;
         if said.method == protocol::CANCELLED {
-            return Err(invalid("requests are withdrawn with $/cancel_request"));
+            return Err(invalid("requests are cancelled with $/cancel_request"));
         }
         let link = self.links.get(&place);
         if link.is_some_and(|link| link.listens.is_used())
@@ -59,11 +59,11 @@ impl ConnectedProvider {
                 self.out.tell_caller(Caller::Connection(connection), said);
                 Ok(())
             }
-            Owner::Own => self.own_told(said),
+            Owner::Own => self.own_notification(said),
         }
     }
 
-    /// Passes on a message of a subscription, with the caller's id for it.
+    /// Passes on a notification of a subscription, with the caller's subscription id.
     fn publish(
         &mut self,
         place: Owner,
@@ -76,7 +76,7 @@ impl ConnectedProvider {
             .zip(theirs)
             .and_then(|(link, theirs)| link.listens.of(theirs, acknowledges));
         let Some(Open::Caller(relayed)) = question.and_then(|of| self.questions.get(&of)) else {
-            return Err(invalid("it is of no open subscription"));
+            return Err(invalid("it names no open subscription"));
         };
         if !relayed.withdrawn {
             let id = relayed.id.as_ref().map(Id::as_str);

@@ -20,7 +20,7 @@ const DISCOVERED: &str = r#"{"supportedVersions":["2026-07-28"],"capabilities":{
 
 const INITIALIZED: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true},"logging":{},"tasks":{"list":{}},"resources":{"subscribe":true}},"serverInfo":{"name":"old","version":"1"},"instructions":"Be nice"}"#;
 
-/// A seat with a caller whose requests stand alone, at a legacy provider. The next question is number 4.
+/// A seat with a caller whose requests stand alone, at a legacy provider. The seat's next request is number 4.
 fn adapting() -> Table<ConnectedProvider> {
     let mut table = seat();
     table.alone("d", "server/discover", "");
@@ -31,7 +31,7 @@ fn adapting() -> Table<ConnectedProvider> {
 }
 
 #[test]
-fn what_is_said_on_a_connection_passes_as_it_is() {
+fn messages_on_a_connection_pass_unchanged() {
     let mut table = seat();
     assert_eq!(
         table.connect(1),
@@ -81,7 +81,7 @@ fn what_is_said_on_a_connection_passes_as_it_is() {
 }
 
 #[test]
-fn what_comes_while_the_connection_is_made_waits_for_it() {
+fn messages_wait_until_their_connection_is_open() {
     let mut table = seat();
     table.connect(1);
     assert!(table.on(1, "initialize", "{}").is_empty());
@@ -102,7 +102,7 @@ fn what_comes_while_the_connection_is_made_waits_for_it() {
 }
 
 #[test]
-fn a_connection_that_cannot_be_made_fails_with_what_waits_for_it() {
+fn requests_fail_with_the_connection_that_they_wait_for() {
     let mut table = seat();
     table.connect(1);
     table.on(1, "initialize", "{}");
@@ -127,7 +127,7 @@ fn a_connection_that_cannot_be_made_fails_with_what_waits_for_it() {
 }
 
 #[test]
-fn two_connections_are_never_one_for_the_provider() {
+fn a_connection_id_that_is_in_use_is_rejected() {
     let mut table = linked();
     table.connect(2);
     assert_eq!(
@@ -145,10 +145,10 @@ fn two_connections_are_never_one_for_the_provider() {
 #[test]
 fn a_provider_reaches_only_connections_that_are_open() {
     let mut table = linked();
-    for (params, told) in [
+    for (params, reason) in [
         (
             r#"{"connectionId":"q","method":"ping"}"#,
-            r#"The MCP server \"srv\" has no connection \"q\", or it is over"#,
+            r#"The MCP server \"srv\" has no connection \"q\", or it is closed"#,
         ),
         (
             r#"{"connectionId":1,"method":"ping"}"#,
@@ -162,22 +162,22 @@ fn a_provider_reaches_only_connections_that_are_open() {
     ] {
         let answer = table.provider_asks(params);
         assert!(
-            answer[0].ends_with(&format!(r#"error {{"code":-32602,"message":"{told}"}}"#)),
+            answer[0].ends_with(&format!(r#"error {{"code":-32602,"message":"{reason}"}}"#)),
             "{answer:?}"
         );
         assert!(table.provider_tells(params).is_empty());
-        let why = told.replace(r#"\""#, r#"""#);
+        let why = reason.replace(r#"\""#, r#"""#);
         let dropped =
-            format!("the MCP server \"srv\": dropped a notification of its provider's: {why}");
+            format!("the MCP server \"srv\": dropped a notification from its provider: {why}");
         assert_eq!(table.drops.last(), Some(&dropped));
     }
     table.disconnect(1);
     let answer = table.provider_asks(r#"{"connectionId":"p","method":"ping"}"#);
-    assert!(answer[0].contains("or it is over"));
+    assert!(answer[0].contains("or it is closed"));
 }
 
 #[test]
-fn a_connection_that_is_given_up_while_it_is_made_is_closed_again() {
+fn a_connection_that_is_cancelled_while_it_opens_is_closed() {
     let mut table = seat();
     table.connect(1);
     table.on(1, "ping", "null");
@@ -205,7 +205,7 @@ fn a_connection_that_is_given_up_while_it_is_made_is_closed_again() {
 }
 
 #[test]
-fn what_is_withdrawn_on_one_hop_is_withdrawn_on_the_next() {
+fn a_request_cancelled_on_one_hop_is_cancelled_on_the_next() {
     let mut table = linked();
     table.on(1, "tools/call", "{}");
     assert_eq!(table.withdraw(2), ["withdraw 2"]);
@@ -213,7 +213,7 @@ fn what_is_withdrawn_on_one_hop_is_withdrawn_on_the_next() {
         table.tell(1, "notifications/cancelled", r#"{"requestId":"m2"}"#),
         ["withdraw 2"]
     );
-    // The id is of another hop, where it may be somebody else's.
+    // The id is valid on another hop, and here it may be that of another request.
     assert!(
         table
             .provider_tells(
@@ -226,10 +226,10 @@ fn what_is_withdrawn_on_one_hop_is_withdrawn_on_the_next() {
 }
 
 #[test]
-fn a_subscription_has_the_id_that_its_caller_knows() {
+fn a_subscription_has_the_id_of_its_callers_request() {
     let mut table = linked();
     table.on(1, "subscriptions/listen", "{}");
-    // Only the order tells which one an acknowledgement belongs to, so the second one waits.
+    // Acknowledgements are matched by order, so the second request waits.
     assert!(table.on(1, "subscriptions/listen", "{}").is_empty());
     let tells = |method: &str, id: &str| {
         format!(
@@ -308,7 +308,7 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
             .is_empty()
     );
     assert_eq!(table.result(3, "{ }"), ["answer 1: result { }"]);
-    // With one open call, the log clearly belongs to it.
+    // With a single open call, a log message must belong to it.
     let log = r#"{"connectionId":"p","method":"notifications/message","params":{"level":"info"}}"#;
     assert_eq!(
         table.provider_tells(log),
@@ -319,7 +319,7 @@ fn requests_that_stand_alone_share_a_connection_of_the_seats_own() {
 }
 
 #[test]
-fn a_legacy_provider_is_initialized_and_its_results_made_whole() {
+fn a_legacy_provider_is_initialized_and_its_results_are_completed() {
     let mut table = seat();
     table.alone("d", "server/discover", "");
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -365,7 +365,7 @@ fn a_legacy_provider_is_initialized_and_its_results_made_whole() {
 }
 
 #[test]
-fn a_legacy_provider_asks_nothing_of_callers_that_have_no_connection() {
+fn requests_of_a_legacy_provider_to_callers_without_a_connection_are_rejected() {
     let mut table = adapting();
     assert_eq!(
         table.provider_asks(r#"{"connectionId":"p","method":"ping"}"#),
@@ -378,7 +378,7 @@ fn a_legacy_provider_asks_nothing_of_callers_that_have_no_connection() {
 }
 
 #[test]
-fn the_changes_a_legacy_provider_tells_reach_those_who_listen() {
+fn changes_at_a_legacy_provider_reach_subscribed_callers() {
     let mut table = adapting();
     assert_eq!(
         table.alone(
@@ -415,7 +415,7 @@ fn the_changes_a_legacy_provider_tells_reach_those_who_listen() {
 }
 
 #[test]
-fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
+fn the_next_caller_retries_a_provider_that_failed() {
     let mut table = seat();
     table.alone("a", "tools/list", "");
     assert_eq!(
@@ -442,7 +442,7 @@ fn a_provider_that_can_nothing_is_asked_again_by_the_next_caller() {
 }
 
 #[test]
-fn a_caller_that_can_fall_back_hears_itself_from_a_legacy_provider() {
+fn a_caller_that_can_fall_back_gets_the_error_of_a_legacy_provider() {
     let mut table = seat();
     table.falls_back("f", "server/discover", "");
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -453,7 +453,7 @@ fn a_caller_that_can_fall_back_hears_itself_from_a_legacy_provider() {
             r#"ask provider 3: mcp/disconnect {"connectionId":"p"}"#,
         ]
     );
-    // Others are adapted to beside it.
+    // Requests of other callers are adapted.
     table.falls_back("f", "tools/list", "");
     table.alone("a", "tools/list", "");
     table.result(4, r#"{"connectionId":"q"}"#);
@@ -468,7 +468,7 @@ fn a_caller_that_can_fall_back_hears_itself_from_a_legacy_provider() {
 }
 
 #[test]
-fn callers_that_can_fall_back_share_a_connection_to_a_provider_that_knows_their_version() {
+fn callers_that_can_fall_back_share_a_connection_to_a_provider_of_their_version() {
     let mut table = seat();
     for id in ["a", "b"] {
         table.falls_back(id, "tools/call", r#""name":"t""#);
@@ -480,7 +480,7 @@ fn callers_that_can_fall_back_share_a_connection_to_a_provider_that_knows_their_
 }
 
 #[test]
-fn with_the_server_the_seats_own_connection_is_closed() {
+fn closing_the_server_closes_the_seats_own_connection() {
     let mut table = seat();
     table.alone("d", "server/discover", "");
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -489,7 +489,7 @@ fn with_the_server_the_seats_own_connection_is_closed() {
         table.take(Input::Over),
         [r#"ask provider 4: mcp/disconnect {"connectionId":"p"}"#]
     );
-    // A pending one is cancelled, and closed if it is made all the same.
+    // A connection that is being opened is cancelled, and closed if it opens nevertheless.
     let mut table = seat();
     table.alone("d", "server/discover", "");
     let over = table.take(Input::Over);
@@ -507,10 +507,10 @@ fn large(size: usize) -> String {
 }
 
 #[test]
-fn what_waits_for_a_connection_is_weighed() {
+fn messages_that_wait_for_a_connection_are_limited() {
     let mut table = seat();
     table.connect(1);
-    // One alone may be as large as it likes.
+    // A single message may be of any size.
     assert!(table.on(1, "x", &large(20 << 20)).is_empty());
     let refused = table.on(1, "x", "{}");
     assert!(
@@ -531,7 +531,7 @@ fn what_waits_for_a_connection_is_weighed() {
 }
 
 #[test]
-fn subscriptions_that_wait_for_each_other_are_weighed() {
+fn waiting_subscriptions_are_limited() {
     let mut table = linked();
     table.on(1, "subscriptions/listen", "{}");
     assert!(
@@ -544,7 +544,7 @@ fn subscriptions_that_wait_for_each_other_are_weighed() {
 }
 
 #[test]
-fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew() {
+fn open_requests_fail_when_the_provider_is_restarted() {
     let mut table = linked();
     table.on(1, "tools/call", "{}");
     table.on(1, "subscriptions/listen", "{}");
@@ -558,7 +558,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
     table.disconnect(3);
     let lost = |ask: u64| {
         format!(
-            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was started again; ask again"}}"#
+            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was restarted; retry"}}"#
         )
     };
     assert_eq!(
@@ -576,11 +576,13 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
         ]
     );
     assert!(!table.seat.has(Some("p"), None));
-    // Late messages of the old one.
+    // Late messages of the previous instance.
     for question in 1..9 {
         assert!(table.result(question, r#"{"connectionId":"p"}"#).is_empty());
     }
-    assert!(table.on(1, "ping", "null")[0].contains("There is no such connection, or it is over"));
+    assert!(
+        table.on(1, "ping", "null")[0].contains("There is no such connection, or it is closed")
+    );
     assert_eq!(table.disconnect(1), ["answer 12: result {}"]);
     assert!(table.lost(&[]).is_empty());
     table.connect(4);
@@ -596,7 +598,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails_and_all_begins_anew
 }
 
 #[test]
-fn a_legacy_provider_that_was_started_again_is_initialized_again() {
+fn a_restarted_legacy_provider_is_initialized_again() {
     let mut table = adapting();
     table.alone(
         "l",
@@ -611,7 +613,7 @@ fn a_legacy_provider_that_was_started_again_is_initialized_again() {
 }
 
 #[test]
-fn a_legacy_provider_says_little_of_itself() {
+fn the_initialize_result_of_a_legacy_provider_is_limited() {
     let mut table = seat();
     table.alone("d", "server/discover", "");
     table.result(1, r#"{"connectionId":"p"}"#);
@@ -625,7 +627,7 @@ fn a_legacy_provider_says_little_of_itself() {
 }
 
 #[test]
-fn with_a_connection_end_the_requests_that_the_provider_has_on_it() {
+fn closing_a_connection_cancels_the_providers_requests_on_it() {
     let mut table = linked();
     table.connect(2);
     table.result(2, r#"{"connectionId":"q"}"#);
@@ -635,7 +637,7 @@ fn with_a_connection_end_the_requests_that_the_provider_has_on_it() {
         table.disconnect(1),
         [
             "withdraw 3",
-            r#"answer 3: error {"code":-32800,"message":"The connection is over"}"#,
+            r#"answer 3: error {"code":-32800,"message":"The connection is closed"}"#,
             r#"ask provider 5: mcp/disconnect {"connectionId":"p"}"#
         ]
     );
@@ -645,7 +647,7 @@ fn with_a_connection_end_the_requests_that_the_provider_has_on_it() {
 }
 
 #[test]
-fn ids_that_are_too_long_are_neither_carried_nor_quoted() {
+fn ids_that_are_too_long_are_rejected_and_truncated_in_errors() {
     let mut table = Table::new(ConnectedProvider::new(&"s".repeat(10_000)));
     let answer = table.alone(&"r".repeat(2000), "x", "");
     assert_eq!(
@@ -661,7 +663,7 @@ fn ids_that_are_too_long_are_neither_carried_nor_quoted() {
 }
 
 #[test]
-fn more_than_a_thousand_open_requests_are_refused() {
+fn more_than_a_thousand_open_requests_are_rejected() {
     let mut table = linked();
     for _ in 0..1024 {
         assert!(table.on(1, "x", "null")[0].starts_with("ask provider"));
@@ -673,13 +675,13 @@ fn more_than_a_thousand_open_requests_are_refused() {
 }
 
 #[test]
-fn who_waits_to_connect_to_a_provider_that_was_started_again_goes_on_waiting() {
+fn an_undelivered_connect_survives_a_restart_of_the_provider() {
     let mut table = linked();
     table.on(1, "x", "{}");
     table.connect(2);
     table.on(2, "y", "{}");
     let lost = table.lost(&[2, 3]);
-    // The connection that it names is over.
+    // The connection that it names is closed.
     assert_eq!(lost.len(), 2, "{lost:?}");
     assert_eq!(lost[0], "withdraw 2");
     assert!(

@@ -1,30 +1,29 @@
-//! An open request of a caller.
+//! Open requests of callers.
 
 use crate::seat::Caller;
 use crate::{Asked, ConnectionId};
 use acp_chain_rpc::Id;
 
-/// A request of a caller.
 #[derive(Debug)]
 pub(super) struct Called {
     pub ask: Asked,
     pub caller: Caller,
     pub id: Option<Id>,
-    /// The same id, if this is a `subscriptions/listen` that has another id for the provider.
+    /// Equal to `id` if this is a `subscriptions/listen` with another id at the provider.
     pub subscription: Option<Id>,
-    /// The state of a request in a version that the provider does not speak.
+    /// The state of a request of a legacy client.
     pub legacy: Option<Legacy>,
     pub withdrawn: bool,
 }
 
-/// A request of a legacy client, which may be repeated.
+/// A request of a legacy client, which the seat may retry.
 #[derive(Debug)]
 pub(super) struct Legacy {
     pub connection: ConnectionId,
     pub method: String,
-    /// The params that the provider got.
+    /// The params for the provider.
     pub params: String,
-    /// How often it was repeated.
+    /// The number of retries.
     pub rounds: usize,
 }
 
@@ -40,19 +39,19 @@ impl Called {
         }
     }
 
-    /// Whether it was made on this connection.
+    /// Whether the request was sent on this connection.
     pub fn is_on(&self, connection: ConnectionId) -> bool {
         self.caller == Caller::Connection(connection)
     }
 
-    /// How many bytes it keeps.
+    /// The size in bytes.
     pub fn weight(&self) -> usize {
         self.legacy.as_ref().map_or(0, Legacy::weight)
     }
 }
 
 impl Legacy {
-    /// How many bytes it keeps.
+    /// The size in bytes.
     pub fn weight(&self) -> usize {
         self.method.len() + self.params.len()
     }

@@ -1,16 +1,15 @@
 //! Clients that begin with `initialize`, at a provider that supports only requests that stand alone.
 //!
-//! - `initialize` is answered from `server/discover`; `ping` is answered here.
-//! - Every request gets the client's self-description in the `_meta` of its params; the additions of 2026-07-28 to
-//!   results are removed, and so is what would make older clients reject a list of tools: an `outputSchema` or
-//!   `structuredContent` that is not an object.
-//! - `logging/setLevel` is kept here, and sent with every later request. The provider's log messages come back with
-//!   their call.
+//! - `initialize` is answered from the result of `server/discover`; the seat answers `ping`.
+//! - The client's capabilities and software are added to the `_meta` of every request. The members that 2026-07-28
+//!   added to results are removed, and so are those that older clients reject: an `outputSchema` or `structuredContent`
+//!   that is not an object.
+//! - The level of `logging/setLevel` is sent with every later request. The provider sends log messages for the request.
 //! - For changes of lists, and `resources/subscribe`, see [`subscription`](super::subscription).
-//! - For the provider's questions to the client during a call, see [`rounds`](super::rounds).
+//! - For the provider's requests to the client during a call, see [`rounds`](super::rounds).
 //!
-//! Limits: the provider never gets a client's notifications, such as `notifications/roots/list_changed`. A result of
-//! a kind that the client's version does not have, such as a task, becomes the error -32603.
+//! Limits: a client's notifications, such as `notifications/roots/list_changed`, are not sent to the provider. A result
+//! of a type that the client's version does not have, such as a task, becomes the error -32603.
 
 use std::borrow::Cow;
 
@@ -37,38 +36,37 @@ const LEVELS: [&str; 8] = [
     "emergency",
 ];
 
-/// A client that has connected.
+/// A connected client.
 #[derive(Debug, Default)]
 pub(super) struct Client {
     /// The version negotiated by `initialize`.
     pub version: Option<Version>,
-    /// Its capabilities, as JSON text.
+    /// JSON text.
     capabilities: Option<String>,
-    /// Its name and version, as JSON text.
+    /// `clientInfo`, as JSON text.
     software: Option<String>,
     level: Option<&'static str>,
-    /// Its notifications.
     pub changes: Changes,
 }
 
 impl Client {
-    /// Whether it declared this capability.
+    /// Whether the client declared this capability.
     pub fn can(&self, capability: &str) -> bool {
         let capabilities = self.capabilities.as_deref();
         capabilities.is_some_and(|text| member(text, capability).is_some_and(is_object))
     }
 
-    /// Keeps its self-description from `initialize`.
+    /// Keeps the client's capabilities and software from `initialize`.
     fn introduce(&mut self, params: Option<&str>) -> Result<(), Error> {
         let given = |name| Ok(protocol::introduced(params, name)?.map(str::to_owned));
         (self.capabilities, self.software) = (given("capabilities")?, given("clientInfo")?);
         Ok(())
     }
 
-    /// How many bytes are kept as long as it exists.
+    /// How many bytes are kept for the client.
     pub fn weight(&self) -> usize {
-        let words = [&self.capabilities, &self.software].into_iter().flatten();
-        words.map(String::len).sum::<usize>() + self.changes.weight()
+        let texts = [&self.capabilities, &self.software].into_iter().flatten();
+        texts.map(String::len).sum::<usize>() + self.changes.weight()
     }
 
     /// The params of a request, in the form of 2026-07-28.
@@ -109,7 +107,7 @@ impl StatelessProvider {
                 let introduced = introduced.and_then(|()| self.has_room_for(connection));
                 let client = self.clients.entry(connection).or_default();
                 if let Err(error) = introduced {
-                    // It may try again.
+                    // The client may retry `initialize`.
                     *client = Client::default();
                     return Err(error);
                 }
@@ -158,18 +156,19 @@ impl StatelessProvider {
         Ok(())
     }
 
-    /// Checks that not too much is kept for all clients together, after this one has sent something.
+    /// An error if too much is kept for all clients together, including the latest message of this one.
     fn has_room_for(&self, connection: ConnectionId) -> Result<(), Error> {
         let others = self.clients.iter().filter(|(id, _)| **id != connection);
         let kept = others.map(|(_, client)| client.weight()).sum();
         let own = self.clients.get(&connection).map_or(0, Client::weight);
-        match protocol::keeps(kept, own) {
-            true => Ok(()),
-            false => Err(protocol::heavy(&self.name)),
+        if protocol::keeps(kept, own) {
+            Ok(())
+        } else {
+            Err(protocol::heavy(&self.name))
         }
     }
 
-    /// Sends a request, or repeats it with the answers.
+    /// Sends a call to the provider. `again` are the params of a retry.
     pub(super) fn call(&mut self, mut called: Called, legacy: Legacy, again: Option<String>) {
         let params = again.unwrap_or_else(|| legacy.params.clone());
         let said = Said::made(&legacy.method, params);
@@ -177,7 +176,7 @@ impl StatelessProvider {
         self.ask(Of::Caller(called), None, &said);
     }
 
-    /// The provider has described itself, or failed to.
+    /// The provider answered `server/discover`: answers `initialize`.
     pub(super) fn initialized(&mut self, ask: Asked, connection: ConnectionId, outcome: Message) {
         let outcome = match self.introduced(connection, &outcome) {
             Ok(result) => Message::result(&result),
@@ -186,7 +185,7 @@ impl StatelessProvider {
         self.out.answer(ask, outcome);
     }
 
-    /// The answer to `initialize`, from that to `server/discover`. Without an error, that is the answer.
+    /// The result of `initialize`, from the answer to `server/discover`. `Err(None)` passes that answer on.
     fn introduced(
         &mut self,
         connection: ConnectionId,
@@ -195,7 +194,7 @@ impl StatelessProvider {
         let Some(client) = self.clients.get_mut(&connection) else {
             return Err(Some(Error::cancelled()));
         };
-        // If that fails, it may try again.
+        // If this fails, the client may retry `initialize`.
         let version = client.version.take();
         let (version, body) = match (discovered.kind(), version) {
             (Kind::Result, Some(version)) => (version, discovered.body()),

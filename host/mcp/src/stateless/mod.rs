@@ -1,23 +1,22 @@
-//! A provider that speaks the stateless dialect: every request stands alone, by its `requestId`, and
-//! is of MCP 2026-07-28 (schema 1.15, `mcp/message`).
+//! A provider that speaks the stateless dialect: every request stands alone, has a `requestId`, and is of MCP
+//! 2026-07-28 (schema 1.15, `mcp/message`).
 //!
 //! Requests of callers of the same kind pass unchanged, with their own `requestId`. Requests of 2026-07-28 on a
-//! connection get a `requestId` of the seat. Clients that begin with `initialize` are served, too; `legacy.rs` says
-//! how.
+//! connection get a `requestId` of the seat. For clients that begin with `initialize`, see `legacy.rs`.
 //!
-//! Invariants beside those of every [seat](super::seat): a cancelled request is answered as well, once; a provider's
-//! notification reaches only the caller of the request that it names, and only while that is open.
+//! Invariants beside those of every [seat](super::seat): a cancelled request is also answered, once; a provider's
+//! notification reaches only the caller of the request that it names, and only while the request is open.
 //!
-//! - The outcome within the provider's answer, `result` or `error`, is MCP's; of both, `result`. An outer error
-//!   passes unchanged, and so does the `_meta` of ACP's messages and answers. An answer with neither becomes the
-//!   error -33002.
+//! - The member `result` or `error` of the provider's result is the MCP outcome; if both are present, `result`. A
+//!   result with neither becomes the error -33002. An ACP error passes unchanged, and so does the `_meta` of ACP's
+//!   messages and answers.
 //! - A `requestId` that is already open fails with -32602.
-//! - The provider sends no requests: -32601. A notification that names no open request is dropped, and
-//!   so is `notifications/cancelled`.
-//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do those that would be too much to
-//!   keep.
-//! - When the provider is restarted, its open requests fail with -33002, except those that it has not got yet. Legacy
-//!   clients stay, but get no notifications of changes until they subscribe to something.
+//! - Requests of the provider fail with -32601. A notification that names no open request is dropped, and so is
+//!   `notifications/cancelled`.
+//! - Requests past [`OPEN`](protocol::OPEN) open ones fail with -33000, and so do requests that are too large together
+//!   to keep.
+//! - When the provider is restarted, open requests fail with -33002, except those that it has not received yet. Legacy
+//!   clients stay connected, but get no notifications of changes until their next `resources/subscribe`.
 
 mod called;
 mod legacy;
@@ -45,30 +44,30 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code};
 #[derive(Debug)]
 pub struct StatelessProvider {
     id: String,
-    /// The same, shortened for errors.
+    /// The id, truncated for errors.
     name: String,
     /// The prefix of the seat's own request ids.
     prefix: String,
     last: Question,
     clients: BTreeMap<ConnectionId, Client>,
     questions: BTreeMap<Question, Open>,
-    /// The open requests, by the provider's ids.
+    /// The open requests, by `requestId`.
     requests: HashMap<Arc<str>, Question>,
-    /// Calls to be repeated once their caller has answered.
+    /// The calls to retry once their caller has answered.
     rounds: BTreeMap<Asked, Round>,
-    /// The questions to callers, and their calls.
+    /// The calls of requests to callers.
     inputs: BTreeMap<Question, Asked>,
     out: Outputs,
 }
 
-/// A request at the provider.
+/// An open request at the provider.
 #[derive(Debug)]
 struct Open {
     request: Arc<str>,
     of: Of,
 }
 
-/// Its owner.
+/// The purpose of a request at the provider.
 #[derive(Debug)]
 enum Of {
     /// A caller's request.
@@ -92,7 +91,7 @@ impl Seat for StatelessProvider {
     }
 
     fn has(&self, _: Option<&str>, request: Option<&str>) -> bool {
-        // A longer one cannot exist, and is not looked up: anybody may ask for it.
+        // A longer id cannot exist. It is not looked up, as it may come from any caller.
         let request = request.filter(|request| request.len() <= protocol::TOKEN);
         request.is_some_and(|request| self.requests.contains_key(request))
     }
@@ -154,7 +153,7 @@ impl Adapter for StatelessProvider {
         {
             return Err(invalid("The requestId is that of a request that is open"));
         }
-        // A client on the bridge has an id for it that is not the `requestId`.
+        // For a client on the bridge, the request has an id that differs from the `requestId`.
         let known = own.as_deref().map(quoted);
         let renamed = id.as_ref().map(Id::as_str) != known.as_deref();
         let listens = said.method == "subscriptions/listen";
@@ -168,7 +167,7 @@ impl Adapter for StatelessProvider {
     }
 
     fn notification(&mut self, connection: ConnectionId, said: Said) {
-        // The provider has no connection on which to send it any other.
+        // Others cannot be sent: the provider has no connections.
         if said.method == "notifications/initialized" {
             self.ready(connection);
         }
@@ -218,13 +217,14 @@ impl Adapter for StatelessProvider {
         let outer = outcome.kind() == Kind::Error;
         let meta = wire::meta(outcome.body()).filter(|_| !outer);
         let meta = meta.map(str::to_owned);
-        let outcome = match outer {
-            true => outcome,
-            false => wire::carried(&outcome).unwrap_or_else(|| {
+        let outcome = if outer {
+            outcome
+        } else {
+            wire::carried(&outcome).unwrap_or_else(|| {
                 let text =
                     "The provider answered mcp/message with neither a result nor an MCP error";
                 Message::error(&Error::new(protocol::code::BACKEND, text))
-            }),
+            })
         };
         match open.of {
             Of::Caller(mut called) => match called.legacy.take() {
@@ -249,7 +249,7 @@ impl Adapter for StatelessProvider {
         let Some(((question, open), said)) = open.zip(wire::said(params)) else {
             let name = &self.name;
             let why = format!(
-                "the MCP server {name:?}: dropped a notification of its provider's: it is of no open request"
+                "the MCP server {name:?}: dropped a notification from its provider: it names no open request"
             );
             return self.out.push(Output::Drop { why });
         };
@@ -257,7 +257,7 @@ impl Adapter for StatelessProvider {
             return;
         }
         match &open.of {
-            // Nobody is there to be told.
+            // The notification has no recipient.
             Of::Caller(Called {
                 withdrawn: true, ..
             })
@@ -297,8 +297,8 @@ impl Adapter for StatelessProvider {
 }
 
 impl StatelessProvider {
-    /// The seat of the provider that declared its server with this `serverId`. Requests without an id of their caller
-    /// get one that begins with `prefix`, which must differ between seats of one provider.
+    /// The seat of the provider that declared its server with this `serverId`. The seat's own `requestId`s begin with
+    /// `prefix`, which must differ between seats of one provider.
     #[must_use]
     pub fn new(id: &str, prefix: &str) -> Self {
         Self {
@@ -315,7 +315,7 @@ impl StatelessProvider {
         }
     }
 
-    /// How many bytes it keeps for calls that may be repeated.
+    /// How many bytes are kept for calls that may be retried.
     fn kept(&self) -> usize {
         let open = self.questions.values().map(|open| match &open.of {
             Of::Caller(called) => called.weight(),
@@ -334,12 +334,12 @@ impl StatelessProvider {
         self.last
     }
 
-    /// Sends the provider a request, with the caller's id for it or one of the seat.
+    /// Sends a request to the provider, with the caller's `requestId` or one of the seat.
     fn ask(&mut self, of: Of, request: Option<Arc<str>>, said: &Said) -> Question {
         let question = self.number();
         let request = request.unwrap_or_else(|| {
             let mut own: Arc<str> = format!("{}-{question}", self.prefix).into();
-            // Callers may choose any id.
+            // A caller may have chosen this id.
             while self.requests.contains_key(&own) {
                 own = format!("{own}-").into();
             }
@@ -352,10 +352,10 @@ impl StatelessProvider {
         question
     }
 
-    /// A client is gone: cancels its open requests.
+    /// Removes a disconnected client, and cancels its open requests.
     fn forget(&mut self, connection: ConnectionId) {
         self.clients.remove(&connection);
-        let over = Error::cancelled();
+        let cancelled = Error::cancelled();
         for (question, open) in &mut self.questions {
             let here = match &mut open.of {
                 Of::Caller(called) => {
@@ -366,7 +366,7 @@ impl StatelessProvider {
                 Of::Listen(listen) => {
                     let here = listen.connection == connection;
                     if let Some((ask, _)) = listen.ask.take_if(|_| here) {
-                        self.out.fail(ask, &over);
+                        self.out.fail(ask, &cancelled);
                     }
                     here
                 }
@@ -378,7 +378,7 @@ impl StatelessProvider {
         let here = |_: &Asked, round: &mut Round| round.called.is_on(connection);
         let rounds: Vec<_> = self.rounds.extract_if(.., here).collect();
         for (_, round) in rounds {
-            self.end_round(round, &over);
+            self.end_round(round, &cancelled);
         }
     }
 }

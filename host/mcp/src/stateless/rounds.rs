@@ -1,12 +1,12 @@
-//! A provider's questions to a legacy client during a call.
+//! A provider's requests to a legacy client during a call.
 //!
-//! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client repeats it with the answers
-//! (multi round-trip requests). The seat does this for a client that does not support it: it sends the client the
-//! requests, and repeats the call with the answers.
+//! In 2026-07-28 the server ends the call with an `InputRequiredResult`, and the client retries the call with the
+//! answers (multi round-trip requests). Legacy clients do not support this, so the seat sends the requests to the
+//! client, and retries the call with the answers.
 //!
 //! - Only `sampling/createMessage`, `elicitation/create` and `roots/list` are passed on, and only to a client that
 //!   supports them; anything else becomes the error -32603.
-//! - An error from the client becomes the outcome of its call, as a retry has no place for one; the other requests
+//! - An error from the client becomes the outcome of its call, as a retry cannot contain an error; the other requests
 //!   are cancelled.
 //! - There are at most [`ROUNDS`] per call, and [`INPUTS`] requests per round.
 
@@ -23,13 +23,13 @@ use crate::wire::Said;
 use acp_chain_channel::capability;
 use acp_chain_rpc::{Error, Kind, Message, code, member};
 
-/// How often a call may be repeated.
+/// The maximum number of retries of a call.
 const ROUNDS: usize = 10;
 
-/// How many requests a provider may make at once for one call.
+/// The maximum number of requests in one `InputRequiredResult`.
 const INPUTS: usize = 16;
 
-/// A call to be repeated.
+/// A call that the seat retries when the client has answered.
 #[derive(Debug)]
 pub(super) struct Round {
     pub called: Called,
@@ -43,7 +43,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    /// How many bytes it keeps.
+    /// The size in bytes.
     pub fn weight(&self) -> usize {
         let missing = self.missing.values().map(String::len);
         let answers = self.answers.iter();
@@ -54,7 +54,7 @@ impl Round {
 }
 
 impl StatelessProvider {
-    /// Sends the client the provider's requests. `required` is its `InputRequiredResult`.
+    /// Sends the provider's requests to the client. `required` is the `InputRequiredResult`.
     pub(super) fn begin_round(
         &mut self,
         called: Called,
@@ -69,7 +69,7 @@ impl StatelessProvider {
         let state = member(required, "requestState").filter(|text| *text != "null");
         let inputs: BTreeMap<String, &RawValue> = match inputs {
             Some(inputs) => serde_json::from_str(inputs)
-                .map_err(|_| fault(String::from("its inputRequests are no object")))?,
+                .map_err(|_| fault(String::from("its inputRequests are not an object")))?,
             None if state.is_some() => BTreeMap::new(),
             None => {
                 return Err(fault(String::from(
@@ -89,7 +89,7 @@ impl StatelessProvider {
             )));
         }
         if state.is_some_and(|state| !state.starts_with('"')) {
-            return Err(fault(String::from("its requestState is no string")));
+            return Err(fault(String::from("its requestState is not a string")));
         }
         let Some(client) = self.clients.get(&legacy.connection) else {
             return Err(Error::cancelled());
@@ -139,7 +139,7 @@ impl StatelessProvider {
         Ok(())
     }
 
-    /// Ends a round, and the call with it. Later answers to its open requests are ignored.
+    /// Ends a round and its call with an error. Later answers to the round's requests are ignored.
     pub(super) fn end_round(&mut self, round: Round, why: &Error) {
         self.end_with(round, Message::error(why));
     }
@@ -151,7 +151,7 @@ impl StatelessProvider {
         self.out.answer(round.called.ask, outcome);
     }
 
-    /// The client answered one of the requests.
+    /// The client answered a request.
     pub(super) fn input_answered(&mut self, question: Question, outcome: Message) {
         let Some(ask) = self.inputs.remove(&question) else {
             return;
@@ -175,7 +175,7 @@ impl StatelessProvider {
         }
     }
 
-    /// Repeats the call.
+    /// Retries the call with the answers.
     fn again(&mut self, round: Round) {
         let mut params = round.legacy.params.clone();
         if !round.answers.is_empty() {

@@ -1,9 +1,9 @@
-//! Notifications for a legacy client.
+//! Notifications of changes for a legacy client.
 //!
-//! Changes of the provider's lists, and of the resources that the client subscribes to, are covered by one
-//! `subscriptions/listen` per client, from `notifications/initialized` on. When its filter changes, a new one is
-//! opened, and the old one ends once the new one is acknowledged: then the client's request is answered. If the
-//! provider ends it, it is not opened again until the client subscribes to something else.
+//! From `notifications/initialized` on, the seat has one `subscriptions/listen` per client open at the provider, for
+//! changes of lists and of the resources that the client subscribes to. When the filter changes, the seat opens a new
+//! one. Once the new one is acknowledged, the seat cancels the old one, and answers the client's request. If the
+//! provider ends it, the seat opens another only when the client subscribes again.
 
 use std::borrow::Cow;
 
@@ -20,7 +20,7 @@ use acp_chain_rpc::{Error, Kind, Message};
 pub(super) struct Changes {
     /// Whether `notifications/initialized` has arrived.
     ready: bool,
-    /// Whether the provider reports changes of resources.
+    /// Whether the provider supports subscriptions to resources.
     pub subscribes: bool,
     /// The lists whose changes the provider reports, and the resources that the client subscribes to.
     pub filter: Filter,
@@ -33,26 +33,26 @@ pub(super) struct Changes {
 pub(super) struct Listen {
     pub connection: ConnectionId,
     acknowledged: bool,
-    /// The client's request that led to it, and the resource that it subscribes to.
+    /// The client's request that waits for the acknowledgement, and the resource that it subscribes to.
     pub ask: Option<(Asked, Option<String>)>,
 }
 
 impl Listen {
-    /// Ends this request's wait for it. Returns whether it waited.
+    /// Cancels the client's request, if it is this one. Returns whether it is.
     pub fn forget(&mut self, ask: Asked) -> bool {
         self.ask.take_if(|(waits, _)| *waits == ask).is_some()
     }
 }
 
 impl Changes {
-    /// How many bytes are kept for its filter.
+    /// The size of the filter in bytes.
     pub fn weight(&self) -> usize {
         self.filter.weight()
     }
 }
 
 impl StatelessProvider {
-    /// A client has said that it is ready for notifications.
+    /// A client sent `notifications/initialized`.
     pub(super) fn ready(&mut self, connection: ConnectionId) {
         let Some(client) = self.clients.get_mut(&connection) else {
             return;
@@ -76,15 +76,16 @@ impl StatelessProvider {
             return Err(Error::cancelled());
         };
         let filter = &mut client.changes.filter;
-        let is_news = match adds {
-            true => filter.resources.add(&uri)?,
-            false => filter.resources.remove(&uri),
+        let is_changed = if adds {
+            filter.resources.add(&uri)?
+        } else {
+            filter.resources.remove(&uri)
         };
-        if is_news && !filter.is_empty() {
+        if is_changed && !filter.is_empty() {
             self.listen(connection, Some((ask, Some(uri).filter(|_| adds))));
             return Ok(());
         }
-        if is_news {
+        if is_changed {
             for question in std::mem::take(&mut client.changes.listens) {
                 self.out.withdraw(question);
             }
@@ -121,8 +122,9 @@ impl StatelessProvider {
             client.changes.listens.retain(|of| *of != question);
             if client.changes.listens.is_empty() && before > 0 {
                 let (name, why) = (&self.name, protocol::clipped(outcome.body()));
-                let why =
-                    format!("the MCP server {name:?} tells a client no changes any more: {why}");
+                let why = format!(
+                    "the MCP server {name:?} no longer notifies a client of changes: {why}"
+                );
                 self.out.push(Output::Drop { why });
             }
             if let Some((_, Some(uri))) = &listen.ask {

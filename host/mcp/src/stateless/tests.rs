@@ -13,7 +13,7 @@ const DISCOVERED: &str = r#"{"result":{"supportedVersions":["2026-07-28"],"capab
 const QUIET: &str = r#"{"result":{"capabilities":{}}}"#;
 
 /// A seat with a legacy client on connection 1, at a provider with this result of `server/discover`. The next request
-/// is number 3, the next question 2.
+/// of a caller is number 3, the seat's next request is number 2.
 fn initialized(discovered: &str) -> Table<StatelessProvider> {
     let mut table = seat();
     table.connect(1);
@@ -62,14 +62,14 @@ fn a_request_that_stands_alone_passes_under_its_own_id() {
         "[]",
     ] {
         assert!(table.provider_tells(params).is_empty());
-        let dropped = "the MCP server \"srv\": dropped a notification of its provider's: it is of no open request";
+        let dropped = "the MCP server \"srv\": dropped a notification from its provider: it names no open request";
         assert_eq!(table.drops.last().map(String::as_str), Some(dropped));
     }
     assert!(table.provider_asks("{}")[0].contains("-32601"));
 }
 
 #[test]
-fn inner_outcomes_are_unwrapped_and_outer_errors_pass() {
+fn mcp_outcomes_are_unwrapped_and_acp_errors_pass() {
     for (answer, outcome) in [
         (r#"{"result":null}"#, "result null"),
         (
@@ -100,8 +100,8 @@ fn inner_outcomes_are_unwrapped_and_outer_errors_pass() {
 }
 
 #[test]
-fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
-    for (id, told) in [("7", "7"), (r#""r""#, r#""r""#)] {
+fn a_subscription_that_stands_alone_has_the_id_of_its_clients_request() {
+    for (id, subscription) in [("7", "7"), (r#""r""#, r#""r""#)] {
         let mut table = seat();
         let (caller, params) = (Caller::Request("r".into()), alone(""));
         table.take(request(
@@ -113,8 +113,9 @@ fn a_subscription_that_stands_alone_has_the_id_that_its_client_gave_it() {
             false,
         ));
         let tells = r#"{"serverId":"srv","requestId":"r","method":"x","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"r"}}}"#;
-        let expected =
-            format!(r#"tell r: x {{"_meta":{{"io.modelcontextprotocol/subscriptionId":{told}}}}}"#);
+        let expected = format!(
+            r#"tell r: x {{"_meta":{{"io.modelcontextprotocol/subscriptionId":{subscription}}}}}"#
+        );
         assert_eq!(table.provider_tells(tells), [expected]);
     }
 }
@@ -136,7 +137,7 @@ fn a_request_that_stands_alone_on_a_connection_gets_an_id_of_the_seats() {
 }
 
 #[test]
-fn a_legacy_client_is_initialized_from_what_the_provider_discovers() {
+fn a_legacy_client_is_initialized_from_server_discover() {
     let mut table = seat();
     assert_eq!(
         table.connect(1),
@@ -200,7 +201,7 @@ fn a_legacy_client_is_initialized_from_what_the_provider_discovers() {
 }
 
 #[test]
-fn initialize_may_fail_and_be_tried_again() {
+fn a_failed_initialize_can_be_retried() {
     let mut table = seat();
     table.connect(1);
     table.on(1, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
@@ -216,7 +217,7 @@ fn initialize_may_fail_and_be_tried_again() {
 }
 
 #[test]
-fn the_level_of_the_log_goes_along_with_every_request() {
+fn the_log_level_is_sent_with_every_request() {
     let mut table = initialized(QUIET);
     assert_eq!(
         table.on(1, "logging/setLevel", r#"{"level":"warning"}"#),
@@ -236,7 +237,7 @@ fn the_level_of_the_log_goes_along_with_every_request() {
 }
 
 #[test]
-fn what_the_provider_needs_is_asked_of_the_client_and_the_call_made_again() {
+fn requests_of_the_provider_are_sent_to_the_client_and_the_call_is_retried() {
     let mut table = initialized(QUIET);
     table.on(1, "tools/call", r#"{"name":"t"}"#);
     assert_eq!(
@@ -284,7 +285,7 @@ fn an_error_of_the_client_is_the_outcome_of_its_call() {
             .error(4, r#"{"code":-32800,"message":"x"}"#)
             .is_empty()
     );
-    // The same when the client gives the call up.
+    // Cancelling the call also cancels the other requests.
     table.on(1, "tools/call", "null");
     table.result(5, two);
     assert_eq!(
@@ -304,11 +305,14 @@ fn an_error_of_the_client_is_the_outcome_of_its_call() {
 }
 
 #[test]
-fn a_provider_asks_only_for_what_the_client_can_and_not_for_ever() {
-    for (required, told) in [
+fn requests_of_the_provider_need_the_clients_support_and_are_limited() {
+    for (required, reason) in [
         ("", "it requires input, but does not say which"),
-        (r#","inputRequests":[]"#, "its inputRequests are no object"),
-        (r#","requestState":7"#, "its requestState is no string"),
+        (
+            r#","inputRequests":[]"#,
+            "its inputRequests are not an object",
+        ),
+        (r#","requestState":7"#, "its requestState is not a string"),
         (
             r#","inputRequests":{"a":{"method":"sampling/createMessage"}}"#,
             r#"it asks the client for \"sampling/createMessage\", which the client does not support"#,
@@ -326,7 +330,7 @@ fn a_provider_asks_only_for_what_the_client_can_and_not_for_ever() {
         table.on(1, "tools/call", "null");
         let result = format!(r#"{{"result":{{"resultType":"input_required"{required}}}}}"#);
         let answer = table.result(2, &result);
-        let expected = format!(r#"The MCP server \"srv\" is at fault: {told}"#);
+        let expected = format!(r#"The MCP server \"srv\" is at fault: {reason}"#);
         assert!(answer[0].contains(&expected), "{answer:?}");
     }
     let mut table = initialized(QUIET);
@@ -375,7 +379,7 @@ fn the_changes_of_lists_are_one_subscription() {
         table.provider_tells(&tells("acp-chain-2", changed)),
         [r#"tell 1: notifications/tools/list_changed {"_meta":{}}"#]
     );
-    // One more resource means a new subscription, and the end of the old one.
+    // Another resource requires a new `subscriptions/listen`, and ends the old one.
     let asked = table.on(1, "resources/subscribe", r#"{"uri":"a:b"}"#);
     assert!(
         asked[0].contains(
@@ -410,7 +414,7 @@ fn the_changes_of_lists_are_one_subscription() {
 }
 
 #[test]
-fn what_the_provider_does_not_offer_is_no_method() {
+fn methods_that_the_provider_does_not_offer_are_rejected() {
     let mut table = initialized(QUIET);
     for method in [
         "resources/subscribe",
@@ -440,16 +444,16 @@ fn large(size: usize) -> String {
 }
 
 #[test]
-fn what_a_client_says_of_itself_is_kept_only_if_it_is_short() {
+fn the_kept_members_of_initialize_are_limited() {
     let mut table = seat();
     table.connect(1);
     for name in ["capabilities", "clientInfo"] {
         let words = large(64 << 10);
         let params = format!(r#"{{"protocolVersion":"2025-06-18","{name}":{words}}}"#);
-        let told = format!(r#"{{"code":-32602,"message":"{name} is larger than 64 KiB"}}"#);
-        assert!(table.on(1, "initialize", &params)[0].ends_with(&told));
+        let reason = format!(r#"{{"code":-32602,"message":"{name} is larger than 64 KiB"}}"#);
+        assert!(table.on(1, "initialize", &params)[0].ends_with(&reason));
     }
-    // Nor is too much kept of all of them together.
+    // They are also limited for all clients together.
     let words = large((64 << 10) - 10);
     let params = format!(
         r#"{{"protocolVersion":"2025-06-18","capabilities":{words},"clientInfo":{words}}}"#
@@ -466,7 +470,7 @@ fn what_a_client_says_of_itself_is_kept_only_if_it_is_short() {
 }
 
 #[test]
-fn calls_that_may_come_again_are_weighed() {
+fn calls_that_may_be_retried_are_limited() {
     let mut table = initialized(QUIET);
     assert!(table.on(1, "tools/call", &large(20 << 20))[0].starts_with("ask provider 2"));
     let refused = table.on(1, "tools/call", "{}");
@@ -515,7 +519,7 @@ fn resources_have_short_names() {
 }
 
 #[test]
-fn the_seats_own_requests_are_told_from_those_of_another_session() {
+fn the_seats_own_request_ids_differ_between_sessions() {
     let mut tables = ["acp-chain-7", "acp-chain-8"]
         .map(|prefix| Table::new(StatelessProvider::new("srv", prefix)));
     for table in &mut tables {
@@ -536,7 +540,7 @@ fn the_seats_own_requests_are_told_from_those_of_another_session() {
 }
 
 #[test]
-fn what_is_open_with_a_provider_that_was_started_again_fails() {
+fn open_requests_fail_when_the_provider_is_restarted() {
     let mut table = initialized(DISCOVERED);
     table.tell(1, "notifications/initialized", "null");
     table.alone("r", "x", "");
@@ -552,7 +556,7 @@ fn what_is_open_with_a_provider_that_was_started_again_fails() {
     table.on(2, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
     let lost = |ask: u64| {
         format!(
-            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was started again; ask again"}}"#
+            r#"answer {ask}: error {{"code":-33002,"message":"The provider of the MCP server \"srv\" was restarted; retry"}}"#
         )
     };
     assert_eq!(
@@ -574,13 +578,13 @@ fn what_is_open_with_a_provider_that_was_started_again_fails() {
     assert!(table.on(1, "tools/call", "{}")[0].starts_with("ask provider 10"));
     let again = table.on(2, "initialize", r#"{"protocolVersion":"2025-06-18"}"#);
     assert!(again[0].starts_with("ask provider 11"));
-    // Changes are reported again once the client subscribes to something.
+    // Changes are reported again after the client's next subscription.
     let asked = table.on(1, "resources/subscribe", r#"{"uri":"c:d"}"#);
     assert!(asked[0].contains(r#"{"toolsListChanged":true,"resourceSubscriptions":["c:d"]}"#));
 }
 
 #[test]
-fn what_a_client_is_asked_for_ends_with_its_connection() {
+fn requests_to_a_client_end_with_its_connection() {
     let mut table = initialized(QUIET);
     table.on(1, "tools/call", "null");
     table.result(
@@ -599,7 +603,7 @@ fn what_a_client_is_asked_for_ends_with_its_connection() {
 }
 
 #[test]
-fn a_very_long_list_of_tools_is_made_older_in_one_go() {
+fn a_very_long_list_of_tools_is_converted_in_one_pass() {
     let mut table = initialized(QUIET);
     table.on(1, "tools/list", "null");
     let tools = vec![r#"{"name":"t","outputSchema":{}}"#; 50_000].join(",");
@@ -612,7 +616,7 @@ fn a_very_long_list_of_tools_is_made_older_in_one_go() {
 }
 
 #[test]
-fn more_than_a_thousand_open_requests_are_refused() {
+fn more_than_a_thousand_open_requests_are_rejected() {
     let mut table = seat();
     for request in 0..1024 {
         assert!(table.alone(&request.to_string(), "x", "")[0].starts_with("ask provider"));
@@ -621,7 +625,7 @@ fn more_than_a_thousand_open_requests_are_refused() {
 }
 
 #[test]
-fn what_a_provider_that_was_started_again_has_not_got_yet_stays_open() {
+fn undelivered_requests_survive_a_restart_of_the_provider() {
     let mut table = initialized(QUIET);
     table.alone("r", "x", "");
     table.alone("s", "x", "");
@@ -637,7 +641,7 @@ fn what_a_provider_that_was_started_again_has_not_got_yet_stays_open() {
 }
 
 #[test]
-fn a_client_stays_until_it_leaves_whatever_happens_to_the_provider() {
+fn a_client_stays_connected_when_the_provider_is_restarted() {
     let mut table = initialized(QUIET);
     table.lost(&[]);
     assert!(table.seat.has_caller(1));

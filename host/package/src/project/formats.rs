@@ -98,7 +98,7 @@ struct CargoShared {
     homepage: Option<String>,
 }
 
-/// Whether a `package.json` is for us. One for something else may have what we could not read.
+/// Whether a `package.json` has our table. Others may have fields that we cannot read.
 #[derive(Deserialize)]
 struct NpmMarked {
     #[serde(rename = "acpChain")]
@@ -225,7 +225,7 @@ impl Cargo {
             about: About {
                 description: pick(package.description, shared.description),
                 authors: authors.map(|authors| authors.join(", ")),
-                // An older form of the expression, which registries still accept.
+                // An older form of the license expression, which registries still accept.
                 licenses: pick(package.license, shared.license)
                     .map(|license| license.replace('/', " OR ")),
                 source: pick(package.repository, shared.repository),

@@ -1,4 +1,4 @@
-//! The messages about unusable files, word for word: people read the snapshots.
+//! The error messages for unusable files, word for word: reviewers read the snapshots.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ fn what_says_what_cannot_be_is_no_extension() {
         let without = write::without_sections(&whole).unwrap();
         with_section(&without, SECTION, b"{}")
     };
-    // Nested sections are not its own.
+    // Nested sections are ignored.
     let nested = component(r#"(component (component (@custom "version" "1")))"#);
     let components = [
         ("(an empty file)", wrong(b"")),

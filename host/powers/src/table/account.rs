@@ -1,4 +1,4 @@
-//! Setup of sessions, their settings, and your account with the agent.
+//! Powers over the setup of sessions, their settings, and your account with the agent.
 
 use super::{change, cover, decide, exchange, partly, send, updates};
 use crate::Danger::{High, Low, Medium};
@@ -14,7 +14,7 @@ const SETUP: &[&str] = &[
     "session/fork",
 ];
 const SETTINGS: &[&str] = &["session/set_mode", "session/set_config_option"];
-/// What can be set, before a session begins or in one.
+/// Lists the settings that are available before or in a session.
 const OPTIONS: &[&str] = &["session/options"];
 const SESSIONS: &[&str] = &[
     "session/list",
@@ -37,7 +37,7 @@ const SIGN_IN: &[&str] = &[
 ];
 const SIGNED_IN: &[&str] = &["auth/status_update"];
 
-/// To change only the proxy's own marks.
+/// Changes only the proxy's own marks.
 const fn mark(
     sender: crate::Peer,
     kinds: Kinds,
@@ -60,7 +60,7 @@ const TITLES: &[&str] = &["/sessions/*/title"];
 const LIST: &[&str] = &["session/list"];
 const SESSION_UPDATES: Updates = Updates::Of(&["session_info_update", "cursor_update"]);
 
-/// What both sides are, and are able to do. Of capabilities only the shape is shown: they are switches.
+/// Names, versions and capabilities of both sides. Of capabilities only the structure is shown: they are switches.
 const CAPABILITIES: [Cover; 2] = partly(
     exchange(Client, INITIALIZE),
     &[
@@ -115,7 +115,7 @@ const READ_SESSIONS: [Cover; 2] = exchange(Client, SESSIONS);
 const READ_SIGN_IN: [Cover; 2] = exchange(Client, SIGN_IN);
 const READ_SIGNED_IN: Cover = cover(Actions::READ, Agent, Kinds::NOTIFICATION, SIGNED_IN);
 
-/// What an agent offers where a session begins, or would.
+/// The agent's answer to the setup of a session.
 const OFFERED: &[&str] = &[
     "/sessionId",
     "/modes/currentModeId",
@@ -146,10 +146,10 @@ const OFFERED: &[&str] = &[
     "/code",
     "/message",
 ];
-/// Without paths.
+/// Paths are hidden.
 const SHOWN_OPTIONS: [Cover; 2] = partly(exchange(Client, OPTIONS), &["/sessionId"], OFFERED);
 
-/// Without keys and addresses of services.
+/// Keys and addresses of services are hidden.
 const SHOWN_SIGN_IN: [Cover; 2] = partly(
     READ_SIGN_IN,
     &["/methodId", "/providerId", "/apiType"],
@@ -185,7 +185,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "marks.add",
         words: "adds marks of its own, under its own name, to what both sides say about themselves, to prompts, and to the ends of turns",
         danger: Low,
-        reason: "only those who know the proxy look for them",
+        reason: "only programs that know the proxy read them",
         needs: None,
         covers: &[
             mark(
@@ -239,7 +239,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "session-setup.secrets",
         words: "sees the commands, addresses, tokens and headers of your MCP servers",
         danger: High,
-        reason: "whoever has a token can act as you",
+        reason: "a token lets its holder act as you",
         needs: Some("session-setup.read"),
         covers: &READ_SETUP,
     },
@@ -297,7 +297,7 @@ pub(super) const POWERS: &[Power] = &[
             READ_SETTINGS[1],
             SHOWN_OPTIONS[0],
             SHOWN_OPTIONS[1],
-            // They can be set where a session begins, too.
+            // Options can also be set when a session begins.
             Cover {
                 shown: Some(&[
                     "/sessionId",
@@ -433,7 +433,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "sessions.send",
         words: "lists, closes, deletes and renames your sessions",
         danger: High,
-        reason: "what is deleted is gone",
+        reason: "a deleted session cannot be restored",
         needs: None,
         covers: &[
             send(Client, Kinds::REQUEST, SESSIONS),
@@ -459,7 +459,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "sign-in.secrets",
         words: "sees the keys and addresses of the services that the agent uses",
         danger: High,
-        reason: "whoever has a key can act as you",
+        reason: "a key lets its holder act as you",
         needs: Some("sign-in.read"),
         covers: &[READ_SIGN_IN[0], READ_SIGN_IN[1], READ_SIGNED_IN],
     },
@@ -467,7 +467,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "sign-in.change",
         words: "changes, refuses or answers how you sign in and out, and which services the agent uses",
         danger: High,
-        reason: "it can have your prompts sent to somebody else, and keep you from signing out",
+        reason: "it can have your prompts sent to another service, and keep you from signing out",
         needs: None,
         covers: &[
             decide(
@@ -500,7 +500,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "sign-in.send",
         words: "signs you in and out, and sets which services the agent uses",
         danger: High,
-        reason: "it can have your prompts sent to somebody else",
+        reason: "it can have your prompts sent to another service",
         needs: None,
         covers: &[send(Client, Kinds::REQUEST, SIGN_IN)],
     },
@@ -510,7 +510,7 @@ pub(super) const POWERS: &[Power] = &[
         danger: Medium,
         reason: "all that it sees can be attributed to you",
         needs: None,
-        // It comes with the configuration.
+        // The user is part of the configuration, not of messages.
         covers: &[],
     },
 ];

@@ -1,4 +1,4 @@
-//! What you decide.
+//! Powers over permission requests and questions to the user.
 
 use super::{change, cover, exchange, send};
 use crate::Danger::{High, Medium};

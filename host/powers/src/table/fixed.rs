@@ -1,25 +1,24 @@
-//! Messages and places that belong to no power: the host's methods, and places that nobody may change.
+//! Messages and places that belong to no power: the host's methods, and places that no proxy may change.
 
 use crate::{Kinds, Peer, Updates};
 
 /// Messages, and the places in them that no power covers.
 #[derive(Debug)]
 pub struct Fixed {
-    /// The reason.
+    /// Why no power covers them.
     pub reason: &'static str,
-    /// Their methods; empty for every method.
+    /// Empty for every method.
     pub methods: &'static [&'static str],
-    /// Their sender; both, if none is named.
+    /// `None` for both sides.
     pub sender: Option<Peer>,
-    /// Their kinds.
     pub kinds: Kinds,
-    /// The updates, for `session/update`.
+    /// The kinds of updates, for `session/update`.
     pub updates: Updates,
-    /// The places; empty if the whole method is the host's.
+    /// Empty if the whole method is the host's.
     pub places: &'static [&'static str],
 }
 
-/// For messages of any method.
+/// Places in messages of any method.
 const fn of_all(reason: &'static str, places: &'static [&'static str]) -> Fixed {
     of(reason, &[], Kinds::ALL, places)
 }
@@ -40,7 +39,6 @@ const fn of(
     }
 }
 
-/// All of them.
 pub const FIXED: &[Fixed] = &[
     of(
         "between the host and a proxy, on one hop",
@@ -49,7 +47,7 @@ pub const FIXED: &[Fixed] = &[
         &[],
     ),
     of_all(
-        "says whom and what a message is about",
+        "identifies what a message is about",
         &[
             "/sessionId",
             "/terminalId",
@@ -61,7 +59,7 @@ pub const FIXED: &[Fixed] = &[
         ],
     ),
     of(
-        "what both sides are able to do, and how to sign in, they say themselves: the client may run it",
+        "each side alone declares its capabilities and sign-in methods: the client may run them",
         &["initialize"],
         Kinds::REQUEST.and(Kinds::RESULT),
         &[
@@ -76,13 +74,13 @@ pub const FIXED: &[Fixed] = &[
         ],
     ),
     of(
-        "how a turn ended, and what it used, the agent says",
+        "only the agent reports how a turn ended, and what it used",
         &["session/prompt"],
         Kinds::RESULT,
         &["/stopReason", "/usage"],
     ),
     of(
-        "what a user is asked to permit, by which guards and editors decide",
+        "what a permission request is for, by which guards and editors decide",
         &["session/request_permission"],
         Kinds::REQUEST,
         &[
@@ -289,7 +287,7 @@ pub const FIXED: &[Fixed] = &[
     Fixed {
         updates: Updates::Of(&["state_update"]),
         ..of(
-            "how a turn goes, the agent says",
+            "only the agent reports the state of a turn",
             &["session/update"],
             Kinds::NOTIFICATION,
             &["/update/state", "/update/error/code"],

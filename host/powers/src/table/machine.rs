@@ -1,4 +1,4 @@
-//! Access to your machine: files and commands through your editor, and tools.
+//! Powers over your machine: files and commands through your editor, and tools.
 
 use super::{change, cover, decide, errors, exchange, send};
 use crate::Danger::{High, Low, Medium};
@@ -17,7 +17,7 @@ const TERMINALS: &[&str] = &[
     "terminal/kill",
     "terminal/release",
 ];
-/// In the newest dialect, and in older ones.
+/// The methods of all dialects.
 const MCP: &[&str] = &["mcp/message", "mcp/connect", "mcp/disconnect"];
 
 const WATCH_FILES: [crate::Cover; 2] = exchange(Agent, FILES);
@@ -46,7 +46,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "files.watch",
         words: "sees which files the agent reads and writes through your editor, and what is in them",
         danger: Medium,
-        reason: "files hold what you would not tell everybody",
+        reason: "files can hold secrets",
         needs: None,
         covers: &WATCH_FILES,
     },
@@ -104,7 +104,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "terminals.watch",
         words: "sees which commands the agent runs through your editor, and what they print",
         danger: Medium,
-        reason: "commands print what you would not tell everybody",
+        reason: "commands can print secrets",
         needs: None,
         covers: &WATCH_TERMINALS,
     },
@@ -193,7 +193,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "mcp.change",
         words: "changes messages between the agent and MCP servers in your editor or in other proxies",
         danger: High,
-        reason: "it can make tools do what nobody asked for",
+        reason: "it can make tools do what you did not ask for",
         needs: None,
         covers: &[
             change(Agent, CALLS, MCP, MCP_PLACES),

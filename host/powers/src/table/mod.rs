@@ -1,5 +1,4 @@
-//! The one table of powers. A new row here is a new power everywhere: in the documentation, in `acp-chain check`, in
-//! manifests, and in the host's checks.
+//! The table of powers. The documentation, `acp-chain check`, manifests and the host's checks all use this table.
 
 mod account;
 mod decisions;
@@ -34,7 +33,7 @@ const fn cover(actions: Actions, sender: Peer, kinds: Kinds, methods: Texts) -> 
     }
 }
 
-/// To read one side's requests, and the other's answers.
+/// Reads one side's requests, and the other side's answers.
 const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
     [
         cover(Actions::READ, sender, Kinds::REQUEST, methods),
@@ -42,7 +41,7 @@ const fn exchange(sender: Peer, methods: Texts) -> [Cover; 2] {
     ]
 }
 
-/// To read only these places of requests and of their answers.
+/// Reads only these places of requests and of their answers.
 const fn partly(exchange: [Cover; 2], asked: Texts, answered: Texts) -> [Cover; 2] {
     let [mut request, mut response] = exchange;
     request.shown = Some(asked);
@@ -50,7 +49,7 @@ const fn partly(exchange: [Cover; 2], asked: Texts, answered: Texts) -> [Cover; 
     [request, response]
 }
 
-/// To change requests, refuse or answer them.
+/// Changes, rejects or answers requests.
 const fn decide(sender: Peer, methods: Texts, places: Texts) -> Cover {
     Cover {
         places,
@@ -58,7 +57,7 @@ const fn decide(sender: Peer, methods: Texts, places: Texts) -> Cover {
     }
 }
 
-/// To change requests or notifications, or to keep them from going on.
+/// Changes or stops messages of these kinds.
 const fn change(sender: Peer, kinds: Kinds, methods: Texts, places: Texts) -> Cover {
     Cover {
         places,
@@ -66,17 +65,17 @@ const fn change(sender: Peer, kinds: Kinds, methods: Texts, places: Texts) -> Co
     }
 }
 
-/// To change the texts of errors, and their data.
+/// Changes the message and data of errors.
 const fn errors(sender: Peer, methods: Texts) -> Cover {
     change(sender, Kinds::ERROR, methods, &["/message", "/data"])
 }
 
-/// To send requests or notifications on behalf of one side.
+/// Sends requests or notifications on behalf of one side.
 const fn send(sender: Peer, kinds: Kinds, methods: Texts) -> Cover {
     cover(Actions::SEND, sender, kinds, methods)
 }
 
-/// Actions on some updates.
+/// Actions on updates of these kinds.
 const fn updates(actions: Actions, updates: Updates, places: Texts) -> Cover {
     Cover {
         updates,

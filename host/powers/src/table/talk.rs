@@ -1,4 +1,4 @@
-//! What you and the agent say to each other.
+//! Powers over the conversation of user and agent: prompts, answers, tool calls, plans and turns.
 
 use super::{change, cover, errors, send, updates};
 use crate::Danger::{High, Low, Medium};
@@ -38,7 +38,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "prompts.read",
         words: "reads what you write to the agent",
         danger: Medium,
-        reason: "prompts hold what you would not tell everybody",
+        reason: "prompts can hold secrets",
         needs: None,
         covers: &[cover(Actions::READ, Client, Kinds::REQUEST, PROMPT)],
     },
@@ -59,7 +59,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "prompts.answer",
         words: "answers your prompts in place of the agent",
         danger: Medium,
-        reason: "the agent never hears of what it answers",
+        reason: "the agent never receives the prompts that it answers",
         needs: None,
         covers: &[cover(
             Actions::ANSWER.and(Actions::REFUSE),
@@ -80,7 +80,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "answers.read",
         words: "reads what the agent writes to you: messages, thoughts, and history",
         danger: Medium,
-        reason: "answers hold what you would not tell everybody",
+        reason: "answers can hold secrets",
         needs: None,
         covers: &[
             updates(Actions::READ, MESSAGES, &[]),
@@ -91,7 +91,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "answers.change",
         words: "changes, delays or drops the texts that the agent writes to you",
         danger: Medium,
-        reason: "you decide by what you read, and it can write what looks like the agent's word",
+        reason: "you decide by what you read, and it can imitate the agent",
         needs: None,
         covers: &[
             updates(
@@ -214,7 +214,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "plans.show",
         words: "shows you plans",
         danger: Low,
-        reason: "a plan is a list that nobody acts on",
+        reason: "a plan is only shown, and causes no action",
         needs: None,
         covers: &[updates(Actions::SEND, PLANS, &[])],
     },
@@ -222,7 +222,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "other-updates.read",
         words: "reads what the agent shows you of kinds that this version does not know",
         danger: Medium,
-        reason: "nobody knows what is in it",
+        reason: "the contents are unknown",
         needs: None,
         covers: &[updates(Actions::READ, Updates::Unknown, &[])],
     },
@@ -230,7 +230,7 @@ pub(super) const POWERS: &[Power] = &[
         key: "other-updates.change",
         words: "changes, delays or drops what the agent shows you of kinds that this version does not know",
         danger: High,
-        reason: "nobody knows what your editor does with it",
+        reason: "the effect on your editor is unknown",
         needs: None,
         covers: &[updates(
             Actions::CHANGE.and(Actions::REFUSE),

@@ -14,15 +14,15 @@ use super::error::RemoteError;
 
 /// An event from a remote agent.
 #[derive(Debug)]
-pub enum Heard {
+pub enum AgentEvent {
     /// A message, on one line.
     Message(Bytes),
     /// The end.
     End(Result<(), RemoteError>),
 }
 
-/// Where events go. It has room for one.
-pub type Inbox = mpsc::Sender<Heard>;
+/// The sender of events, with room for one.
+pub type Inbox = mpsc::Sender<AgentEvent>;
 
 /// A connection to a remote agent, which begins with the first message.
 pub trait Link: Send + Sync + 'static {
@@ -38,9 +38,9 @@ pub trait Link: Send + Sync + 'static {
 
 /// A transport over the link that this creates, which puts its events into the inbox.
 pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
-    let (inbox, heard) = mpsc::channel(1);
+    let (inbox, events) = mpsc::channel(1);
     Transport {
-        incoming: Box::new(Inward { heard, next: None }),
+        incoming: Box::new(Inward { events, next: None }),
         outgoing: Box::new(Outward {
             link: Arc::new(link(inbox)),
             sending: None,
@@ -51,19 +51,19 @@ pub fn transport<L: Link>(link: impl FnOnce(Inbox) -> L) -> Transport {
 }
 
 struct Inward {
-    heard: mpsc::Receiver<Heard>,
+    events: mpsc::Receiver<AgentEvent>,
     next: Option<Bytes>,
 }
 
 impl Incoming for Inward {
     fn poll_read(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
-        Poll::Ready(match ready!(self.heard.poll_recv(context)) {
-            Some(Heard::Message(message)) => {
+        Poll::Ready(match ready!(self.events.poll_recv(context)) {
+            Some(AgentEvent::Message(message)) => {
                 self.next = Some(message);
                 Ok(true)
             }
-            Some(Heard::End(end)) => {
-                self.heard.close();
+            Some(AgentEvent::End(end)) => {
+                self.events.close();
                 end.map(|()| false).map_err(io::Error::from)
             }
             None => Ok(false),

@@ -26,8 +26,8 @@ impl RemoteError {
         }
     }
 
-    /// The same, after all retries.
-    pub(super) fn after_tries(self) -> Self {
+    /// Adds that all retries have failed.
+    pub(super) fn after_retries(self) -> Self {
         Self {
             why: Why::GivenUp(self.why.to_string(), WHOLE.as_secs()),
             ..self
@@ -51,55 +51,53 @@ impl From<RemoteError> for io::Error {
 
 #[derive(Clone, Debug, thiserror::Error)]
 pub(super) enum Why {
-    #[error("it is no URL: {0}; write one such as https://host/acp or wss://host/acp")]
+    #[error("it is not a URL: {0}; write one such as https://host/acp or wss://host/acp")]
     NotUrl(String),
     #[error(
         "a remote agent is reached by http, https, ws or wss; write one such as https://host/acp"
     )]
     Scheme,
     #[error(
-        "there is a user or a password in the URL, where others can read it; leave it out, and give a token by \
+        "the URL contains a user or a password, which others can read; remove it, and give a token by \
          ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
     )]
     Password,
-    #[error("others could read the token on its way; use https or wss, or give no token")]
+    #[error("the token would be readable in transit; use https or wss, or give no token")]
     OpenToken,
     #[error("the certificates of `--connect-ca` cannot be read: {0}")]
     Certificates(String),
     #[error("the network cannot be used: {0}")]
     NoNetwork(String),
-    #[error(
-        "its host is not known: {0}; see that it is spelt right, and that this machine is online"
-    )]
+    #[error("its host is not known: {0}; check its spelling, and that this machine is online")]
     UnknownHost(String),
-    #[error("nothing listens there; see that the server runs, and that the port is right")]
+    #[error("nothing listens there; check that the server runs, and that the port is right")]
     Refused,
-    #[error("nobody answers; see that host and port are right, and that no firewall is between")]
+    #[error("it does not answer; check the host and the port, and that no firewall blocks them")]
     Silent,
     #[error(
-        "its certificate is not trusted: {0}; if it is of an authority of your own, name the file of that by `--connect-ca`"
+        "its certificate is not trusted: {0}; if your own authority has issued it, give its file by `--connect-ca`"
     )]
     Untrusted(String),
-    #[error("the connection broke: {0}; what the agent said meanwhile may be lost, so start again")]
+    #[error("the connection broke: {0}; messages of the agent may be lost, so start again")]
     Broken(String),
-    #[error("it was tried again for {1} s: {0}")]
+    #[error("after retries for {1} s: {0}")]
     GivenUp(String, u64),
-    #[error("{}{}", meaning(*status, *with_token), said(said_))]
+    #[error("{}{}", meaning(*status, *with_token), explained(explanation))]
     Status {
         status: StatusCode,
         with_token: bool,
-        said_: String,
+        explanation: String,
     },
-    #[error("{0}; see that the URL is that of an agent, often with the path /acp")]
+    #[error("{0}; check that the URL is that of an agent, often with the path /acp")]
     NotAcp(&'static str),
-    #[error("it speaks no WebSocket ({0}); try the same URL with http in place of ws")]
+    #[error("it does not support WebSocket ({0}); try the same URL with http in place of ws")]
     NoWebSocket(StatusCode),
     #[error("the first message of a client is `initialize`, and this one is not")]
     NotInitialize,
-    #[error("it sends a message of more than {0} bytes, which is the most that one may have")]
+    #[error("it sends a message of more than {0} bytes, which is the limit")]
     TooLong(usize),
-    #[error("it asks more than {0} questions at once")]
-    TooManyQuestions(usize),
+    #[error("it has more than {0} open requests")]
+    TooManyRequests(usize),
     #[error("the server ended the connection: {0}")]
     Ended(String),
 }
@@ -108,30 +106,33 @@ pub(super) enum Why {
 fn meaning(status: StatusCode, with_token: bool) -> String {
     let todo = match (status, with_token) {
         (StatusCode::UNAUTHORIZED, false) => {
-            "it wants a token; give one by ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
+            "it requires a token; give one by ACP_CHAIN_CONNECT_TOKEN or `--connect-token-file`"
         }
         (StatusCode::UNAUTHORIZED, true) => {
-            "it does not take the token; see that it is the right one, and has not expired"
+            "it rejects the token; check that it is the right one, and has not expired"
         }
-        (StatusCode::FORBIDDEN, _) => "it does not let us in; whoever runs it knows why",
+        (StatusCode::FORBIDDEN, _) => "access denied; ask the operator",
         (StatusCode::NOT_FOUND, _) => {
-            "nothing is there, or the connection is no longer known; see that the path is right, often /acp, or start again"
+            "nothing is there, or the connection is no longer known; check that the path is right, often /acp, or start again"
         }
-        (StatusCode::GONE, _) => "it has not kept what it said meanwhile; start again",
+        (StatusCode::GONE, _) => "it has not kept the lost messages; start again",
         (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _) => {
-            "it has no room for us; try again later"
+            "it is overloaded; try again later"
         }
-        _ if status.is_redirection() => "it sends us to another address; give that one",
-        _ => "it does not take the request",
+        _ if status.is_redirection() => "it redirects to another address; give that one",
+        _ => "it rejects the request",
     };
     format!("{todo} ({status})")
 }
 
 /// The server's explanation.
-fn said(text: &str) -> String {
+fn explained(text: &str) -> String {
     match text.trim() {
         "" => String::new(),
-        text => format!("; it says: {}", Untrusted::within(text, MAX_QUOTE)),
+        text => format!(
+            "; the server answered: {}",
+            Untrusted::within(text, MAX_QUOTE)
+        ),
     }
 }
 
@@ -148,13 +149,19 @@ pub(super) fn cause(error: &reqwest::Error) -> Why {
                 .is_some_and(|error| error.kind() == kind)
         })
     };
-    match error.is_connect() {
-        true if error.is_timeout() => Why::Silent,
-        true if is(io::ErrorKind::ConnectionRefused) => Why::Refused,
-        true if causes().any(is_of_tls) => Why::Untrusted(shown),
-        // The resolver's error has no kind of its own.
-        true if causes().any(|cause| cause.to_string() == "dns error") => Why::UnknownHost(shown),
-        _ => Why::Broken(shown),
+    if !error.is_connect() {
+        Why::Broken(shown)
+    } else if error.is_timeout() {
+        Why::Silent
+    } else if is(io::ErrorKind::ConnectionRefused) {
+        Why::Refused
+    } else if causes().any(is_of_tls) {
+        Why::Untrusted(shown)
+    // The resolver's error has no kind of its own.
+    } else if causes().any(|cause| cause.to_string() == "dns error") {
+        Why::UnknownHost(shown)
+    } else {
+        Why::Broken(shown)
     }
 }
 

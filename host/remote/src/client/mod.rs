@@ -9,10 +9,10 @@
 //! | file | what it is |
 //! |---|---|
 //! | `target` | the address and the credentials |
-//! | `error` | why it cannot be reached, and what to do |
-//! | `web` | requests to it, with cookies |
+//! | `error` | why a remote agent cannot be reached, and what to do |
+//! | `web` | requests to the agent, with cookies |
 //! | `ends` | the two halves of the transport |
-//! | `patience` | how often something is retried |
+//! | `patience` | the pauses between retries, and their limit |
 //! | `sse` | parses events |
 //! | `http` | a request for each message, and streams of events |
 //! | `websocket` | one connection for everything |
@@ -39,8 +39,9 @@ use self::web::Web;
 /// Must be called, and the result used, within a tokio runtime.
 pub fn connect(target: &Target, limit: usize) -> Result<Transport, RemoteError> {
     let web = Web::new(target)?;
-    Ok(match target.address.is_websocket() {
-        true => ends::transport(|inbox| websocket::Socket::new(web, limit, inbox)),
-        false => ends::transport(|inbox| http::Connection::new(web, limit, inbox)),
+    Ok(if target.address.is_websocket() {
+        ends::transport(|inbox| websocket::Socket::new(web, limit, inbox))
+    } else {
+        ends::transport(|inbox| http::Connection::new(web, limit, inbox))
     })
 }

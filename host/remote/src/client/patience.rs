@@ -1,4 +1,4 @@
-//! How often something is retried, and for how long.
+//! The pauses between retries, and their limit.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ impl Patience {
         self.wait(pause).await
     }
 
-    /// The same, for the pause that the other side wants.
+    /// Waits for the pause that the server requests. Returns `false` at once if the time is over.
     pub async fn wait(&mut self, pause: Duration) -> bool {
         let since = *self.since.get_or_insert_with(Instant::now);
         let is_enough = since.elapsed().saturating_add(pause) > WHOLE;
@@ -44,7 +44,7 @@ impl Patience {
         !is_enough
     }
 
-    /// There was some success.
+    /// Resets the pauses and the time after a success.
     pub fn renew(&mut self) {
         *self = Self::new();
     }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_longer_than_the_whole_whatever_a_server_wants() {
+    async fn a_wait_never_exceeds_the_whole_whatever_a_server_requests() {
         let mut patience = Patience::new();
         assert!(!patience.wait(Duration::from_secs(u64::MAX)).await);
         assert!(patience.wait(WHOLE / 2).await);

@@ -14,7 +14,7 @@ const BOM: &[u8] = "\u{feff}".as_bytes();
 /// One event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Event {
-    /// Its lines, joined by spaces: the data is JSON, where a line break is white space. Empty if it has none.
+    /// The data lines, joined by spaces: they are JSON, where a line break is white space. Empty if it has none.
     pub data: Bytes,
     /// Its id, if it has a valid one.
     pub id: Option<Bytes>,
@@ -87,7 +87,7 @@ impl Parser {
         Ok(None)
     }
 
-    /// Takes in a part of a line.
+    /// Reads a part of a line.
     fn read(&mut self, part: &[u8]) -> Result<(), TooLong> {
         match self.line {
             Line::Data => self.take_data(part),
@@ -97,7 +97,7 @@ impl Parser {
                 let room = SHORT + 1 - self.begun.len().min(SHORT + 1);
                 let taken = part.len().min(room);
                 self.begun.extend_from_slice(&part[..taken]);
-                self.tell()?;
+                self.classify()?;
                 match self.line {
                     Line::Data => self.take_data(&part[taken..]),
                     Line::Begun | Line::Other => Ok(()),
@@ -107,7 +107,7 @@ impl Parser {
     }
 
     /// Determines the kind of a line, once that is possible.
-    fn tell(&mut self) -> Result<(), TooLong> {
+    fn classify(&mut self) -> Result<(), TooLong> {
         const DATA: &[u8] = b"data:";
         let bom = if self.is_first_line { BOM } else { b"" };
         if self.begun.len() <= bom.len() + DATA.len() {
@@ -129,9 +129,10 @@ impl Parser {
     }
 
     fn begin_data(&mut self) -> Result<(), TooLong> {
-        match mem::replace(&mut self.has_data, true) {
-            true => self.take_data(b" "),
-            false => Ok(()),
+        if mem::replace(&mut self.has_data, true) {
+            self.take_data(b" ")
+        } else {
+            Ok(())
         }
     }
 
@@ -150,9 +151,10 @@ impl Parser {
         if !matches!(mem::take(&mut self.line), Line::Begun) {
             return Ok(None);
         }
-        let line = match is_first {
-            true => line.strip_prefix(BOM).unwrap_or(&line),
-            false => &line,
+        let line = if is_first {
+            line.strip_prefix(BOM).unwrap_or(&line)
+        } else {
+            &line
         };
         if line.is_empty() {
             return Ok(self.dispatch());
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_told_as_the_standard_says() {
+    fn events_are_parsed_by_the_standard() {
         let text = "\u{feff}: comment\n\ndata: {\"a\":\ndata:1}\nid: 7\nevent: x\nretry: 5\n\n\
                     id\n\ndata\n\ndata\ndata\n\nid: a\0b\ndata:  x\r\rdatax: no\r\n data: no\r\n\r\ndata: torn";
         assert_eq!(
@@ -228,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_kept_by_nobody() {
+    fn excess_is_not_kept() {
         let long = "x".repeat(100_000);
         for comment in [
             format!(":{long}\n"),
@@ -274,7 +276,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn events_do_not_depend_on_how_they_come(
+        fn events_do_not_depend_on_how_they_are_split(
             parts in prop::collection::vec(select(vec![
                 "\u{feff}", "data", "data:", "data: ", "id", "id:", "id: ", "event: x", "retry:1", ":", ": c", " ",
                 "\n", "\r", "\r\n", "\n\n", "{\"a\":1}", "ä", "\0", "d", "x",
@@ -291,7 +293,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_borne(bytes in prop::collection::vec(any::<u8>(), 0..200), limit in 0..50_usize) {
+        fn any_bytes_are_accepted(bytes in prop::collection::vec(any::<u8>(), 0..200), limit in 0..50_usize) {
             let whole = events([&bytes[..]], limit);
             let singly = events(bytes.chunks(1), limit);
             prop_assert_eq!(whole, singly);

@@ -13,7 +13,6 @@ use super::error::{RemoteError, Why};
 /// A remote agent.
 #[derive(Clone, Debug)]
 pub struct Target {
-    /// Where it is.
     pub address: Address,
     /// The token for authentication.
     pub token: Option<Token>,
@@ -37,7 +36,7 @@ impl Address {
         self.is_websocket
     }
 
-    /// Whether nobody on the way can read the messages.
+    /// Whether messages are encrypted, or stay on this machine.
     pub(super) fn is_private(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default();
         let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
@@ -90,7 +89,7 @@ pub struct Token(pub(super) HeaderValue);
 
 /// A token has a character that is invalid in a header.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the token has characters that no token has; it is one line of letters, digits and signs")]
+#[error("the token has invalid characters; a token is one line of letters, digits and signs")]
 pub struct InvalidToken;
 
 impl FromStr for Token {
@@ -116,14 +115,14 @@ mod tests {
         assert_eq!(address.to_string(), "wss://host:8443/acp");
         assert_eq!(address.url.as_str(), "https://host:8443/acp?key=secret");
         assert!(address.is_websocket() && address.is_private());
-        for (text, says) in [
+        for (text, prefix) in [
             ("https://me:secret@host/acp", "https://host/acp: "),
             ("ftp://me:secret@host/acp?secret", "ftp://host/acp: "),
             ("secret", "the URL: "),
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(
-                error.starts_with(says) && !error.contains("secret"),
+                error.starts_with(prefix) && !error.contains("secret"),
                 "{error}"
             );
         }
@@ -146,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_shown_to_nobody() {
+    fn a_token_is_never_shown() {
         let token: Token = "s3cret".parse().unwrap();
         assert!(!format!("{token:?}").contains("s3cret"));
         for wrong in ["", "two words", "a\nb", "ä"] {

@@ -32,7 +32,7 @@ const COOKIES: usize = 64;
 const COOKIE_LEN: usize = 4096;
 
 /// How many bytes of a server's explanation of an error are read.
-const SAID: usize = 4 << 10;
+const EXPLANATION: usize = 4 << 10;
 
 /// Makes requests to one address.
 #[derive(Debug)]
@@ -51,7 +51,7 @@ impl Web {
         if target.token.is_some() && !address.is_private() {
             return Err(wrong(Why::OpenToken));
         }
-        // An installed one will do.
+        // A provider that is installed already is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = Client::builder()
             .user_agent(concat!("acp-chain/", env!("CARGO_PKG_VERSION")))
@@ -78,7 +78,7 @@ impl Web {
             let all = Certificate::from_pem_bundle(&pem);
             let all = all.map_err(|error| unreadable(error.to_string()))?;
             if all.is_empty() {
-                return Err(unreadable("there is none in it".to_owned()));
+                return Err(unreadable("there is no certificate in it".to_owned()));
             }
             builder = builder.tls_certs_merge(all);
         }
@@ -123,11 +123,11 @@ impl Web {
     /// The error of a request with this answer.
     pub async fn refused(&self, answer: Response) -> RemoteError {
         let status = answer.status();
-        let said_ = said(answer).await;
+        let explanation = explanation(answer).await;
         self.error(Why::Status {
             status,
             with_token: self.token.is_some(),
-            said_,
+            explanation,
         })
     }
 
@@ -159,24 +159,24 @@ impl Web {
 }
 
 /// The beginning of a server's explanation of an error; of a redirect, where it leads.
-pub async fn said(mut answer: Response) -> String {
+pub async fn explanation(mut answer: Response) -> String {
     let location = answer.headers().get(LOCATION);
     if let Some(location) = location.filter(|_| answer.status().is_redirection()) {
         let location = String::from_utf8_lossy(location.as_bytes());
         return Untrusted::within(&location, MAX_QUOTE).to_string();
     }
-    let mut said = Vec::new();
+    let mut text = Vec::new();
     while let Ok(Some(part)) = answer.chunk().await {
-        said.extend_from_slice(&part[..part.len().min(SAID - said.len())]);
-        if said.len() == SAID {
+        text.extend_from_slice(&part[..part.len().min(EXPLANATION - text.len())]);
+        if text.len() == EXPLANATION {
             break;
         }
     }
-    Untrusted::within(String::from_utf8_lossy(&said).trim(), MAX_QUOTE).to_string()
+    Untrusted::within(String::from_utf8_lossy(&text).trim(), MAX_QUOTE).to_string()
 }
 
-/// How long an overloaded server wants us to wait, if it says so.
-pub fn wanted_pause(answer: &Response) -> Option<Duration> {
+/// The pause that an overloaded server requests.
+pub fn requested_pause(answer: &Response) -> Option<Duration> {
     let is_full = [
         StatusCode::TOO_MANY_REQUESTS,
         StatusCode::SERVICE_UNAVAILABLE,
@@ -218,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_says_when_to_come_again_in_seconds_or_as_a_date() {
+    fn a_pause_is_in_seconds_or_a_date() {
         let now = parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").unwrap();
         for (after, seconds) in [
             ("5", Some(5)),

@@ -27,16 +27,16 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::ends::{Heard, Inbox, Link};
+use super::ends::{AgentEvent, Inbox, Link};
 use super::error::{RemoteError, Why};
 use super::web::Web;
 use acp_chain_http::HEARTBEAT;
 
-/// After this long without data, the other side is considered gone.
+/// After this long without data, the other side is considered disconnected.
 const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 
 /// How long to wait for the other side at the end.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSING: Duration = Duration::from_secs(5);
 
 type Stream = WebSocketStream<Upgraded>;
 
@@ -102,25 +102,25 @@ impl Socket {
                 () = self.inbox.closed() => return,
             };
             match next {
-                Err(_) => break Err(Why::Broken("it says nothing any more".to_owned())),
+                Err(_) => break Err(Why::Broken("it no longer responds".to_owned())),
                 Ok(None) => break Err(Why::Broken("it ended".to_owned())),
-                // What is UTF-8 is text, whatever the frame says of it.
+                // UTF-8 counts as text, whatever the type of the frame.
                 Ok(Some(Ok(message @ (Message::Text(_) | Message::Binary(_))))) => {
                     let frames = frames(message.into_data());
                     for line in frames.into_iter().filter_map(Frame::into_line) {
-                        let heard = Heard::Message(one_line(line));
-                        if self.inbox.send(heard).await.is_err() {
+                        let event = AgentEvent::Message(one_line(line));
+                        if self.inbox.send(event).await.is_err() {
                             return;
                         }
                     }
                 }
-                Ok(Some(Ok(Message::Close(frame)))) => break farewell(frame),
+                Ok(Some(Ok(Message::Close(frame)))) => break close_result(frame),
                 Ok(Some(Ok(_))) => {}
                 Ok(Some(Err(error))) => break Err(self.why(&error)),
             }
         };
         let end = end.map_err(|why| self.web.error(why));
-        let _ = self.inbox.send(Heard::End(end)).await;
+        let _ = self.inbox.send(AgentEvent::End(end)).await;
     }
 
     /// Shows the other side and intermediaries that we are alive.
@@ -132,7 +132,7 @@ impl Socket {
             }
             let mut sink = self.sink.lock().await;
             let Some(sink) = sink.as_mut() else { return };
-            // The reader reports why not.
+            // The reading task reports the error.
             if sink.send(Message::Ping(Bytes::new())).await.is_err() {
                 return;
             }
@@ -169,7 +169,7 @@ impl Link for Socket {
 
     async fn end(self: Arc<Self>) {
         let mut tasks = std::mem::take(&mut *self.tasks.lock().await);
-        let _ = timeout(FAREWELL, async {
+        let _ = timeout(CLOSING, async {
             if let Some(mut sink) = self.sink.lock().await.take() {
                 let _ = sink.close().await;
                 // The reading task ends with the answer.
@@ -178,12 +178,12 @@ impl Link for Socket {
         })
         .await;
         tasks.shutdown().await;
-        let _ = self.inbox.send(Heard::End(Ok(()))).await;
+        let _ = self.inbox.send(AgentEvent::End(Ok(()))).await;
     }
 }
 
 /// The meaning of the other side's close frame.
-fn farewell(frame: Option<CloseFrame>) -> Result<(), Why> {
+fn close_result(frame: Option<CloseFrame>) -> Result<(), Why> {
     match frame {
         None => Ok(()),
         Some(frame) if [CloseCode::Normal, CloseCode::Away].contains(&frame.code) => Ok(()),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     /// All messages of a transport, and how it ends.
-    async fn heard(transport: &mut Transport) -> (Vec<Bytes>, io::Result<bool>) {
+    async fn received(transport: &mut Transport) -> (Vec<Bytes>, io::Result<bool>) {
         let mut lines = Vec::new();
         loop {
             let read = transport.incoming.read().await;
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn each_text_is_a_line_and_a_farewell_is_the_end() {
+    async fn each_text_is_a_line_and_a_close_frame_is_the_end() {
         let (mut transport, mut server) = ends(100).await;
         for message in [
             Message::binary("[]"),
@@ -264,16 +264,16 @@ mod tests {
             server.send(message).await.unwrap();
         }
         server.close(None).await.unwrap();
-        let (lines, end) = heard(&mut transport).await;
+        let (lines, end) = received(&mut transport).await;
         assert_eq!(lines, ["[]", "{  \"a\": 1e400 }", "{\"b\":1}", "{}"]);
         assert!(matches!(end, Ok(false)), "{end:?}");
     }
 
     #[tokio::test]
-    async fn whatever_else_ends_it_is_an_error_that_says_so() {
+    async fn any_other_end_is_an_error() {
         let (mut transport, server) = ends(100).await;
         drop(server);
-        let (_, end) = heard(&mut transport).await;
+        let (_, end) = received(&mut transport).await;
         assert!(end.unwrap_err().to_string().contains("may be lost"));
 
         let (mut transport, mut server) = ends(100).await;
@@ -282,30 +282,27 @@ mod tests {
             reason: "too\u{1b} much".into(),
         };
         server.close(Some(reason)).await.unwrap();
-        let (_, end) = heard(&mut transport).await;
+        let (_, end) = received(&mut transport).await;
         let end = end.unwrap_err().to_string();
         assert!(end.contains("too\\u{1b} much (1008)"), "{end}");
 
         let (mut transport, mut server) = ends(100).await;
         server.send(Message::text("x".repeat(101))).await.unwrap();
-        let (_, end) = heard(&mut transport).await;
+        let (_, end) = received(&mut transport).await;
         let end = end.unwrap_err().to_string();
         assert!(end.contains("more than 100 bytes"), "{end}");
     }
 
     #[tokio::test]
-    async fn closed_by_us_it_says_farewell_and_ends() {
+    async fn closing_sends_a_close_frame_and_ends() {
         let (mut transport, mut server) = ends(100).await;
         transport.outgoing.close();
         let answering = async {
-            let farewell = server.next().await;
-            assert!(
-                matches!(farewell, Some(Ok(Message::Close(_)))),
-                "{farewell:?}"
-            );
+            let frame = server.next().await;
+            assert!(matches!(frame, Some(Ok(Message::Close(_)))), "{frame:?}");
             assert!(server.next().await.is_none());
         };
-        let ((), (_, end)) = tokio::join!(answering, heard(&mut transport));
+        let ((), (_, end)) = tokio::join!(answering, received(&mut transport));
         assert!(matches!(end, Ok(false)), "{end:?}");
     }
 }

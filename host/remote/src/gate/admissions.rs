@@ -1,7 +1,7 @@
 //! The admitted users, by their credentials, and when these end.
 //!
 //! Everything open through the same token has one entry. It is removed when nothing is open through it, and when it
-//! ends: the token has expired or was revoked, or the key that signed it is gone. One task keeps the time for all.
+//! ends: the token has expired or was revoked, or the key that signed it was removed. One task expires all entries.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -19,17 +19,16 @@ const PAUSE: Duration = Duration::from_secs(30);
 /// Verified credentials.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// Identifies it.
+    /// The hash of the token or certificate.
     pub digest: Digest,
-    /// The user.
     pub user: User,
-    /// When it expires.
+    /// When the credentials expire; `None` if never.
     pub until: Option<SystemTime>,
-    /// What verifies it.
+    /// What verifies the credentials.
     pub by: By,
 }
 
-/// What verifies credentials, as long as it exists.
+/// What verifies credentials. They are valid as long as it exists.
 #[derive(Clone, Debug)]
 pub enum By {
     /// A line in the file of tokens.
@@ -44,7 +43,7 @@ pub enum By {
 #[derive(Debug, Default)]
 pub struct Admissions {
     state: Mutex<State>,
-    /// Something ends sooner than the task expects.
+    /// Notified when an entry expires before the task's next check.
     sooner: Arc<Notify>,
 }
 
@@ -63,7 +62,7 @@ struct Admission {
 }
 
 impl Admissions {
-    /// Admits a user whose credentials have not expired and still hold.
+    /// Admits a user whose credentials have not expired and are still valid.
     pub fn admit(
         self: &Arc<Self>,
         proof: Proof,
@@ -71,7 +70,8 @@ impl Admissions {
     ) -> Option<Admitted> {
         let now = SystemTime::now();
         let mut state = self.state();
-        // It was verified by keys that may have been replaced since. Replacing them checks the entries afterwards.
+        // The keys that verified the proof may have been replaced since; a replacement checks only the entries that
+        // exist then.
         if proof.until.is_some_and(|until| until <= now) || !holds(&proof) {
             return None;
         }
@@ -99,7 +99,7 @@ impl Admissions {
         Some(admitted)
     }
 
-    /// Ends all entries that no longer hold.
+    /// Ends all entries that are no longer valid.
     pub fn keep(&self, holds: impl Fn(&Proof) -> bool) {
         self.state().keep(holds);
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_expires_is_over_then_and_not_before() {
+    async fn an_entry_ends_when_it_expires_and_not_before() {
         let admissions = Arc::new(Admissions::default());
         let admit = |digest, until| admissions.admit(proof(digest, until), |_| true).unwrap();
         let forever = admit(1, None);
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_no_longer_holds_is_over_for_all_who_came_in_by_it() {
+    async fn revoked_credentials_end_all_their_admissions() {
         let admissions = Arc::new(Admissions::default());
         let admit = |digest| admissions.admit(proof(digest, None), |_| true).unwrap();
         let (one, again, other) = (admit(1), admit(1), admit(2));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_has_left_is_forgotten_and_so_is_the_task() {
+    async fn an_unused_entry_is_removed_and_then_the_task_ends() {
         let admissions = Arc::new(Admissions::default());
         let admitted = admissions.admit(proof(1, None), |_| true).unwrap();
         tokio::time::sleep(PAUSE * 3).await;

@@ -35,7 +35,7 @@ const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const UNIT: &[u8] = &[0x55, 4, 11];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
-/// What a verified certificate proves; DER. `None` if it names nobody.
+/// The user and the expiry of a verified certificate; DER. `None` if it names no user.
 pub fn read(certificate: &[u8]) -> Option<Proof> {
     let mut whole = Der(certificate);
     let mut body = whole.inner(tag::SEQUENCE)?.inner(tag::SEQUENCE)?;
@@ -236,7 +236,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_user_is_the_common_name_and_his_groups_are_the_units() {
+    fn a_user_is_the_common_name_and_the_groups_are_the_units() {
         let subject = [
             (DnType::OrganizationName, "Example"),
             (DnType::OrganizationalUnitName, "staff"),
@@ -265,7 +265,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_name_that_could_deceive_is_none() {
+    fn a_deceptive_name_is_rejected() {
         let of = |common: &str| {
             name(&certificate(
                 &[(DnType::CommonName, common)],
@@ -284,7 +284,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_holds_until_it_expires() {
+    fn a_certificate_is_valid_until_it_expires() {
         let until = |end| {
             read(&certificate(&[(DnType::CommonName, "a")], Vec::new(), end))
                 .unwrap()

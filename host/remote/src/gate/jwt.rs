@@ -1,6 +1,6 @@
 //! Bearer tokens signed by an identity provider (RFC 7519), verified by the keys that it publishes (RFC 7517).
 //!
-//! Invariants (RFC 8725): the operator, not the token, says which algorithms an issuer signs with; the issuer, the
+//! Invariants (RFC 8725): the operator, not the token, decides which algorithms an issuer signs with; the issuer, the
 //! audience and an expiry are required; a key verifies only signatures of its own kind.
 
 use std::fmt;
@@ -79,8 +79,8 @@ impl FromStr for Algorithm {
             .filter(|Self(algorithm)| algorithm.family() != AlgorithmFamily::Hmac)
             .ok_or_else(|| {
                 format!(
-                    "{name:?} cannot be used; RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384 and EdDSA can: \
-                     whoever verifies by those cannot sign"
+                    "{name:?} cannot be used: expected an asymmetric algorithm, one of RS256, RS384, RS512, PS256, \
+                     PS384, PS512, ES256, ES384 and EdDSA"
                 )
             })
     }
@@ -91,7 +91,7 @@ impl Issuer {
     pub fn check_name(issuer: &str) -> Result<(), &'static str> {
         match issuer {
             CERTIFICATE => {
-                Err("users who come by certificates are called like this; take the issuer's URL")
+                Err("`certificate` is the issuer of users with certificates; use the issuer's URL")
             }
             _ if issuer.contains('#') => Err("the name of an issuer has no `#`"),
             _ if !can_be_name(issuer) => Err("an issuer has a name, of at most 256 bytes"),
@@ -108,7 +108,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// `None` if it is for something else, or too weak.
+    /// `None` if the key is not for signatures, or too weak.
     pub fn new(jwk: &Jwk) -> Option<Self> {
         use AlgorithmParameters::{EllipticCurve as Ec, OctetKeyPair, RSA};
         let common = &jwk.common;
@@ -140,7 +140,7 @@ impl Key {
         })
     }
 
-    /// Whether it can have signed tokens with this algorithm and key name.
+    /// Whether the key can have signed tokens with this algorithm and key name.
     fn fits(&self, algorithm: jsonwebtoken::Algorithm, name: Option<&str>) -> bool {
         let common = &self.jwk.common;
         let is_named = name.is_none_or(|name| common.key_id.as_deref() == Some(name));
@@ -151,7 +151,7 @@ impl Key {
     }
 }
 
-/// Why a token is rejected. Only the log gets it.
+/// Why a token is rejected: only for the log.
 #[derive(Debug)]
 pub enum Wrong {
     /// The token is invalid.
@@ -163,7 +163,7 @@ pub enum Wrong {
 }
 
 impl Wrong {
-    /// Whether its issuer may have signed it with a key that we do not know yet.
+    /// Whether its issuer may have signed the token with a new key.
     pub fn may_be_new(&self) -> bool {
         matches!(self, Self::Key)
     }
@@ -189,7 +189,7 @@ impl From<jsonwebtoken::errors::Error> for Wrong {
     }
 }
 
-/// What a token proves at this time, by the keys of the issuers, which are in the same order.
+/// Verifies a token at this time, with the keys of each issuer, in the same order.
 pub fn verify(
     token: &str,
     issuers: &[Issuer],
@@ -198,7 +198,7 @@ pub fn verify(
 ) -> Result<Proof, Wrong> {
     /// Only the members that select the keys.
     #[derive(Deserialize)]
-    struct Said {
+    struct Unverified {
         iss: String,
     }
     ring::install();
@@ -208,12 +208,12 @@ pub fn verify(
     let header = jsonwebtoken::decode_header(token)?;
     if header.crit.is_some() {
         return Err(Wrong::Token(
-            "it wants something to be understood that is not (`crit`)",
+            "it requires an unsupported extension (`crit`)",
         ));
     }
-    let Said { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
+    let Unverified { iss } = jsonwebtoken::dangerous::insecure_decode_claims(token)?;
     let found = issuers.iter().position(|issuer| issuer.issuer == iss);
-    let number = found.ok_or(Wrong::Token("nobody knows its issuer"))?;
+    let number = found.ok_or(Wrong::Token("its issuer is unknown"))?;
     let issuer = &issuers[number];
     if !issuer.algorithms.contains(&Algorithm(header.alg)) {
         return Err(Wrong::Token("its issuer does not sign with its algorithm"));
@@ -258,12 +258,12 @@ fn proof(
         return Err(Wrong::Token("it has expired (`exp`)"));
     }
     if begin(claims.get("nbf"))?.is_some_and(|begin| now < begin) {
-        return Err(Wrong::Token("it does not hold yet (`nbf`)"));
+        return Err(Wrong::Token("it is not valid yet (`nbf`)"));
     }
     let name = claims.get(&issuer.name_claim).and_then(Value::as_str);
     let name = name.filter(|name| can_be_name(name));
     let name = name.ok_or(Wrong::Token(
-        "the claim with the user's name is missing, or no name",
+        "the claim with the user's name is missing or invalid",
     ))?;
     let groups = match claims.get(&issuer.groups_claim) {
         Some(Value::Array(groups)) => groups.iter().filter_map(Value::as_str).collect(),
@@ -285,26 +285,26 @@ fn proof(
     })
 }
 
-/// When a token expires for us. `None` if that is beyond this machine's range.
+/// When a token expires, with the leeway. `None` if that is beyond this machine's range.
 fn end(exp: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
-    let wrong = || Wrong::Token("its end is no time (`exp`)");
+    let wrong = || Wrong::Token("its expiry is not a time (`exp`)");
     let exp = exp.and_then(Value::as_f64).filter(|exp| *exp >= 0.0);
     let exp = Duration::try_from_secs_f64(exp.ok_or_else(wrong)?).ok();
     let end = exp.and_then(|exp| exp.checked_add(LEEWAY));
     Ok(end.and_then(|end| SystemTime::UNIX_EPOCH.checked_add(end)))
 }
 
-/// From when on it is valid for us, if it says so.
+/// When a token becomes valid, with the leeway; `None` without `nbf`.
 fn begin(nbf: Option<&Value>) -> Result<Option<SystemTime>, Wrong> {
     let Some(nbf) = nbf else { return Ok(None) };
     let begin = nbf
         .as_f64()
         .and_then(|nbf| Duration::try_from_secs_f64(nbf.max(0.0)).ok())
         .and_then(|nbf| SystemTime::UNIX_EPOCH.checked_add(nbf.saturating_sub(LEEWAY)));
-    // A time beyond this machine's range never comes.
+    // A time beyond this machine's range is an error.
     begin
         .map(Some)
-        .ok_or(Wrong::Token("its beginning is no time (`nbf`)"))
+        .ok_or(Wrong::Token("its start is not a time (`nbf`)"))
 }
 
 #[cfg(test)]

@@ -53,12 +53,12 @@ pub struct Jwks(Vec<Jwk>);
 /// Why a document has no usable keys.
 #[derive(Debug, thiserror::Error)]
 pub enum JwksError {
-    /// It has another form.
-    #[error("this is no JWK set: {0}")]
+    /// The document is not a JWK set.
+    #[error("this is not a JWK set: {0}")]
     Syntax(#[from] serde_json::Error),
-    /// It has no usable key.
+    /// The set has no usable key.
     #[error(
-        "none of its {0} keys can be used: RSA of 2048 bits or more, EC on P-256 or P-384, and Ed25519 can"
+        "none of its {0} keys can be used: expected RSA of 2048 bits or more, EC on P-256 or P-384, or Ed25519"
     )]
     Empty(usize),
 }
@@ -72,30 +72,31 @@ impl Jwks {
         }
         let document: Document = serde_json::from_slice(document)?;
         let count = document.keys.len();
-        // A key that we do not understand does not affect the others.
+        // Unsupported keys are skipped.
         let keys = document.keys.into_iter();
         let keys = keys.filter_map(|key| serde_json::from_value(key).ok());
         let keys: Vec<Jwk> = keys
             .filter(|jwk| Key::new(jwk).is_some())
             .take(KEYS)
             .collect();
-        match keys.is_empty() {
-            true => Err(JwksError::Empty(count)),
-            false => Ok(Self(keys)),
+        if keys.is_empty() {
+            Err(JwksError::Empty(count))
+        } else {
+            Ok(Self(keys))
         }
     }
 }
 
 /// Keys, prepared for lookup.
 #[derive(Debug, Default)]
-pub struct Known {
+pub struct KeyIndex {
     /// By the hashes of tokens. To learn from timing, an attacker would have to choose tokens by their hashes.
     tokens: HashMap<Digest, User>,
     /// In the order of the issuers.
     pub keys: Vec<Vec<Key>>,
 }
 
-impl Known {
+impl KeyIndex {
     pub fn new(mut keys: Keys, issuers: &[Issuer]) -> Self {
         let tokens = keys.tokens.into_iter().map(Token::into_entry);
         let keys = issuers.iter().map(|issuer| {
@@ -108,7 +109,7 @@ impl Known {
         }
     }
 
-    /// What a token proves, by its hash.
+    /// The proof of a token, by its hash.
     pub fn token(&self, digest: Digest) -> Option<Proof> {
         let user = self.tokens.get(&digest)?.clone();
         Some(Proof {
@@ -119,7 +120,7 @@ impl Known {
         })
     }
 
-    /// Whether what verifies this still exists, unchanged.
+    /// Whether what verifies a proof still exists, unchanged.
     pub fn has(&self, proof: &Proof) -> bool {
         match &proof.by {
             By::Token => self.tokens.get(&proof.digest) == Some(&proof.user),
@@ -137,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_is_read_past_keys_that_cannot_be_used() {
+    fn unusable_keys_are_skipped() {
         let read = |text: &str| Jwks::read(text.as_bytes()).map(|Jwks(keys)| keys.len());
         let key =
             r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
@@ -154,14 +155,14 @@ mod tests {
         assert_eq!(read(&format!(r#"{{"keys":[{all},{key}]}}"#)).unwrap(), 1);
         let many = [key; 100].join(",");
         assert_eq!(read(&format!(r#"{{"keys":[{many}]}}"#)).unwrap(), KEYS);
-        for (nothing, told) in [
+        for (nothing, expected) in [
             (format!(r#"{{"keys":[{all}]}}"#), "none of its 7 keys"),
             (r#"{"keys":[]}"#.to_owned(), "none of its 0 keys"),
-            ("{}".to_owned(), "no JWK set"),
-            ("<html>".to_owned(), "no JWK set"),
+            ("{}".to_owned(), "not a JWK set"),
+            ("<html>".to_owned(), "not a JWK set"),
         ] {
             let error = read(&nothing).unwrap_err().to_string();
-            assert!(error.contains(told), "{error}");
+            assert!(error.contains(expected), "{error}");
         }
     }
 

@@ -9,7 +9,7 @@
 //! | `ring` | verifies their signatures |
 //! | `certificates` | certificates of clients |
 //! | `tickets` | let a browser open a WebSocket, once |
-//! | `keys` | the keys for all of this, which change at run time |
+//! | `keys` | the keys that verify clients, which change at run time |
 //! | `admissions` | the admitted users, and when their credentials end |
 //!
 //! Invariants: rejected clients learn nothing of what is behind the gate, and all get the same answer; everything
@@ -44,11 +44,11 @@ pub use self::tickets::Ticket;
 pub use self::web::{Host, Origin};
 
 use self::admissions::{Admissions, Proof};
-use self::keys::Known;
+use self::keys::KeyIndex;
 use self::tickets::Tickets;
 use self::web::Web;
 
-/// The user at the other end, as the host knows it. No message of a client changes it.
+/// The user at the other end, as the host has authenticated it. No message of a client changes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct User {
     /// Unique among all users; empty without authentication.
@@ -57,12 +57,12 @@ pub struct User {
     pub groups: Vec<String>,
 }
 
-/// The origin of a request.
+/// The sender of a request.
 #[derive(Clone, Debug)]
 pub struct Peer {
     /// The address of the other end of the TCP connection, which may be a balancer's.
     pub address: SocketAddr,
-    /// Its verified certificate; DER.
+    /// The client's verified certificate; DER.
     pub certificate: Option<Arc<[u8]>>,
     /// Whether the connection is encrypted.
     pub is_encrypted: bool,
@@ -82,7 +82,7 @@ pub struct Admitted {
 pub struct Refused {
     /// 401, 403 or 421.
     pub status: StatusCode,
-    /// A text, without the rejected credentials.
+    /// The reason, without the rejected credentials.
     pub why: &'static str,
 }
 
@@ -120,26 +120,26 @@ pub struct Gate {
 struct Closed {
     settings: GateSettings,
     web: Web,
-    known: RwLock<Arc<Known>>,
+    index: RwLock<Arc<KeyIndex>>,
     admissions: Arc<Admissions>,
     lacks_keys: Notify,
 }
 
 impl Gate {
-    /// A gate that admits everybody, with any host name. For tests, at addresses of this machine.
+    /// A gate that admits all clients, with any host name. For tests, at addresses of this machine.
     #[must_use]
     pub fn open() -> Self {
         Self::over(None)
     }
 
-    /// A gate for a server bound to this address. Without configured authentication, it admits everybody except
-    /// foreign web pages. Until it is given keys it knows no tokens.
+    /// A gate for a server bound to this address. Without configured authentication, it admits all clients except
+    /// foreign web pages. It accepts no tokens before the first [`update`](Self::update).
     #[must_use]
     pub fn new(settings: GateSettings, bound: SocketAddr) -> Self {
         Self::over(Some(Closed {
             web: Web::new(&settings, bound),
             settings,
-            known: RwLock::default(),
+            index: RwLock::default(),
             admissions: Arc::default(),
             lacks_keys: Notify::new(),
         }))
@@ -153,19 +153,19 @@ impl Gate {
         }
     }
 
-    /// Admits a request, or returns why not. It looks only at the head of the request, and does not wait. Must be
-    /// called on a runtime, which keeps the time of expiring credentials.
+    /// Admits a request, or returns why not. It reads only the head of the request, and does not wait. Must be called
+    /// on a runtime, which keeps the time of expiring credentials.
     pub fn pass(&self, head: &Parts, peer: &Peer) -> Result<Admitted, Refused> {
         self.check_site(head, peer)?;
-        let asked = self.closed.as_ref();
-        let Some(closed) = asked.filter(|closed| closed.settings.asks_who()) else {
+        let closed = self.closed.as_ref();
+        let Some(closed) = closed.filter(|closed| closed.settings.requires_auth()) else {
             return Ok(Admitted {
                 user: Arc::default(),
                 is_over: self.never_over.subscribe(),
             });
         };
         match tickets::offered(head) {
-            Some(ticket) => self.tickets.burn(ticket).ok_or(Refused::UNKNOWN),
+            Some(ticket) => self.tickets.redeem(ticket).ok_or(Refused::UNKNOWN),
             None => closed.pass(head, peer),
         }
     }
@@ -191,7 +191,7 @@ impl Gate {
         }
     }
 
-    /// Waits for a token that was signed with an unknown key: there may be new ones.
+    /// Waits for a token that was signed with an unknown key: its issuer may have new keys.
     pub async fn lacks_keys(&self) {
         match &self.closed {
             Some(closed) => closed.lacks_keys.notified().await,
@@ -208,26 +208,26 @@ impl Closed {
         };
         let admitted = proof.and_then(|proof| {
             self.admissions
-                .admit(proof, |proof| self.known().has(proof))
+                .admit(proof, |proof| self.index().has(proof))
         });
         admitted.ok_or(Refused::UNKNOWN)
     }
 
     fn verify(&self, token: &str) -> Option<Proof> {
-        let known = self.known();
+        let index = self.index();
         if tokens::is_ours(token) {
-            return known.token(digest(token.as_bytes()));
+            return index.token(digest(token.as_bytes()));
         }
         match jwt::verify(
             token,
             &self.settings.issuers,
-            &known.keys,
+            &index.keys,
             SystemTime::now(),
         ) {
             Ok(proof) => Some(proof),
             Err(why) => {
-                // For operators who wonder why clients are rejected. Debug level, as it may be frequent.
-                tracing::debug!("a JWT is refused: {why}");
+                // For operators. Debug level, as it may be frequent.
+                tracing::debug!("a JWT is rejected: {why}");
                 if why.may_be_new() {
                     self.lacks_keys.notify_one();
                 }
@@ -238,21 +238,21 @@ impl Closed {
 
     fn certified(&self, peer: &Peer) -> Option<Proof> {
         let certificate = peer.certificate.as_ref();
-        let asks = self.settings.client_ca().is_some();
-        certificates::read(certificate.filter(|_| asks)?)
+        let is_enabled = self.settings.client_ca().is_some();
+        certificates::read(certificate.filter(|_| is_enabled)?)
     }
 
-    fn known(&self) -> Arc<Known> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(&known)
+    fn index(&self) -> Arc<KeyIndex> {
+        let index = self.index.read().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&index)
     }
 
     fn update(&self, keys: Keys) {
-        let known = Arc::new(Known::new(keys, &self.settings.issuers));
-        let mut place = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        *place = Arc::clone(&known);
+        let index = Arc::new(KeyIndex::new(keys, &self.settings.issuers));
+        let mut place = self.index.write().unwrap_or_else(PoisonError::into_inner);
+        *place = Arc::clone(&index);
         drop(place);
-        self.admissions.keep(|proof| known.has(proof));
+        self.admissions.keep(|proof| index.has(proof));
     }
 }
 

@@ -39,7 +39,7 @@ enum Public {
     reason = "providers have this shape"
 )]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>, Error> {
-    // A public key is never a secret for HMAC, whatever the token says (RFC 8725, 2.1).
+    // A public key is never a secret for HMAC, whatever the token claims (RFC 8725, 2.1).
     if algorithm.family() != key.family() {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }

@@ -36,21 +36,21 @@ pub struct TlsFiles {
 /// Why a server must not start.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotSafe {
-    /// Everybody who can connect would be admitted.
+    /// All clients that can connect would be admitted.
     #[error(
-        "whoever reaches {0} would come in: add tokens (`acp-chain serve-token NAME --file FILE`, and `--tokens FILE`), \
-         an issuer (`[[serve.jwt]]` in config.toml) or certificates of clients (`--client-ca FILE`)"
+        "all clients that reach {0} would be admitted: add tokens (`acp-chain serve-token NAME --file FILE`, and \
+         `--tokens FILE`), an issuer (`[[serve.jwt]]` in config.toml) or certificates of clients (`--client-ca FILE`)"
     )]
     Anybody(SocketAddr),
     /// Everything would be readable in transit.
     #[error(
-        "on the way to {0} everybody could read along: add `--tls-cert FILE --tls-key FILE`, or `--plain`, if a balancer \
+        "messages to {0} would be readable in transit: add `--tls-cert FILE --tls-key FILE`, or `--plain`, if a balancer \
          in front encrypts"
     )]
     Readable(SocketAddr),
     /// Every request would be rejected.
     #[error(
-        "{0} stands for all addresses of this machine: say by which names clients call it, with `--host NAME`, or `hosts` \
+        "{0} means all addresses of this machine: set the names by which clients call it, with `--host NAME`, or `hosts` \
          under `[serve]` in config.toml"
     )]
     Nameless(SocketAddr),
@@ -61,7 +61,7 @@ impl GateSettings {
     pub fn check(&self, listen: SocketAddr) -> Result<(), NotSafe> {
         let is_here = listen.ip().to_canonical().is_loopback();
         // Requests through a balancer on this machine come from this machine.
-        if !self.asks_who() && (!is_here || self.plain) {
+        if !self.requires_auth() && (!is_here || self.plain) {
             return Err(NotSafe::Anybody(listen));
         }
         if !is_here && self.tls.is_none() && !self.plain {
@@ -75,7 +75,7 @@ impl GateSettings {
 
     /// Whether clients must authenticate.
     #[must_use]
-    pub fn asks_who(&self) -> bool {
+    pub fn requires_auth(&self) -> bool {
         self.tokens.is_some() || !self.issuers.is_empty() || self.client_ca().is_some()
     }
 
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_beyond_this_machine_comes_in_unasked() {
+    fn clients_of_other_machines_must_authenticate() {
         let open = GateSettings::default();
         for listen in [
             "127.0.0.1:0",
@@ -127,10 +127,10 @@ mod tests {
         }
         for listen in ["10.0.0.1:80", "0.0.0.0:80", "[::]:80", "[2001:db8::1]:80"] {
             for settings in [&open, &with_tls(None)] {
-                let told = check(settings, listen).unwrap_err();
+                let error = check(settings, listen).unwrap_err();
                 assert!(
-                    told.contains("serve-token") && told.contains(listen),
-                    "{told}"
+                    error.contains("serve-token") && error.contains(listen),
+                    "{error}"
                 );
             }
         }
@@ -138,25 +138,25 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_balancer_on_this_machine_users_are_asked_too() {
+    fn behind_a_balancer_on_this_machine_clients_must_authenticate_too() {
         let open = GateSettings {
             plain: true,
             ..GateSettings::default()
         };
         assert!(check(&open, "127.0.0.1:80").is_err());
-        let asked = GateSettings {
+        let closed = GateSettings {
             plain: true,
             ..with_tokens()
         };
-        assert_eq!(check(&asked, "127.0.0.1:80"), Ok(()));
+        assert_eq!(check(&closed, "127.0.0.1:80"), Ok(()));
     }
 
     #[test]
-    fn nothing_goes_beyond_this_machine_readable_without_consent() {
-        let told = check(&with_tokens(), "10.0.0.1:80").unwrap_err();
+    fn messages_leave_this_machine_unencrypted_only_with_consent() {
+        let error = check(&with_tokens(), "10.0.0.1:80").unwrap_err();
         assert!(
-            told.contains("--tls-cert") && told.contains("--plain"),
-            "{told}"
+            error.contains("--tls-cert") && error.contains("--plain"),
+            "{error}"
         );
         assert_eq!(check(&with_tokens(), "127.0.0.1:80"), Ok(()));
         let plain = GateSettings {
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_at_all_addresses_says_its_names() {
+    fn a_server_at_all_addresses_needs_host_names() {
         let mut settings = GateSettings {
             plain: true,
             ..with_tokens()

@@ -54,13 +54,13 @@ fn head(target: &str, headers: &[(&str, &str)]) -> Parts {
     request.body(()).unwrap().into_parts().0
 }
 
-fn enter(gate: &Gate, headers: &[(&str, &str)]) -> Result<Admitted, Refused> {
+fn admit(gate: &Gate, headers: &[(&str, &str)]) -> Result<Admitted, Refused> {
     let headers = [&[HOST], headers].concat();
     gate.pass(&head("/acp", &headers), &peer())
 }
 
-fn enter_by(gate: &Gate, token: &str) -> Result<Admitted, Refused> {
-    enter(gate, &[("authorization", &format!("Bearer {token}"))])
+fn admit_by(gate: &Gate, token: &str) -> Result<Admitted, Refused> {
+    admit(gate, &[("authorization", &format!("Bearer {token}"))])
 }
 
 fn with_tokens(tokens: &[&Token]) -> Keys {
@@ -78,11 +78,11 @@ fn with_signers(signers: &[&Signer]) -> Keys {
 }
 
 #[test]
-fn without_users_it_is_open_to_all_but_web_pages() {
+fn without_authentication_all_but_web_pages_are_admitted() {
     let gate = gate(GateSettings::default());
-    let admitted = enter(&gate, &[("authorization", "Basic eA==")]).unwrap();
+    let admitted = admit(&gate, &[("authorization", "Basic eA==")]).unwrap();
     assert_eq!(*admitted.user, User::default());
-    let refused = enter(&gate, &[("origin", "https://evil.example")]).unwrap_err();
+    let refused = admit(&gate, &[("origin", "https://evil.example")]).unwrap_err();
     assert_eq!(refused.status, StatusCode::FORBIDDEN);
     let renamed = gate.pass(&head("/acp", &[("host", "evil.example")]), &peer());
     assert_eq!(renamed.unwrap_err().status, StatusCode::MISDIRECTED_REQUEST);
@@ -90,13 +90,13 @@ fn without_users_it_is_open_to_all_but_web_pages() {
 }
 
 #[tokio::test]
-async fn a_token_lets_its_user_in_and_nothing_else_does() {
+async fn only_a_valid_token_admits_its_user() {
     let gate = gate(by_tokens());
     let (alice, secret) = Token::make("alice", vec!["staff".to_owned()]).unwrap();
-    assert_eq!(enter_by(&gate, &secret).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &secret).unwrap_err(), Refused::UNKNOWN);
     gate.update(with_tokens(&[&alice]));
     for scheme in ["Bearer", "bearer", "BEARER "] {
-        let admitted = enter(&gate, &[("authorization", &format!("{scheme} {secret}"))]).unwrap();
+        let admitted = admit(&gate, &[("authorization", &format!("{scheme} {secret}"))]).unwrap();
         assert_eq!(*admitted.user, *alice.user());
     }
     let hash = alice.to_string().split(' ').nth(1).unwrap().to_owned();
@@ -113,14 +113,14 @@ async fn a_token_lets_its_user_in_and_nothing_else_does() {
         &format!("Basic {secret}"),
         &secret,
     ] {
-        let refused = enter(&gate, &[("authorization", shown)]).unwrap_err();
+        let refused = admit(&gate, &[("authorization", shown)]).unwrap_err();
         assert_eq!(refused, Refused::UNKNOWN, "{shown}");
         assert_eq!(refused.challenge().unwrap(), "Bearer");
     }
     let bearer = ("authorization", &*format!("Bearer {secret}"));
-    assert_eq!(enter(&gate, &[]).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit(&gate, &[]).unwrap_err(), Refused::UNKNOWN);
     assert_eq!(
-        enter(&gate, &[bearer, bearer]).unwrap_err(),
+        admit(&gate, &[bearer, bearer]).unwrap_err(),
         Refused::UNKNOWN
     );
     for query in ["?ticket=", "?access_token=", "?token="] {
@@ -144,7 +144,7 @@ async fn a_foreign_page_learns_nothing_of_tokens() {
     let bearer = ("authorization", &*format!("Bearer {secret}"));
     for headers in [&[("origin", "null")][..], &[("origin", "null"), bearer]] {
         assert_eq!(
-            enter(&gate, headers).unwrap_err().status,
+            admit(&gate, headers).unwrap_err().status,
             StatusCode::FORBIDDEN
         );
     }
@@ -157,16 +157,16 @@ async fn a_foreign_page_learns_nothing_of_tokens() {
 }
 
 #[tokio::test]
-async fn what_is_open_ends_when_its_token_is_taken_back_or_changed() {
+async fn admissions_end_when_their_token_is_revoked_or_changed() {
     let gate = gate(by_tokens());
     let (alice, hers) = Token::make("alice", vec!["staff".to_owned()]).unwrap();
     let (bob, his) = Token::make("bob", Vec::new()).unwrap();
     gate.update(with_tokens(&[&alice, &bob]));
     let (one, two) = (
-        enter_by(&gate, &hers).unwrap(),
-        enter_by(&gate, &hers).unwrap(),
+        admit_by(&gate, &hers).unwrap(),
+        admit_by(&gate, &hers).unwrap(),
     );
-    let mut other = enter_by(&gate, &his).unwrap();
+    let mut other = admit_by(&gate, &his).unwrap();
     let ticket = gate.ticket(&one).unwrap();
     // The same keys again end nothing.
     gate.update(with_tokens(&[&bob, &alice]));
@@ -183,23 +183,23 @@ async fn what_is_open_ends_when_its_token_is_taken_back_or_changed() {
         &[HOST, ("upgrade", "websocket")],
     );
     assert_eq!(gate.pass(&opens, &peer()).unwrap_err(), Refused::UNKNOWN);
-    let again = enter_by(&gate, &hers).unwrap();
+    let again = admit_by(&gate, &hers).unwrap();
     assert_eq!(again.user.groups, ["staff", "admin"]);
     gate.update(with_tokens(&[&promoted]));
     other.is_over.wait_for(|over| *over).await.unwrap();
-    assert_eq!(enter_by(&gate, &his).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &his).unwrap_err(), Refused::UNKNOWN);
     assert!(!*again.is_over.borrow());
 }
 
 #[tokio::test]
-async fn a_jwt_lets_in_until_it_expires_or_its_key_is_gone() {
+async fn a_jwt_is_valid_until_it_expires_or_its_key_is_removed() {
     let gate = gate(by_jwt());
     let (old, new) = (Signer::ed(Some("old")), Signer::ed(Some("new")));
     gate.update(with_signers(&[&old, &new]));
     // It has expired, but within the leeway.
-    let mut short = enter_by(&gate, &old.token(&claims(json!({"exp": now() - 58})))).unwrap();
-    let by_old = enter_by(&gate, &old.token(&claims(json!({})))).unwrap();
-    let by_new = enter_by(&gate, &new.token(&claims(json!({})))).unwrap();
+    let mut short = admit_by(&gate, &old.token(&claims(json!({"exp": now() - 58})))).unwrap();
+    let by_old = admit_by(&gate, &old.token(&claims(json!({})))).unwrap();
+    let by_new = admit_by(&gate, &new.token(&claims(json!({})))).unwrap();
     assert_eq!(by_new.user.name, format!("{ISSUER}#alice"));
     short.is_over.wait_for(|over| *over).await.unwrap();
     assert!(!*by_old.is_over.borrow() && !*by_new.is_over.borrow());
@@ -208,19 +208,19 @@ async fn a_jwt_lets_in_until_it_expires_or_its_key_is_gone() {
 }
 
 #[tokio::test]
-async fn a_jwt_by_an_unknown_key_asks_for_new_keys() {
+async fn a_jwt_by_an_unknown_key_requests_new_keys() {
     let gate = gate(by_jwt());
     let (old, new) = (Signer::ed(Some("old")), Signer::ed(Some("new")));
     gate.update(with_signers(&[&old]));
     let token = new.token(&claims(json!({})));
-    assert_eq!(enter_by(&gate, &token).unwrap_err(), Refused::UNKNOWN);
+    assert_eq!(admit_by(&gate, &token).unwrap_err(), Refused::UNKNOWN);
     gate.lacks_keys().await;
     gate.update(with_signers(&[&old, &new]));
-    assert!(enter_by(&gate, &token).is_ok());
+    assert!(admit_by(&gate, &token).is_ok());
 }
 
 #[tokio::test]
-async fn a_certificate_lets_its_user_in_where_certificates_do() {
+async fn a_certificate_admits_its_user_where_certificates_are_enabled() {
     let alice: Arc<[u8]> = certificates::tests::certificate(
         &[(DnType::CommonName, "alice")],
         Vec::new(),
@@ -250,7 +250,7 @@ async fn a_certificate_lets_its_user_in_where_certificates_do() {
         certified.pass(&plain, &peer()).unwrap_err(),
         Refused::UNKNOWN
     );
-    // A client with a token is its user, or nobody.
+    // A client with an invalid token is rejected, whatever its certificate.
     let wrong = head("/acp", &[HOST, ("authorization", "Bearer acp_x")]);
     assert_eq!(
         certified.pass(&wrong, &with(&alice)).unwrap_err(),
@@ -271,7 +271,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
     let gate = gate(by_tokens());
     let (alice, secret) = Token::make("alice", Vec::new()).unwrap();
     gate.update(with_tokens(&[&alice]));
-    let admitted = enter_by(&gate, &secret).unwrap();
+    let admitted = admit_by(&gate, &secret).unwrap();
     let ticket = gate.ticket(&admitted).unwrap();
     let target = format!("/acp?ticket={}", ticket.reveal());
     let opens = head(&target, &[HOST, ("upgrade", "websocket")]);
@@ -304,7 +304,7 @@ async fn a_ticket_opens_one_websocket_for_its_user() {
 
 proptest! {
     #[test]
-    fn no_bytes_in_a_request_break_it_or_let_anybody_in(
+    fn requests_with_arbitrary_bytes_are_rejected(
         authorization in proptest::collection::vec(any::<u8>(), 0..60),
         token in "\\PC{0,40}",
         query in "[!-~]{0,60}",

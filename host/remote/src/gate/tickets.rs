@@ -1,8 +1,8 @@
 //! Tickets: they let a browser, which cannot send a token, open a WebSocket: with `?ticket=`, once, and for a short
 //! time.
 //!
-//! A ticket in a log is useless by the time somebody reads it. Hence tickets, and hence no token is accepted in an
-//! address.
+//! A ticket in a log has expired by the time the log is read, and a token has not: so tickets are accepted in an
+//! address, and tokens are not.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,10 +21,10 @@ use super::{Admitted, Digest, digest};
 /// How long a ticket is valid.
 const LIFE: Duration = Duration::from_secs(30);
 
-/// How many a user has at once; the oldest is dropped for a new one.
+/// How many tickets a user has at once; the oldest is evicted for a new one.
 const A_USER: usize = 16;
 
-/// How many there are at once; the oldest is dropped for a new one.
+/// How many tickets there are at once; the oldest is evicted for a new one.
 const ALL: usize = 10_000;
 
 /// A random text of 256 bits, in letters, digits, `-` and `_`, which is valid once.
@@ -56,7 +56,6 @@ struct Open {
 }
 
 impl Tickets {
-    /// A new one.
     pub fn issue(&self, admitted: &Admitted) -> Result<Ticket, getrandom::Error> {
         let mut bytes = [0; 32];
         getrandom::fill(&mut bytes)?;
@@ -65,11 +64,11 @@ impl Tickets {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, ticket| ticket.until > now);
         let user = &admitted.user;
-        let his = open
+        let count = open
             .values()
             .filter(|ticket| ticket.admitted.user == *user)
             .count();
-        if his >= A_USER {
+        if count >= A_USER {
             remove_oldest(&mut open, |ticket| ticket.admitted.user == *user);
         } else if open.len() >= ALL {
             remove_oldest(&mut open, |_| true);
@@ -83,7 +82,7 @@ impl Tickets {
     }
 
     /// Uses up a ticket, and returns its owner.
-    pub fn burn(&self, offered: &str) -> Option<Admitted> {
+    pub fn redeem(&self, offered: &str) -> Option<Admitted> {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let ticket = open.remove(&digest(offered.as_bytes()))?;
         let holds = ticket.until > Instant::now() && !*ticket.admitted.is_over.borrow();
@@ -91,9 +90,9 @@ impl Tickets {
     }
 }
 
-fn remove_oldest(open: &mut HashMap<Digest, Open>, is_of_them: impl Fn(&Open) -> bool) {
-    let of_them = open.iter().filter(|(_, ticket)| is_of_them(ticket));
-    let oldest = of_them.min_by_key(|(_, ticket)| ticket.until);
+fn remove_oldest(open: &mut HashMap<Digest, Open>, fits: impl Fn(&Open) -> bool) {
+    let fitting = open.iter().filter(|(_, ticket)| fits(ticket));
+    let oldest = fitting.min_by_key(|(_, ticket)| ticket.until);
     if let Some(oldest) = oldest.map(|(digest, _)| *digest) {
         open.remove(&oldest);
     }
@@ -149,30 +148,30 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_ticket_lets_in_once_and_for_so_long() {
+    async fn a_ticket_is_valid_once_and_for_a_limited_time() {
         let tickets = Tickets::default();
         let (alice, over) = admitted("alice");
         let ticket = tickets.issue(&alice).unwrap();
         assert_eq!(ticket.reveal().len(), 43);
-        assert_eq!(tickets.burn(ticket.reveal()).unwrap().user, alice.user);
-        assert!(tickets.burn(ticket.reveal()).is_none());
+        assert_eq!(tickets.redeem(ticket.reveal()).unwrap().user, alice.user);
+        assert!(tickets.redeem(ticket.reveal()).is_none());
 
         let (kept, late) = (
             tickets.issue(&alice).unwrap(),
             tickets.issue(&alice).unwrap(),
         );
         tokio::time::advance(LIFE / 2).await;
-        assert!(tickets.burn(kept.reveal()).is_some());
+        assert!(tickets.redeem(kept.reveal()).is_some());
         tokio::time::advance(LIFE / 2).await;
-        assert!(tickets.burn(late.reveal()).is_none());
+        assert!(tickets.redeem(late.reveal()).is_none());
 
         let ticket = tickets.issue(&alice).unwrap();
         over.send_replace(true);
-        assert!(tickets.burn(ticket.reveal()).is_none());
+        assert!(tickets.redeem(ticket.reveal()).is_none());
     }
 
     #[test]
-    fn a_user_with_many_tickets_takes_none_from_others() {
+    fn a_user_with_many_tickets_evicts_none_of_others() {
         let tickets = Tickets::default();
         let (alice, _alice) = admitted("alice");
         let (bob, _bob) = admitted("bob");
@@ -181,9 +180,9 @@ mod tests {
             .map(|_| tickets.issue(&alice).unwrap())
             .collect();
         assert_eq!(tickets.0.lock().unwrap().len(), A_USER + 1);
-        assert!(tickets.burn(hers[0].reveal()).is_none());
-        assert!(tickets.burn(hers[A_USER].reveal()).is_some());
-        assert!(tickets.burn(his.reveal()).is_some());
+        assert!(tickets.redeem(hers[0].reveal()).is_none());
+        assert!(tickets.redeem(hers[A_USER].reveal()).is_some());
+        assert!(tickets.redeem(his.reveal()).is_some());
         for number in 0..ALL + 10 {
             tickets.issue(&admitted(&number.to_string()).0).unwrap();
         }
@@ -191,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ticket_is_offered_where_a_websocket_is_opened_alone() {
+    fn a_ticket_counts_only_where_a_websocket_is_opened() {
         let offers =
             |method: &str, query: &str, upgrade: &[&str], protocol: Option<&'static str>| {
                 let mut request = Request::builder()

@@ -28,7 +28,7 @@ pub struct Token {
 pub struct TokensError {
     /// Counted from 1.
     pub line: usize,
-    /// A text that says what belongs there.
+    /// The expected contents.
     pub what: &'static str,
 }
 
@@ -55,7 +55,6 @@ impl Token {
         Ok((Self { hash, user }, secret))
     }
 
-    /// Its owner.
     #[must_use]
     pub fn user(&self) -> &User {
         &self.user
@@ -85,7 +84,7 @@ pub fn read(text: &str) -> Result<Vec<Token>, TokensError> {
     Ok(tokens)
 }
 
-/// Whether a bearer token is one of ours, and no JWT.
+/// Whether a bearer token is one of ours, and not a JWT.
 pub(super) fn is_ours(token: &str) -> bool {
     token.starts_with(PREFIX)
 }
@@ -151,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_is_read_again_and_has_no_secret_in_it() {
+    fn a_new_entry_is_read_back_and_contains_no_secret() {
         let groups = vec!["staff".to_owned(), "ops".to_owned()];
         let (token, secret) = Token::make("alice@example.com", groups).unwrap();
         assert_eq!((secret.len(), &secret[..4]), (4 + 43, "acp_"));
@@ -168,13 +167,13 @@ mod tests {
     fn comments_and_empty_lines_are_left_out() {
         let (one, _) = Token::make("one", Vec::new()).unwrap();
         let (two, _) = Token::make("two", vec!["g".to_owned()]).unwrap();
-        let text = format!("# who comes in\n\n  {one}\t# since May\r\n#{one}\n{two}");
+        let text = format!("# users\n\n  {one}\t# since May\r\n#{one}\n{two}");
         assert_eq!(read(&text), Ok(vec![one, two]));
         assert_eq!(read(""), Ok(Vec::new()));
     }
 
     #[test]
-    fn mistakes_are_told_with_their_line() {
+    fn an_error_names_the_line() {
         let hash = "0".repeat(64);
         for (text, line, what) in [
             (

@@ -1,7 +1,7 @@
 //! The valid host names of the server, and the web sites whose pages may call it.
 //!
 //! Browsers go wherever a page sends them, and a foreign name may lead to this machine (DNS rebinding): a request
-//! without our name is for somebody else, and only the operator admits pages of other sites.
+//! without one of our names is rejected, and so are pages of other sites that the operator has not configured.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ use hyper::http::request::Parts;
 
 use super::{GateSettings, Peer, Refused};
 
-/// Recognizes requests that are for us.
+/// Checks the host names and the origins of requests.
 #[derive(Debug)]
 pub struct Web {
     hosts: Vec<Host>,
@@ -42,15 +42,16 @@ impl Web {
 
     /// Whether a request is for us, and not from a forbidden page.
     pub fn check(&self, head: &Parts, peer: &Peer) -> Result<(), Refused> {
-        // As the client sees it.
-        let scheme = match peer.is_encrypted || self.is_behind {
-            true => "https",
-            false => "http",
+        // The scheme that the client uses.
+        let scheme = if peer.is_encrypted || self.is_behind {
+            "https"
+        } else {
+            "http"
         };
         let name = called(&head.headers, &head.uri, scheme, &self.hosts);
         let name = name.ok_or(Refused {
             status: StatusCode::MISDIRECTED_REQUEST,
-            why: "the server is not known by the name in Host or :authority",
+            why: "the name in Host or :authority is not a name of this server",
         })?;
         let own = Origin::sent(&format!("{scheme}://{name}"));
         let may_call = |origin: &Origin| *origin == own || self.origins.contains(origin);
@@ -92,7 +93,7 @@ mod tests {
         }
     }
 
-    fn asked(
+    fn check(
         web: &Web,
         target: &str,
         headers: &[(&str, &str)],
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn the_server_answers_to_its_names_alone() {
         let web = web(&["ACP.example.com", "other.example.com:9000"], &[], false);
-        let called = |host| asked(&web, "/acp", &[("host", host)], true);
+        let called = |host| check(&web, "/acp", &[("host", host)], true);
         for host in [
             "127.0.0.1:8080",
             "LOCALHOST:8080",
@@ -151,15 +152,15 @@ mod tests {
             assert_eq!(called(host), expected, "{host}");
         }
         let host = ("host", "acp.example.com");
-        assert_eq!(asked(&web, "/acp", &[], true), Err(421));
-        assert_eq!(asked(&web, "/acp", &[host, host], true), Err(421));
+        assert_eq!(check(&web, "/acp", &[], true), Err(421));
+        assert_eq!(check(&web, "/acp", &[host, host], true), Err(421));
     }
 
     #[test]
-    fn a_target_with_a_name_is_held_to_it_too() {
+    fn the_name_in_a_target_is_checked_too() {
         let web = web(&["acp.example.com"], &[], false);
         let host = ("host", "acp.example.com");
-        let called = |target, headers: &[_]| asked(&web, target, headers, true);
+        let called = |target, headers: &[_]| check(&web, target, headers, true);
         assert_eq!(called("https://acp.example.com/acp", &[]), Ok(()));
         assert_eq!(called("https://acp.example.com/acp", &[host]), Ok(()));
         assert_eq!(called("https://evil.example/acp", &[]), Err(421));
@@ -169,11 +170,11 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_other_sites_are_let_in_by_the_operator_alone() {
+    fn only_configured_pages_of_other_sites_are_admitted() {
         let pages = |web: &Web, host, origins: &[&str], is_encrypted| {
             let mut headers = vec![("host", host)];
             headers.extend(origins.iter().map(|origin| ("origin", *origin)));
-            asked(web, "/acp", &headers, is_encrypted)
+            check(web, "/acp", &headers, is_encrypted)
         };
         let own = web(
             &["acp.example.com"],
@@ -267,12 +268,12 @@ mod tests {
         }
 
         #[test]
-        fn only_the_origins_that_are_named_pass(origin in "[ -~]{0,40}") {
+        fn only_configured_origins_pass(origin in "[ -~]{0,40}") {
             let own = web(&["acp.example.com"], &["https://app.example.com"], false);
             let headers = [("host", "acp.example.com"), ("origin", &*origin)];
             let sent = Origin::sent(&origin).to_string();
             let may = ["https://app.example.com", "https://acp.example.com"].contains(&&*sent);
-            prop_assert_eq!(asked(&own, "/acp", &headers, true).is_ok(), may);
+            prop_assert_eq!(check(&own, "/acp", &headers, true).is_ok(), may);
         }
     }
 }

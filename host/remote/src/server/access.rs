@@ -1,9 +1,9 @@
 //! The access log: a line of JSON for each request and each message of a client, each permission request, and each
 //! ended turn.
 //!
-//! Invariants: nobody waits for it. Lines go to a thread through a bounded queue; lines without room there, or that
-//! cannot be written, are counted. A line contains neither content nor tokens; foreign text in it is short, and
-//! escaped as JSON.
+//! Invariants: logging never blocks. Lines go to a thread through a bounded queue; lines without room there, or that
+//! cannot be written, are counted. A line contains neither content nor tokens; foreign text in it is short, and escaped
+//! as JSON.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ const BATCH: usize = 64 << 10;
 /// The longest foreign text, in bytes.
 const TEXT: usize = 256;
 
-/// Where lines go.
+/// A handle for writing lines.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// An empty line only wakes the writer.
@@ -36,7 +36,7 @@ pub struct Access {
     flushes: Arc<Flushes>,
 }
 
-/// Who waits until the queue is written. They are not in it, so they are heard when it is full.
+/// The callers that wait until the queue is written. They are not in the queue, so they are noticed even if it is full.
 type Flushes = Mutex<Vec<SyncSender<()>>>;
 
 #[derive(Debug, Default)]
@@ -53,7 +53,7 @@ pub struct Writer {
     flushes: Arc<Flushes>,
 }
 
-/// What happened.
+/// An event.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Entry<'e> {
     /// `request`, `message`, `permission` or `turn`.
@@ -79,16 +79,16 @@ pub(super) struct Entry<'e> {
     /// The client's answer to a permission request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<&'static str>,
-    /// How many permissions were requested in it.
+    /// How many permissions were requested in a turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<u32>,
-    /// How long it took.
+    /// The duration, in milliseconds.
     pub ms: u128,
 }
 
-/// The connection of lines.
+/// The connection and the user of log lines.
 #[derive(Debug)]
-pub(super) struct Whose {
+pub(super) struct LogContext {
     pub access: Option<Access>,
     pub connection: Option<String>,
     pub user: Arc<User>,
@@ -108,9 +108,9 @@ struct Line<'l> {
     entry: Entry<'l>,
 }
 
-impl Whose {
+impl LogContext {
     /// Logs an event.
-    pub(super) fn tell(&self, mut entry: Entry<'_>) {
+    pub(super) fn write(&self, mut entry: Entry<'_>) {
         let Some(access) = &self.access else { return };
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         entry.peer = Some(self.peer);
@@ -157,20 +157,20 @@ impl Access {
 
     /// Waits until all events are written, but no longer than this.
     pub fn flush(&self, patience: Duration) {
-        let (tell, told) = sync_channel(1);
-        lock(&self.flushes).push(tell);
-        // If there is no room for it, the writer is awake.
+        let (sender, flushed) = sync_channel(1);
+        lock(&self.flushes).push(sender);
+        // If the queue is full, the writer is awake.
         if let Err(TrySendError::Disconnected(_)) = self.queue.try_send(Vec::new()) {
             return;
         }
-        let _ = told.recv_timeout(patience);
+        let _ = flushed.recv_timeout(patience);
     }
 
-    /// Writes how many lines are missing.
+    /// Writes the number of lost lines.
     pub(super) fn write(&self, page: &mut Page) {
         page.counters(
             "acp_chain_access_log_lost_total",
-            "Lines of the access log that nobody will read, by the reason.",
+            "Lines of the access log that were lost, by the reason.",
             "reason",
             [
                 ("no_room", self.counts.dropped.get()),
@@ -191,9 +191,9 @@ impl Writer {
     }
 
     fn run(mut self) {
-        let (mut is_told, mut flushes) = (false, Vec::new());
+        let (mut is_reported, mut flushes) = (false, Vec::new());
         while let Ok(first) = self.queue.recv() {
-            // What was queued before these is in this batch, if it empties the queue.
+            // Lines that were queued before these calls are in this batch, if it empties the queue.
             flushes.append(&mut lock(&self.flushes));
             let (mut text, mut lines) = (Vec::new(), 0);
             let mut add = |line: Vec<u8>| {
@@ -212,14 +212,14 @@ impl Writer {
                 }
             };
             match self.out.write_all(&text) {
-                Ok(()) => is_told = false,
+                Ok(()) => is_reported = false,
                 Err(error) => {
                     self.counts.failed.add(lines);
                     // A full disk stays full for a while.
-                    if !is_told {
+                    if !is_reported {
                         tracing::error!("the access log cannot be written: {error}");
                     }
-                    is_told = true;
+                    is_reported = true;
                 }
             }
             if is_empty {
@@ -275,8 +275,8 @@ mod tests {
         }
     }
 
-    fn whose(access: &Access) -> Whose {
-        Whose {
+    fn log(access: &Access) -> LogContext {
+        LogContext {
             access: Some(access.clone()),
             connection: Some("a.0".to_owned()),
             user: Arc::default(),
@@ -292,11 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_or_kept_is_counted_and_nobody_waits() {
+    fn lines_that_are_lost_are_counted_without_blocking() {
         let (access, writer) = Access::new(Box::new(Full));
-        let whose = whose(&access);
+        let log = log(&access);
         for _ in 0..WAITING + 5 {
-            whose.tell(Entry::default());
+            log.write(Entry::default());
         }
         assert!(
             lost(&access).contains("no_room\"} 5\n"),
@@ -313,15 +313,15 @@ mod tests {
     }
 
     #[test]
-    fn all_that_was_told_is_written_before_the_end_even_if_there_is_no_room_for_more() {
+    fn a_flush_writes_all_lines_even_if_the_queue_is_full() {
         let written = Arc::<Mutex<Vec<u8>>>::default();
         let (access, writer) = Access::new(Box::new(Disk(written.clone())));
-        let whose = whose(&access);
+        let log = log(&access);
         for _ in 0..WAITING {
-            whose.tell(Entry::default());
+            log.write(Entry::default());
         }
         let flushed = thread::spawn(move || access.flush(Duration::from_mins(1)));
-        // It waits, and then the lines are written.
+        // The lines are written only once the call waits.
         while lock(&writer.flushes).is_empty() {
             thread::yield_now();
         }
@@ -332,10 +332,10 @@ mod tests {
     }
 
     #[test]
-    fn text_of_others_is_short_and_escaped() {
+    fn foreign_text_is_short_and_escaped() {
         let (access, writer) = Access::new(Box::new(Full));
         let long = format!("\n\u{1b}\"{}", "é".repeat(TEXT));
-        whose(&access).tell(Entry {
+        log(&access).write(Entry {
             method: Some(&long),
             ..Entry::default()
         });

@@ -1,5 +1,4 @@
-//! A user's share of the server, over all connections: open sessions, a rate limit, and room for incomplete messages,
-//! so that others have some, too.
+//! A user's share of the server, over all connections: open sessions, a rate limit, and room for incomplete messages.
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
@@ -63,7 +62,7 @@ impl Account {
         self.sessions.clone().try_acquire_owned().ok()
     }
 
-    /// This many bytes were received. Returns how long to pause reading.
+    /// Counts received bytes. Returns how long to pause reading.
     pub fn pause(&self, bytes: usize) -> Duration {
         let Some(pace) = self.pace else {
             return Duration::ZERO;
@@ -78,7 +77,7 @@ impl Account {
         Duration::from_micros(left).saturating_sub(BURST)
     }
 
-    /// Whether nothing is owed: it could be dropped and recreated.
+    /// Whether no pause is due: the account could be dropped and recreated.
     pub fn is_even(&self) -> bool {
         self.until.load(Ordering::Relaxed) <= self.now()
     }
@@ -93,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_of_the_pace_comes_at_once_and_all_else_waits_its_time() {
+    fn a_burst_of_one_second_passes_and_more_is_delayed() {
         let account = Account::with_seats(1);
         assert!(account.is_even());
         assert_eq!(account.pause(1000), Duration::ZERO);
@@ -105,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_is_over_makes_room_for_another() {
+    fn a_closed_session_makes_room_for_another() {
         let account = Account::with_seats(1);
         let seat = account.seat();
         assert!(seat.is_some() && account.seat().is_none());

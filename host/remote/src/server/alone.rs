@@ -1,8 +1,8 @@
 //! A stream of events that has an HTTP/1.1 connection to itself. hyper, which read its request, would keep buffers
 //! for heads and bodies while it is idle, more than everything else that such a stream takes.
 //!
-//! Invariants: it is the last answer of its connection, and says so (`Connection: close`). Data after its request is
-//! read, to notice the end, and discarded. All earlier answers have been sent.
+//! Invariants: the stream is the last answer of its connection (`Connection: close`). Data after its request is read,
+//! to notice the end, and discarded. All earlier answers have been sent.
 
 use std::io;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 const BATCH: usize = 64 * 1024;
 
 /// How many bytes of input are discarded.
-const THROWN_AWAY: usize = 64 * 1024;
+const DISCARDED: usize = 64 * 1024;
 
 /// A socket that is lent to hyper.
 pub struct Lent<S>(Arc<Mutex<Socket<S>>>);
@@ -40,10 +40,10 @@ pub struct Lender<S> {
     answer: oneshot::Receiver<Answer>,
 }
 
-/// Tells when to take it back.
+/// Decides when the socket is taken back.
 pub struct Alone<S> {
     socket: Arc<Mutex<Socket<S>>>,
-    tell: Mutex<Option<oneshot::Sender<Answer>>>,
+    sender: Mutex<Option<oneshot::Sender<Answer>>>,
 }
 
 /// Lends a socket.
@@ -52,10 +52,10 @@ pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
         stream,
         is_flushed: true,
     }));
-    let (tell, answer) = oneshot::channel();
+    let (sender, answer) = oneshot::channel();
     let alone = Alone {
         socket: socket.clone(),
-        tell: Mutex::new(Some(tell)),
+        sender: Mutex::new(Some(sender)),
     };
     let lender = Lender {
         socket: socket.clone(),
@@ -66,20 +66,20 @@ pub fn lend<S>(stream: S) -> (Lent<S>, Lender<S>, Alone<S>) {
 
 impl<S> Alone<S> {
     /// Passes on an answer that may have the connection to itself; returns any other.
-    pub async fn pass(&self, answer: Answer, asked_in: Version) -> Answer {
+    pub async fn pass(&self, answer: Answer, version: Version) -> Answer {
         let kind = answer.headers().get(header::CONTENT_TYPE);
         let is_stream = kind.is_some_and(|kind| kind == EVENTS);
-        if !is_stream || answer.status() != StatusCode::OK || asked_in != Version::HTTP_11 {
+        if !is_stream || answer.status() != StatusCode::OK || version != Version::HTTP_11 {
             return answer;
         }
         if !lock(&self.socket).is_flushed {
             return answer;
         }
-        let Some(tell) = lock(&self.tell).take() else {
+        let Some(sender) = lock(&self.sender).take() else {
             return answer;
         };
-        match tell.send(answer) {
-            // Our waiter is dropped.
+        match sender.send(answer) {
+            // The receiver drops this future.
             Ok(()) => std::future::pending().await,
             Err(answer) => answer,
         }
@@ -91,12 +91,12 @@ impl<S> Lender<S> {
     pub async fn wanted(&mut self) -> Answer {
         match (&mut self.answer).await {
             Ok(answer) => answer,
-            // Nobody can request it any more.
+            // The sender is dropped: no answer will come.
             Err(_) => std::future::pending().await,
         }
     }
 
-    /// The socket, once nobody else has it.
+    /// The socket; `None` while another part still has it.
     pub fn take_back(self) -> Option<S> {
         let socket = Arc::into_inner(self.socket)?;
         let socket = socket.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,7 @@ impl<S> Lender<S> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Its state is always consistent.
+    // The state is always consistent.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -146,7 +146,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
 
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context) -> Poll<io::Result<()>> {
         let mut socket = lock(&self.0);
-        // It flushes when it has written everything.
+        // hyper flushes when it has written everything.
         let flushed = Pin::new(&mut socket.stream).poll_flush(context);
         socket.is_flushed |= matches!(flushed, Poll::Ready(Ok(())));
         flushed
@@ -157,13 +157,13 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Lent<S> {
     }
 }
 
-/// Streams an answer until either end is gone.
-pub async fn tell<S: AsyncRead + AsyncWrite>(stream: S, answer: Answer) {
+/// Streams an answer until either end closes.
+pub async fn send_stream<S: AsyncRead + AsyncWrite>(stream: S, answer: Answer) {
     let (reader, writer) = tokio::io::split(stream);
     tokio::select! {
-        // The reader may be gone.
+        // The client may have disconnected.
         _ = write(writer, answer) => {}
-        () = is_gone(reader) => {}
+        () = until_closed(reader) => {}
     }
 }
 
@@ -188,7 +188,7 @@ async fn write(mut writer: impl AsyncWrite + Unpin, answer: Answer) -> io::Resul
             Some(Err(never)) => match never {},
         };
         if data.is_empty() {
-            // An empty chunk would end it.
+            // An empty chunk would end the stream.
             continue;
         }
         text.put_slice(format!("{:x}\r\n", data.len()).as_bytes());
@@ -228,8 +228,8 @@ fn head(headers: &HeaderMap) -> BytesMut {
 }
 
 /// Waits until the other end closes, or sends too much.
-async fn is_gone(mut reader: impl AsyncRead + Unpin) {
-    let mut left = THROWN_AWAY;
+async fn until_closed(mut reader: impl AsyncRead + Unpin) {
+    let mut left = DISCARDED;
     loop {
         let mut bytes = [0; 64];
         match reader.read(&mut bytes).await {
@@ -281,46 +281,49 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_told_comes_whole_whatever_its_sizes() {
+    async fn a_stream_arrives_whole_whatever_the_sizes_of_its_parts() {
         let sizes = [0, 1, 0, 100, BATCH - 1, BATCH, 3 * BATCH, 7];
         let parts: Vec<_> = sizes
             .map(|size| Bytes::from(vec![b'a' + u8::try_from(size % 26).unwrap(); size]))
             .into();
         let all = parts.concat();
         let (ours, mut theirs) = tokio::io::duplex(1000);
-        let mut said = Vec::new();
-        let ((), read) = tokio::join!(tell(ours, stream_of(parts)), theirs.read_to_end(&mut said));
+        let mut text = Vec::new();
+        let ((), read) = tokio::join!(
+            send_stream(ours, stream_of(parts)),
+            theirs.read_to_end(&mut text)
+        );
         read.unwrap();
-        let end = said
+        let end = text
             .windows(4)
             .position(|four| four == b"\r\n\r\n")
             .unwrap();
-        let head = std::str::from_utf8(&said[..end]).unwrap();
+        let head = std::str::from_utf8(&text[..end]).unwrap();
         assert!(head.starts_with("HTTP/1.1 200 OK\r\n"), "{head}");
         for line in ["content-type: text/event-stream", "connection: close"] {
             assert!(head.contains(&format!("\r\n{line}\r\n")), "{head}");
         }
-        assert_eq!(joined(&said[end + 4..]), all);
+        assert_eq!(joined(&text[end + 4..]), all);
     }
 
     #[tokio::test]
-    async fn who_is_gone_or_sends_without_end_is_told_no_more() {
-        for sends in [0, THROWN_AWAY + 1] {
+    async fn a_stream_ends_when_the_client_closes_or_sends_too_much() {
+        for sends in [0, DISCARDED + 1] {
             let (ours, mut theirs) = tokio::io::duplex(1000);
             let silence = stream::pending::<Result<Frame<Bytes>, Infallible>>();
             let mut answer = stream_of(Vec::new());
             *answer.body_mut() = StreamBody::new(silence).boxed_unsync();
-            let says = async {
-                // Nobody reads all of it.
+            let sending = async {
+                // Not all of it is read.
                 let _ = theirs.write_all(&vec![b'x'; sends]).await;
                 let _ = theirs.shutdown().await;
             };
-            tokio::join!(tell(ours, answer), says);
+            tokio::join!(send_stream(ours, answer), sending);
         }
     }
 
     #[tokio::test]
-    async fn a_socket_is_taken_back_for_a_stream_alone_and_only_when_all_has_left() {
+    async fn a_socket_is_taken_back_only_for_a_stream_and_after_a_flush() {
         let (ours, _theirs) = tokio::io::duplex(1000);
         let (mut lent, mut lender, alone) = lend(ours);
         let is_back = |answer, version| {

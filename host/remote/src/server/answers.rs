@@ -86,7 +86,7 @@ impl Answers {
         let path = request.uri().path();
         // Health checks have no credentials.
         match (request.method(), path) {
-            (&Method::GET, "/healthz") => return plain(StatusCode::OK, "it serves"),
+            (&Method::GET, "/healthz") => return plain(StatusCode::OK, "the server is running"),
             (&Method::GET, "/readyz") => return readiness(self.registry.is_draining()),
             _ => {}
         }
@@ -98,12 +98,12 @@ impl Answers {
         if head.method == Method::OPTIONS {
             return match self.gate.check_site(&head, peer) {
                 Ok(()) => allowed(),
-                Err(refused) => self.turn_away(&refused),
+                Err(refused) => self.reject(&refused),
             };
         }
         let admitted = match self.gate.pass(&head, peer) {
             Ok(admitted) => admitted,
-            Err(refused) => return self.turn_away(&refused),
+            Err(refused) => return self.reject(&refused),
         };
         visitor.pass();
         log.user = Some(admitted.user.clone());
@@ -118,7 +118,7 @@ impl Answers {
         log.connection.clone_from(&about.connection);
         log.session.clone_from(&about.session);
         let protocol = head.extensions.get::<Protocol>().map(Protocol::as_str);
-        if websocket::is_asked(&method, &head.headers, protocol) {
+        if websocket::is_requested(&method, &head.headers, protocol) {
             log.way = Way::WebSocket;
             return self.upgrade(head, body, &admitted, peer);
         }
@@ -158,7 +158,7 @@ impl Answers {
                 Ok(message) => message,
                 Err(answer) => return *answer,
             };
-            log.say(&message);
+            log.record(&message);
             return self.begin(message, admitted, log).await;
         };
         let Some(connection) = self.registry.find(id, &admitted.user) else {
@@ -168,22 +168,22 @@ impl Answers {
             Ok(key) => key,
             Err(answer) => return *answer,
         };
-        let comes_again = connection.comes(key);
+        let repeated = connection.repeated(key);
         // One by one, in order of arrival.
         let _turn = connection.posting.lock().await;
-        if key.is_some_and(|key| connection.knows(key)) {
+        if key.is_some_and(|key| connection.has_key(key)) {
             return bare(StatusCode::ACCEPTED);
         }
         let read = tokio::select! {
             read = self.read(body, self.settings.line, &connection.account, Some(&connection)) => read,
-            // The rest of this one is lost, without our noticing.
-            () = comes_again => return bare(StatusCode::REQUEST_TIMEOUT),
+            // The client has sent the message again: the rest of this body is lost.
+            () = repeated => return bare(StatusCode::REQUEST_TIMEOUT),
         };
         let message = match read {
             Ok(message) => message,
             Err(answer) => return *answer,
         };
-        log.say(&message);
+        log.record(&message);
         if let Some(answer) = self.objection(&message, about, admitted) {
             return answer;
         }
@@ -214,14 +214,14 @@ impl Answers {
         body::read(body, longest, &self.bodies, account, figures, connection).await
     }
 
-    /// Why a message is rejected.
+    /// The answer to a message that is rejected; `None` if it is accepted.
     fn objection(&self, message: &Message, about: &About, admitted: &Admitted) -> Option<Answer> {
         if message.kind().is_response() {
             return None;
         }
         let (method, session) = (message.method(), message.session());
         match (session, &about.session) {
-            (Some(said), Some(named)) if **said != **named => {
+            (Some(own), Some(named)) if **own != **named => {
                 return Some(plain(
                     StatusCode::BAD_REQUEST,
                     "Acp-Session-Id is not the message's sessionId",
@@ -262,9 +262,9 @@ impl Answers {
         log.connection = Some(connection.id.clone());
         let answered = connection.with_routes(|routes| routes.answer_at_once(id));
         self.run(&connection, admitted);
-        // A client that does not wait for the answer has no connection.
-        let mut begun = Begun(Some(connection));
-        let Some(connection) = begun.0.clone() else {
+        // A client that disconnects before the answer gets no connection.
+        let mut guard = EndOnDrop(Some(connection));
+        let Some(connection) = guard.0.clone() else {
             return bare(StatusCode::INTERNAL_SERVER_ERROR);
         };
         let delivered = connection.deliver(Frame::Message(message)).await;
@@ -278,12 +278,12 @@ impl Answers {
                 "the agent has ended before it answered",
             );
         };
-        connection.hear();
+        connection.mark_alive();
         let text = Bytes::copy_from_slice(answer.line().as_bytes());
         if answer.kind() == acp_chain_rpc::Kind::Error {
             return json(StatusCode::OK, text);
         }
-        begun.0 = None;
+        guard.0 = None;
         let answer = of_connection(json(StatusCode::OK, text), &connection.id);
         named(answer, RESUME, "1")
     }
@@ -295,9 +295,10 @@ impl Answers {
         way: Way,
         peer: SocketAddr,
     ) -> Result<Arc<Connection>, NoRoom> {
-        match (self.behind.has_room)() {
-            true => self.registry.begin(&admitted.user, way, peer),
-            false => Err(NoRoom::OfAll),
+        if (self.behind.has_room)() {
+            self.registry.begin(&admitted.user, way, peer)
+        } else {
+            Err(NoRoom::OfAll)
         }
     }
 
@@ -306,11 +307,11 @@ impl Answers {
         match why {
             NoRoom::OfUser => busy(
                 StatusCode::TOO_MANY_REQUESTS,
-                "you have as many connections as one may have here",
+                "your limit of connections is reached",
             ),
             NoRoom::OfAll => busy(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "this server has as many connections as it may have",
+                "the server's limit of connections is reached",
             ),
             NoRoom::Draining => busy(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -321,7 +322,7 @@ impl Answers {
     }
 
     /// The answer to a client that the gate rejects.
-    fn turn_away(&self, refused: &Refused) -> Answer {
+    fn reject(&self, refused: &Refused) -> Answer {
         self.registry.figures.refused(match refused.status {
             StatusCode::FORBIDDEN => Refusal::Origin,
             StatusCode::MISDIRECTED_REQUEST => Refusal::Host,
@@ -361,7 +362,7 @@ impl Answers {
             tokio::select! {
                 () = &mut served => {}
                 () = over => {
-                    tracing::info!(connection = connection.id, "its user is let in no more");
+                    tracing::info!(connection = connection.id, "the user is no longer admitted");
                     connection.end(Ending::AtOnce);
                     served.await;
                 }
@@ -395,7 +396,7 @@ impl Answers {
             Ok(None) => None,
             Ok(Some(text)) => match text.parse() {
                 Ok(number) => Some(number),
-                Err(_) => return plain(StatusCode::BAD_REQUEST, "Last-Event-ID is a number"),
+                Err(_) => return plain(StatusCode::BAD_REQUEST, "Last-Event-ID must be a number"),
             },
             Err(answer) => return *answer,
         };
@@ -403,12 +404,12 @@ impl Answers {
             Ok(opened) => opened,
             Err(NoStream::Unknown) => return bare(StatusCode::NOT_FOUND),
             Err(NoStream::Closed(Closed::Taken)) => {
-                return plain(StatusCode::CONFLICT, "somebody reads this stream already");
+                return plain(StatusCode::CONFLICT, "this stream already has a reader");
             }
             Err(NoStream::Closed(Closed::Forgotten)) => {
                 return plain(
                     StatusCode::CONFLICT,
-                    "what came behind that event is kept no more; load the session once more",
+                    "the events after that one are no longer kept; load the session again",
                 );
             }
         };
@@ -475,10 +476,10 @@ impl Answers {
     }
 }
 
-/// A connection whose client may not wait for it to begin.
-struct Begun(Option<Arc<Connection>>);
+/// Ends a connection whose client disconnects before it begins.
+struct EndOnDrop(Option<Arc<Connection>>);
 
-impl Drop for Begun {
+impl Drop for EndOnDrop {
     fn drop(&mut self) {
         if let Some(connection) = &self.0 {
             connection.end(Ending::AtOnce);

@@ -1,5 +1,5 @@
-//! Reads the messages in the bodies of requests: at their user's pace, and while incomplete, within the room for all
-//! users and that for this one.
+//! Reads the messages in the bodies of requests: at the rate of their user. While incomplete, they take room of that
+//! for all users and of that for their user.
 
 use acp_chain_http::answer::{Answer, plain};
 use acp_chain_http::body::{self, BodyError, Budget};

@@ -14,7 +14,7 @@ use acp_chain_rpc::{Error, Id, Message, aside};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout};
 
-use super::access::Whose;
+use super::access::LogContext;
 use super::account::Account;
 use super::mailbox::{Closed, Event};
 use super::metrics::{Figures, Way};
@@ -28,7 +28,7 @@ const KEYS: usize = 128;
 /// How a connection is to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It goes on.
+    /// The connection continues.
     None,
     /// The client sends no more; open requests are still answered.
     Gently,
@@ -39,38 +39,38 @@ pub enum Ending {
 /// A connection of a client.
 #[derive(Debug)]
 pub struct Connection {
-    /// Its id for the client.
+    /// The value of `Acp-Connection-Id`.
     pub id: String,
-    /// Its owner. Nobody else finds it.
+    /// The owner. Other users do not find the connection.
     pub user: Arc<User>,
     /// The client's transport, and where to log its events.
-    pub whose: Arc<Whose>,
+    pub log: Arc<LogContext>,
     /// The account of all connections of the user.
     pub account: Arc<Account>,
     figures: Arc<Figures>,
     /// One message is received at a time, so that a connection buffers only one, and they stay in order.
     pub posting: tokio::sync::Mutex<()>,
     /// The key of the message of the last request.
-    coming: watch::Sender<Option<Box<str>>>,
+    last_key: watch::Sender<Option<Box<str>>>,
     state: Mutex<State>,
-    /// There is room for more, or the connection has ended.
+    /// Notified when there is room for another message, or the connection has ended.
     room: Notify,
     ending: watch::Sender<Ending>,
     owners: Arc<Owners>,
-    /// Whether it is to end once the client has everything that it is owed.
+    /// Whether the connection ends once it is idle.
     is_draining: Arc<AtomicBool>,
     /// When data from the client last arrived, in milliseconds since the connection began.
-    heard: AtomicU64,
+    last_received: AtomicU64,
     begun: Instant,
 }
 
 #[derive(Debug)]
 struct State {
     inbox: VecDeque<Frame>,
-    /// The bytes of these.
+    /// The bytes of the inbox.
     held: usize,
     /// The client sends no more.
-    has_said_all: bool,
+    is_input_closed: bool,
     /// The chain sends no more.
     is_closed: bool,
     routes: Routes,
@@ -87,7 +87,7 @@ pub struct Over;
 /// The result of a message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Delivered {
-    /// It is on its way.
+    /// The message is passed to the chain, or answered.
     Yes,
     /// Too many requests are open.
     TooMany,
@@ -97,28 +97,28 @@ impl Connection {
     /// A connection of a user with this account.
     pub fn new(
         id: String,
-        whose: Whose,
+        log: LogContext,
         account: Arc<Account>,
         figures: Arc<Figures>,
         owners: Arc<Owners>,
         is_draining: Arc<AtomicBool>,
     ) -> Arc<Self> {
-        figures.opened(whose.way);
-        let is_one = whose.way == Way::WebSocket;
-        let whose = Arc::new(whose);
-        let routes = Routes::new(is_one, account.clone(), figures.clone(), whose.clone());
+        figures.opened(log.way);
+        let is_one = log.way == Way::WebSocket;
+        let log = Arc::new(log);
+        let routes = Routes::new(is_one, account.clone(), figures.clone(), log.clone());
         Arc::new(Self {
             id,
-            user: whose.user.clone(),
-            whose,
+            user: log.user.clone(),
+            log,
             account,
             figures,
             posting: tokio::sync::Mutex::default(),
-            coming: watch::Sender::default(),
+            last_key: watch::Sender::default(),
             state: Mutex::new(State {
                 inbox: VecDeque::new(),
                 held: 0,
-                has_said_all: false,
+                is_input_closed: false,
                 is_closed: false,
                 routes,
                 reads: None,
@@ -129,12 +129,12 @@ impl Connection {
             ending: watch::Sender::new(Ending::None),
             owners,
             is_draining,
-            heard: AtomicU64::new(0),
+            last_received: AtomicU64::new(0),
             begun: Instant::now(),
         })
     }
 
-    /// The chain's side of it.
+    /// The chain's side of the connection.
     pub fn transport(self: &Arc<Self>) -> Transport {
         Transport {
             incoming: Box::new(Inward(self.clone())),
@@ -148,32 +148,32 @@ impl Connection {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Its state is always consistent.
+        // The state is always consistent.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The streams of the client.
+    /// Calls a function with the streams of the client.
     pub fn with_routes<T>(&self, do_it: impl FnOnce(&mut Routes) -> T) -> T {
         do_it(&mut self.state().routes)
     }
 
     /// Whether this message key is already known.
-    pub fn knows(&self, key: &str) -> bool {
+    pub fn has_key(&self, key: &str) -> bool {
         self.state().keys.iter().any(|known| **known == *key)
     }
 
-    /// A request with this message key has arrived. Resolves when another one with it arrives.
-    pub fn comes(&self, key: Option<&str>) -> impl Future<Output = ()> + use<> {
+    /// Notes that a request with this message key has arrived. Resolves when another request with the key arrives.
+    pub fn repeated(&self, key: Option<&str>) -> impl Future<Output = ()> + use<> {
         let key: Option<Box<str>> = key.map(Box::from);
-        self.coming.send_replace(key.clone());
-        let mut coming = self.coming.subscribe();
+        self.last_key.send_replace(key.clone());
+        let mut last_key = self.last_key.subscribe();
         async move {
             loop {
-                let is_over = coming.changed().await.is_err();
+                let is_over = last_key.changed().await.is_err();
                 if is_over || key.is_none() {
                     std::future::pending::<()>().await;
                 }
-                if *coming.borrow() == key {
+                if *last_key.borrow() == key {
                     return;
                 }
             }
@@ -196,17 +196,17 @@ impl Connection {
             Frame::Line(line) => line.len(),
             Frame::TooLong { .. } | Frame::Torn(_) => 0,
         };
-        self.hear();
-        self.figures.heard(len);
+        self.mark_alive();
+        self.figures.received(len);
         loop {
             let mut room = pin!(self.room.notified());
             room.as_mut().enable();
             {
                 let mut state = self.state();
-                if state.has_said_all || state.is_closed {
+                if state.is_input_closed || state.is_closed {
                     return Err(Over);
                 }
-                // As much may wait for the chain as for the client, and one message always.
+                // The limit is the same as for the client, and a single message always fits.
                 if state.inbox.is_empty() || state.held + len <= WAITING {
                     let noted = match &frame {
                         Frame::Message(message) => state.routes.note(message),
@@ -223,16 +223,16 @@ impl Connection {
                     return Ok(Delivered::Yes);
                 }
             }
-            // The client is not silent: we do not listen.
+            // Nothing is read meanwhile, so the client does not count as silent.
             while timeout(HEARTBEAT, room.as_mut()).await.is_err() {
-                self.hear();
+                self.mark_alive();
             }
         }
     }
 
     /// Answers a request of the client with an error, in place of the chain. A client that does not read is dropped.
     pub fn refuse(&self, id: &Id, error: &Error) {
-        self.hear();
+        self.mark_alive();
         let mut state = self.state();
         if state.routes.waiting() >= WAITING {
             return self.end_as(state, Ending::AtOnce);
@@ -240,36 +240,36 @@ impl Connection {
         state.routes.refuse(id, error);
     }
 
-    /// Whether a message is about a session of somebody else, as any reader may understand it.
+    /// Whether a message is about a session of another user, however an agent may read it.
     pub fn is_foreign(&self, message: &Message) -> bool {
         !message.kind().is_response() && self.owners.are_foreign(message, &self.user)
     }
 
-    /// This many bytes were read from the client. Resolves when more may be read: meanwhile we are silent, not the
-    /// client.
+    /// Counts bytes that were read from the client. Resolves when more may be read; the pause does not count as silence
+    /// of the client.
     pub async fn pace(&self, bytes: usize) {
         let mut left = self.account.pause(bytes);
         while !left.is_zero() {
             let now = left.min(HEARTBEAT);
             tokio::time::sleep(now).await;
             left -= now;
-            self.hear();
+            self.mark_alive();
         }
     }
 
-    /// The client has shown that it is alive.
-    pub fn hear(&self) {
+    /// Notes that the client is alive.
+    pub fn mark_alive(&self) {
         let now = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.heard.store(now, Ordering::Relaxed);
+        self.last_received.store(now, Ordering::Relaxed);
     }
 
-    /// For how long nothing has arrived.
+    /// For how long the client has been silent.
     pub fn silence(&self) -> Duration {
-        let heard = Duration::from_millis(self.heard.load(Ordering::Relaxed));
-        self.begun.elapsed().saturating_sub(heard)
+        let received = Duration::from_millis(self.last_received.load(Ordering::Relaxed));
+        self.begun.elapsed().saturating_sub(received)
     }
 
-    /// Drops what nobody will read any more.
+    /// Drops old sent messages, and the streams of closed sessions that have had no reader for as long.
     pub fn trim(&self, now: Instant, age: Duration) {
         let mut state = self.state();
         state.routes.trim(now, age);
@@ -284,7 +284,7 @@ impl Connection {
 
     /// Opens a stream. Returns the reader's number, and the number of the event after which it begins.
     pub fn open(&self, session: Option<&str>, last: Option<u64>) -> Result<(u64, u64), NoStream> {
-        self.hear();
+        self.mark_alive();
         let mut state = self.state();
         let opened = state.routes.open(session, last);
         match &opened {
@@ -297,7 +297,7 @@ impl Connection {
             .routes
             .mailbox(session)
             .map_or(0, |mailbox| mailbox.last());
-        // It may be flushed now, or no longer.
+        // The new reader may change whether everything is flushed.
         wake(&mut state.writes);
         Ok((reader, last))
     }
@@ -340,19 +340,19 @@ impl Connection {
         self.end_if_drained();
     }
 
-    /// Ends it. A gentle end may become an immediate one.
+    /// Ends the connection. A gentle end may become an immediate one.
     pub fn end(&self, how: Ending) {
         self.end_as(self.state(), how);
     }
 
-    /// The client may have received everything that it is owed.
+    /// Ends the connection if the server is about to stop and the connection is idle.
     fn end_if_drained(&self) {
         if self.is_draining.load(Ordering::Acquire) {
             self.end_if_idle();
         }
     }
 
-    /// Ends it gently if nobody waits for anything.
+    /// Ends the connection gently if nothing in it is open or unsent.
     pub fn end_if_idle(&self) {
         let mut state = self.state();
         if state.inbox.is_empty() && state.routes.is_idle() && state.routes.is_flushed() {
@@ -360,13 +360,12 @@ impl Connection {
         }
     }
 
-    /// Whether it is to end.
     pub fn is_ending(&self) -> bool {
         *self.ending.borrow() != Ending::None
     }
 
     fn end_as(&self, mut state: MutexGuard<State>, how: Ending) {
-        state.has_said_all = true;
+        state.is_input_closed = true;
         wake(&mut state.reads);
         wake(&mut state.writes);
         drop(state);
@@ -380,12 +379,12 @@ impl Connection {
         });
     }
 
-    /// How it is to end.
+    /// How the connection is to end, as it changes.
     pub fn ending(&self) -> watch::Receiver<Ending> {
         self.ending.subscribe()
     }
 
-    /// Whether the chain has gone.
+    /// Whether the chain has ended.
     pub fn is_closed(&self) -> bool {
         self.state().is_closed
     }
@@ -414,7 +413,7 @@ impl Incoming for Inward {
         if !state.inbox.is_empty() {
             return Poll::Ready(Ok(true));
         }
-        if state.has_said_all {
+        if state.is_input_closed {
             return Poll::Ready(Ok(false));
         }
         state.reads = Some(context.waker().clone());
@@ -465,7 +464,7 @@ impl Outgoing for Outward {
             connection.end_if_drained();
             return Poll::Ready(Ok(()));
         }
-        if state.has_said_all && !state.routes.is_read() && state.routes.waiting() >= WAITING {
+        if state.is_input_closed && !state.routes.is_read() && state.routes.waiting() >= WAITING {
             return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
         }
         if !self.is_flushed && outbox.is_empty() && state.routes.is_flushed() {

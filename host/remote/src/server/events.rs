@@ -1,7 +1,6 @@
 //! A stream as server-sent events (WHATWG HTML).
 //!
-//! The first event has the number of the last one before, and no data: a client that loses the stream knows where to
-//! resume.
+//! The first event has the number of the last one before, and no data: a client that loses the stream can resume there.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,7 +13,7 @@ use hyper::body::{Body, Frame};
 use super::connection::Connection;
 use super::mailbox::Event;
 
-/// Events of a stream, as long as somebody reads them.
+/// The events of a stream, for one reader.
 pub struct Events {
     connection: Arc<Connection>,
     session: Option<Arc<str>>,
@@ -77,7 +76,7 @@ fn text(event: &Event) -> Bytes {
     text.put_slice(b"\ndata: ");
     let begin = text.len();
     text.put_slice(&event.text);
-    // It would end a line here, too.
+    // A carriage return would end a line.
     for at in memchr::memchr_iter(b'\r', &event.text) {
         text[begin + at] = b' ';
     }

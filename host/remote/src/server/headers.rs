@@ -10,7 +10,7 @@ use crate::wire::{CONNECTION, SESSION};
 /// The longest name of a session in a header, in bytes.
 const NAME: usize = 1024;
 
-/// What web pages may send, and read from an answer.
+/// The methods and headers that web pages may send, and the headers of answers that they may read.
 const METHODS: HeaderValue = HeaderValue::from_static("GET, POST, DELETE");
 const ALLOWED: HeaderValue = HeaderValue::from_static(
     "authorization, content-type, acp-connection-id, acp-session-id, acp-protocol-version, last-event-id, idempotency-key",
@@ -25,7 +25,6 @@ pub struct About {
 }
 
 impl About {
-    /// From these headers.
     pub fn of(headers: &HeaderMap) -> Result<Self, Box<Answer>> {
         let owned = |name, longest| {
             let value = short(headers, name, longest)?;

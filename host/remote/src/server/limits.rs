@@ -1,8 +1,7 @@
-//! How much a server admits.
+//! The limits of a server.
 
 use std::num::NonZeroU64;
 
-/// How much there may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many connections, of all users.
@@ -15,7 +14,6 @@ pub struct Limits {
     pub bodies_per_user: usize,
     /// How many bytes per second are read from a user; `None` without a limit.
     pub pace: Option<NonZeroU64>,
-    /// The limit of open files.
     pub files: Files,
 }
 
@@ -24,15 +22,15 @@ pub struct Limits {
 pub struct Files {
     /// How many all sockets and chains may have together.
     pub all: usize,
-    /// How many a chain has of its own.
+    /// How many each chain uses.
     pub of_chain: usize,
 }
 
 impl Files {
-    /// One in this many is reserved for existing clients, when no new ones are accepted.
+    /// One file in this many is reserved for existing clients, when no new ones are accepted.
     const LEFT: usize = 16;
 
-    /// Whether there are files left with this many sockets and chains.
+    /// Whether the files suffice for this many sockets and chains.
     pub fn suffice(self, sockets: usize, chains: usize) -> bool {
         sockets + chains.saturating_mul(self.of_chain) <= self.all
     }

@@ -24,7 +24,7 @@ pub struct Event {
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Somebody reads it.
+    /// The stream has a reader.
     Taken,
     /// The messages after that event are no longer kept.
     Forgotten,
@@ -44,13 +44,13 @@ pub struct Totals {
 pub struct Mailbox {
     /// The sent messages that are kept, then the unsent ones.
     messages: VecDeque<(Bytes, Option<Instant>)>,
-    /// The number of the first of them.
+    /// The number of the first of `messages`.
     first: u64,
-    /// How many of them were sent.
+    /// How many of `messages` were sent.
     sent: usize,
-    /// The bytes of these.
+    /// The bytes of sent messages.
     kept: Count,
-    /// The bytes of all others.
+    /// The bytes of unsent messages.
     waiting: Count,
     /// Whether sent messages are kept.
     keeps: bool,
@@ -84,12 +84,12 @@ impl Mailbox {
         self.waiting.get()
     }
 
-    /// Whether somebody reads.
+    /// Whether the stream has a reader.
     pub fn is_read(&self) -> bool {
         self.reader.is_some()
     }
 
-    /// For how long nobody has read.
+    /// For how long the stream has had no reader; `None` if it has one.
     pub fn deserted(&self, now: Instant) -> Option<Duration> {
         match self.reader {
             Some(_) => None,
@@ -158,7 +158,7 @@ impl Mailbox {
         self.reader == Some(reader)
     }
 
-    /// The reader leaves.
+    /// Removes this reader.
     pub fn leave(&mut self, reader: u64) {
         if self.is_of(reader) {
             self.reader = None;
@@ -197,7 +197,7 @@ impl Mailbox {
         }
     }
 
-    /// Waits for more.
+    /// Sets the waker of the reader.
     pub fn wait(&mut self, waker: &Waker) {
         self.waker = Some(waker.clone());
     }
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_to_be_asked_for_is_said_so() {
+    fn events_that_are_no_longer_kept_cannot_be_requested() {
         let mut mailbox = Mailbox::new(true, &Totals::default());
         for number in 1..=3 {
             mailbox.push(numbered(number));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_kept_than_it_may() {
+    fn kept_messages_are_bounded() {
         let mut mailbox = Mailbox::new(true, &Totals::default());
         let large = Bytes::from(vec![b'x'; KEPT]);
         mailbox.push(large.clone());
@@ -294,9 +294,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_reader_that_comes_back_gets_each_message_once(steps in prop::collection::vec(step(), 0..200)) {
+        fn a_reader_that_resumes_gets_each_message_once(steps in prop::collection::vec(step(), 0..200)) {
             let mut mailbox = Mailbox::new(true, &Totals::default());
-            let (mut said, mut sent, mut got) = (0, Vec::new(), Vec::new());
+            let (mut pushed, mut sent, mut got) = (0, Vec::new(), Vec::new());
             mailbox.open(None).unwrap();
             let mut arrive = |sent: &mut Vec<Event>, count: usize| {
                 for event in sent.drain(..).take(count) {
@@ -308,8 +308,8 @@ mod tests {
             for step in steps {
                 match step {
                     Step::Push => {
-                        said += 1;
-                        mailbox.push(numbered(said));
+                        pushed += 1;
+                        mailbox.push(numbered(pushed));
                     }
                     Step::Take(count) => sent.extend((0..count).map_while(|_| mailbox.take())),
                     Step::Break(some) => {
@@ -322,7 +322,7 @@ mod tests {
             sent.extend(std::iter::from_fn(|| mailbox.take()));
             let count = sent.len();
             arrive(&mut sent, count);
-            prop_assert_eq!(got, (1..=said).collect::<Vec<_>>());
+            prop_assert_eq!(got, (1..=pushed).collect::<Vec<_>>());
         }
     }
 }

@@ -1,10 +1,10 @@
-//! The server: each connection of a client is a transport, and the creator of the server decides what is behind it
-//! (RFD streamable-http-websocket-transport).
+//! The server: each connection of a client is a transport to the service that the creator of the server provides (RFD
+//! streamable-http-websocket-transport).
 //!
 //! | request | answer |
 //! |---|---|
 //! | `POST`, `initialize` | a new connection: its `Acp-Connection-Id`, and the agent's answer |
-//! | `POST`, anything else | 202 once the message is on its way; the answer comes on a stream |
+//! | `POST`, anything else | 202 once the message is passed on; the answer is sent on a stream |
 //! | `GET` | a stream of events: the connection's, or that of the session in `Acp-Session-Id` |
 //! | `GET` with `Upgrade: websocket` | a new connection over a WebSocket |
 //! | `DELETE` | 202, and the connection ends |
@@ -12,25 +12,25 @@
 //! | file | what it is |
 //! |---|---|
 //! | `answers` | the answers to these requests |
-//! | `headers`, `body` | what requests have |
-//! | `request_log` | what is logged of each |
+//! | `headers`, `body` | the headers and bodies of requests |
+//! | `request_log` | the log lines of each request |
 //! | `websocket` | a connection over a WebSocket |
 //! | `events` | a stream as server-sent events |
-//! | `alone` | one that has an HTTP/1.1 connection to itself |
-//! | `limits` | how much there may be |
+//! | `alone` | a stream of events that has an HTTP/1.1 connection to itself |
+//! | `limits` | the limits of a server |
 //! | `registry` | the open connections |
 //! | `names` | names given by operators |
 //! | `owners` | the owners of sessions |
 //! | `account` | a user's share of the server, over all connections |
-//! | `connection` | one of them |
+//! | `connection` | one connection of a client |
 //! | `routes` | the stream of each message |
 //! | `turn` | a running turn |
 //! | `permissions` | permission requests to a client |
-//! | `mailbox` | the messages that wait for a stream, and sent ones that may be requested again |
+//! | `mailbox` | the unsent messages of a stream, and sent ones that may be requested again |
 //! | `access` | the access log of requests and turns |
 //! | `metrics` | metrics for the operator |
-//! | `count` | counts bytes, in all streams |
-//! | `reply` | answers in general |
+//! | `count` | counts bytes per stream, and in total |
+//! | `reply` | answers that several of these files give |
 //! | `tls` | encryption of connections |
 
 pub mod access;
@@ -98,29 +98,27 @@ const SENT: usize = 256 * 1024;
 /// How many bytes of incomplete messages are buffered, of all connections.
 pub const BODIES: usize = 512 << 20;
 
-/// How many connections there may be of strangers, who have not shown that they may come in.
+/// How many connections may be of strangers: clients that the gate has not admitted yet.
 const STRANGERS: usize = 4096;
 
-/// After how many sockets that were closed memory is given back.
+/// How many sockets must have closed before memory is returned to the system.
 const LEFT: usize = 64;
 
 /// How often to look for abandoned connections.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// How a server works.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients reach it.
+    /// The path at which clients reach the server.
     pub endpoint: Endpoint,
-    /// The prefix of its connections' ids.
+    /// The prefix of connection ids.
     pub node: Node,
     /// The longest message, in bytes.
     pub line: usize,
     /// How long a silent connection and its sent messages are kept.
     pub resume: Duration,
-    /// How many connections there may be.
     pub limits: Limits,
-    /// The access log.
     pub access: Option<access::Access>,
 }
 
@@ -128,11 +126,10 @@ pub struct Settings {
 pub struct Opened {
     /// The client's transport.
     pub transport: Transport,
-    /// The user of the client.
     pub user: Arc<User>,
-    /// Its id for the client.
+    /// The value of `Acp-Connection-Id`.
     pub id: String,
-    /// Resolves when it must end at once.
+    /// Resolves when the connection must end at once.
     pub stop: Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
@@ -145,14 +142,14 @@ impl std::fmt::Debug for Opened {
     }
 }
 
-/// The service behind one connection, which is served until this resolves.
+/// The service behind one connection, which ends when this resolves.
 pub type Serving = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The service behind each connection.
 pub struct Behind {
-    /// Serves it.
+    /// Serves one connection.
     pub serve: Box<dyn Fn(Opened) -> Serving + Send + Sync>,
-    /// Whether there is room for another one.
+    /// Whether there is room for another connection.
     pub has_room: Box<dyn Fn() -> bool + Send + Sync>,
 }
 
@@ -195,7 +192,6 @@ impl Server {
         })
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -208,16 +204,16 @@ impl Server {
         format!("{scheme}://{}{}", self.address, self.settings.endpoint)
     }
 
-    /// A handle that stops it.
+    /// A handle that stops the server.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         Stopper(self.registry.clone())
     }
 
-    /// Serves clients that the gate admits. It ends when it is dropped.
+    /// Serves clients that the gate admits, until the future is dropped.
     ///
     /// # Errors
-    /// If the system does not let it accept connections.
+    /// If the runtime cannot register the listener.
     pub async fn serve(self, gate: Arc<Gate>, behind: Behind) -> io::Result<()> {
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
         let tls = self.tls.map(TlsAcceptor::from);
@@ -246,7 +242,7 @@ impl Server {
                     receive(stream, address, tls, answers, visitor).await;
                     drop(socket);
                 };
-                // Excess clients are turned away, so that the others need not wait.
+                // Excess clients are rejected, so that the others need not wait.
                 if !connections.welcome(Some(from), room, receive).await {
                     figures.refused(metrics::Refusal::Sockets);
                 }
@@ -259,13 +255,12 @@ impl Server {
                 looks.tick().await;
                 registry.sweep(resume);
                 let sockets = registry.sockets();
-                match sockets + LEFT <= most {
-                    // The allocator would keep what they took.
-                    true => {
-                        let _ = spawn_blocking(memory::give_back).await;
-                        most = sockets;
-                    }
-                    false => most = most.max(sockets),
+                if sockets + LEFT <= most {
+                    // The allocator would keep the memory of closed sockets.
+                    let _ = spawn_blocking(memory::give_back).await;
+                    most = sockets;
+                } else {
+                    most = most.max(sockets);
                 }
             }
         };
@@ -277,14 +272,14 @@ impl Server {
 }
 
 impl Stopper {
-    /// Whether it is asked to stop.
+    /// Whether the server is about to stop.
     #[must_use]
-    pub fn is_asked(&self) -> bool {
+    pub fn is_draining(&self) -> bool {
         self.0.is_draining()
     }
 
-    /// Accepts no more clients. Running turns have this long to finish; then open requests are answered. Resolves
-    /// when all connections are gone.
+    /// Accepts no more clients. Running turns have this long to finish; then open requests are answered. Resolves when
+    /// all connections are closed.
     pub async fn drain(&self, patience: Duration) {
         self.0.drain(patience).await;
     }
@@ -326,8 +321,8 @@ async fn receive(
             // Unencrypted connections need no room for TLS.
             Box::pin(converse(stream, peer, answers, visitor)).await;
         }
-        Ok(Err(error)) => tracing::debug!("{address} does not get TLS: {error}"),
-        Err(_) => tracing::debug!("{address} does not finish its handshake"),
+        Ok(Err(error)) => tracing::debug!("{address}: the TLS handshake failed: {error}"),
+        Err(_) => tracing::debug!("{address}: the TLS handshake timed out"),
     }
 }
 
@@ -336,7 +331,7 @@ where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (lent, mut lender, alone) = alone::lend(stream);
-    // Its memory is freed with it.
+    // Boxed, so that its memory is freed before the stream is served alone.
     let mut requests = Box::pin(requests(lent, alone, peer, answers, visitor));
     let answer = tokio::select! {
         () = requests.as_mut() => return,
@@ -344,7 +339,7 @@ where
     };
     drop(requests);
     if let Some(stream) = lender.take_back() {
-        alone::tell(stream, answer).await;
+        alone::send_stream(stream, answer).await;
     }
 }
 
@@ -358,10 +353,10 @@ async fn requests<S>(
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let over = is_true(answers.registry.over());
-    let (alone, asks) = (Arc::new(alone), Arc::clone(&visitor));
+    let (alone, guest) = (Arc::new(alone), Arc::clone(&visitor));
     let answer = move |request: Request<Incoming>| {
         let (answers, peer, alone) = (answers.clone(), peer.clone(), alone.clone());
-        let (visitor, version) = (asks.clone(), request.version());
+        let (visitor, version) = (guest.clone(), request.version());
         async move {
             let answer = answers.answer(request, &peer, &visitor).await;
             alone.pass(answer, version).await
@@ -373,7 +368,7 @@ async fn requests<S>(
 /// Resolves when this becomes true.
 async fn is_true(mut value: watch::Receiver<bool>) {
     if value.wait_for(|value| *value).await.is_err() {
-        // It cannot become true any more.
+        // The sender is dropped, so the value stays false.
         std::future::pending::<()>().await;
     }
 }

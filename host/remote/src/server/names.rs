@@ -19,10 +19,10 @@ pub struct Endpoint(String);
 /// Why a name cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum NameError {
-    /// It is not a node's name.
+    /// The text is not a node's name.
     #[error("a node's name has 1 to {LONGEST} letters, digits and `-`")]
     Node,
-    /// It is not a path.
+    /// The text is not a path.
     #[error("a path begins with `/`, has no query, and is neither /healthz nor /readyz")]
     Endpoint,
     /// The system provides no random bytes.
@@ -45,7 +45,7 @@ impl Default for Endpoint {
 }
 
 impl Endpoint {
-    /// Whether a path is this one followed by that.
+    /// Whether `path` is this endpoint followed by `behind`.
     #[must_use]
     pub fn is_under(&self, path: &str, behind: &str) -> bool {
         path.strip_prefix(self.0.trim_end_matches('/')) == Some(behind)
@@ -57,9 +57,10 @@ impl FromStr for Node {
 
     fn from_str(name: &str) -> Result<Self, NameError> {
         let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        match (1..=LONGEST).contains(&name.len()) && name.chars().all(is_fine) {
-            true => Ok(Self(name.to_owned())),
-            false => Err(NameError::Node),
+        if (1..=LONGEST).contains(&name.len()) && name.chars().all(is_fine) {
+            Ok(Self(name.to_owned()))
+        } else {
+            Err(NameError::Node)
         }
     }
 }
@@ -70,9 +71,10 @@ impl FromStr for Endpoint {
     fn from_str(path: &str) -> Result<Self, NameError> {
         let parsed: Option<PathAndQuery> = path.parse().ok();
         let is_path = parsed.is_some_and(|parsed| parsed.path() == path) && path.starts_with('/');
-        match is_path && !["/healthz", "/readyz"].contains(&path) {
-            true => Ok(Self(path.to_owned())),
-            false => Err(NameError::Endpoint),
+        if is_path && !["/healthz", "/readyz"].contains(&path) {
+            Ok(Self(path.to_owned()))
+        } else {
+            Err(NameError::Endpoint)
         }
     }
 }

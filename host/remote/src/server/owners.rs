@@ -1,8 +1,8 @@
-//! The owners of sessions opened here: for everybody else, these sessions do not exist.
+//! The owners of sessions opened here: for other users, these sessions do not exist.
 //!
-//! An owner is a name: with a token of other groups, the same user still has them. Agents name sessions freely, and two
-//! may choose the same name: then each owner has its own. An agent may also read a name that is spelled otherwise as the
-//! same session, so a spelling that a user does not own is as foreign as all that are [alike](plain).
+//! An owner is a name: a user keeps the sessions with a token of other groups. Agents name sessions freely, and two may
+//! choose the same name: then each owner has its own. An agent may also read another spelling of a name as the same
+//! session, so a spelling that a user does not own is foreign if another user owns one [like it](plain).
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,23 +12,23 @@ use acp_chain_rpc::{Message, aside};
 use super::spelling::plain;
 use crate::User;
 
-/// How many are remembered. Past that, the older half of those of the user with the most is forgotten.
+/// How many sessions are remembered. Beyond that, the user with the most loses the older half.
 const SESSIONS: usize = 100_000;
 
-/// Sessions and the names of their users, as far as this node knows.
+/// Sessions and the names of their users, as far as this node has seen them.
 #[derive(Debug, Default)]
-pub struct Owners(Mutex<Known>);
+pub struct Owners(Mutex<Index>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct Index {
     /// By their plain names.
     sessions: HashMap<String, Spellings>,
-    /// The sessions of each user, by that number.
+    /// The sessions of each user, by the number under which they were opened last.
     of_users: HashMap<String, BTreeMap<u64, Arc<str>>>,
-    /// How many those are, of all users.
+    /// How many sessions are remembered, of all users.
     remembered: usize,
     last: u64,
-    /// The owner of all, unless there are several.
+    /// The owner of all sessions, unless there are several.
     only: Option<String>,
     are_several: bool,
 }
@@ -37,46 +37,46 @@ struct Known {
 type Spellings = HashMap<Arc<str>, HashMap<String, u64>>;
 
 impl Owners {
-    /// A session with this name belongs to this user.
+    /// Records that this user has opened a session.
     pub fn own(&self, session: &Arc<str>, user: &User) {
         let plain = plain(session);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = &mut *known;
-        known.last += 1;
-        let only = known.only.get_or_insert_with(|| user.name.clone());
-        known.are_several |= *only != user.name;
-        let theirs = known.of_users.entry(user.name.clone()).or_default();
-        let spellings = known.sessions.entry(plain).or_default();
+        let mut index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let index = &mut *index;
+        index.last += 1;
+        let only = index.only.get_or_insert_with(|| user.name.clone());
+        index.are_several |= *only != user.name;
+        let theirs = index.of_users.entry(user.name.clone()).or_default();
+        let spellings = index.sessions.entry(plain).or_default();
         let owners = spellings.entry(session.clone()).or_default();
-        match owners.insert(user.name.clone(), known.last) {
+        match owners.insert(user.name.clone(), index.last) {
             Some(before) => drop(theirs.remove(&before)),
-            None => known.remembered += 1,
+            None => index.remembered += 1,
         }
-        theirs.insert(known.last, session.clone());
-        if known.remembered > SESSIONS {
-            known.forget();
+        theirs.insert(index.last, session.clone());
+        if index.remembered > SESSIONS {
+            index.forget();
         }
     }
 
-    /// Whether a message is about a session of others, as any reader may understand it.
+    /// Whether a message is about a session of other users, however an agent may read it.
     pub fn are_foreign(&self, message: &Message, user: &User) -> bool {
         let is_only = {
-            let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            !known.are_several && known.only.as_deref().is_none_or(|only| only == user.name)
+            let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            !index.are_several && index.only.as_deref().is_none_or(|only| only == user.name)
         };
-        // Nothing is read of messages where there is only one user.
+        // With only one user, messages are not read.
         !is_only
             && aside(message.len(), || message.sessions())
                 .iter()
                 .any(|name| self.is_foreign(name, user))
     }
 
-    /// Whether it is known to belong only to others.
+    /// Whether a session is known to belong only to other users.
     pub fn is_foreign(&self, session: &str, user: &User) -> bool {
-        // A name may be long, and others wait for what is known.
+        // Computed before the lock is taken, as a name may be long.
         let plain = plain(session);
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(spellings) = known.sessions.get(&plain) else {
+        let index = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(spellings) = index.sessions.get(&plain) else {
             return false;
         };
         let owners = spellings.get(session);
@@ -86,7 +86,7 @@ impl Owners {
     }
 }
 
-impl Known {
+impl Index {
     fn forget(&mut self) {
         let most = self.of_users.iter_mut().max_by_key(|(_, all)| all.len());
         let Some((user, all)) = most else { return };
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_of_who_opened_it_and_who_has_the_most_is_forgotten_first() {
+    fn a_session_belongs_to_its_openers_and_the_user_with_the_most_loses_the_oldest() {
         let [ann, bob] = ann_and_bob();
         let owners = Owners::default();
         let session = Arc::from("a");
@@ -152,7 +152,7 @@ mod tests {
         for number in 0..SESSIONS {
             owners.own(&number.to_string().into(), &bob);
         }
-        // He has forgotten it, and she has not.
+        // Bob's entry is removed, and Ann's is not.
         assert!(owners.is_foreign("a", &bob) && !owners.is_foreign("a", &ann));
         assert!(!owners.is_foreign("0", &ann));
         assert!(owners.is_foreign(&(SESSIONS - 1).to_string(), &ann));

@@ -7,23 +7,23 @@ use std::time::Instant;
 use acp_chain_rpc::{Id, Kind, Message};
 use serde::Deserialize;
 
-use super::access::{Entry, Whose};
+use super::access::{Entry, LogContext};
 
-/// How many are remembered, with how many options, and how many bytes of their names. The rest is logged as `other`,
-/// or not at all.
-const ASKED: usize = 256;
+/// How many open requests are remembered, how many options of each, and the longest name of an option, in bytes.
+/// Further requests are not logged; answers with other options are logged as `other`.
+const REQUESTS: usize = 256;
 const OPTIONS: usize = 32;
 const NAME: usize = 256;
 
-/// The open ones.
+/// The open permission requests.
 #[derive(Debug)]
 pub struct Permissions {
-    whose: Arc<Whose>,
-    asked: HashMap<Id, Asked>,
+    log: Arc<LogContext>,
+    pending: HashMap<Id, Pending>,
 }
 
 #[derive(Debug)]
-struct Asked {
+struct Pending {
     session: Option<Arc<str>>,
     /// The kind of each option.
     options: Vec<(String, &'static str)>,
@@ -60,23 +60,22 @@ enum Outcome {
 }
 
 impl Permissions {
-    /// The client that is asked.
-    pub fn new(whose: &Arc<Whose>) -> Self {
+    pub fn new(log: &Arc<LogContext>) -> Self {
         Self {
-            whose: whose.clone(),
-            asked: HashMap::new(),
+            log: log.clone(),
+            pending: HashMap::new(),
         }
     }
 
     /// The agent requests a permission.
-    pub fn asked(&mut self, message: &Message) {
+    pub fn request(&mut self, message: &Message) {
         let Some(id) = message.id() else { return };
-        if self.whose.access.is_none() || self.asked.len() >= ASKED {
+        if self.log.access.is_none() || self.pending.len() >= REQUESTS {
             return;
         }
         let params: Option<Params> = serde_json::from_str(message.body()).ok();
         let options = params.map(|params| params.options).unwrap_or_default();
-        let asked = Asked {
+        let pending = Pending {
             session: message.session().cloned(),
             options: options
                 .into_iter()
@@ -86,35 +85,35 @@ impl Permissions {
                 .collect(),
             begun: Instant::now(),
         };
-        self.asked.insert(id, asked);
+        self.pending.insert(id, pending);
     }
 
     /// The client answers a request.
-    pub fn answered(&mut self, message: &Message) {
+    pub fn answer(&mut self, message: &Message) {
         let id = message.id();
-        let Some(asked) = id.and_then(|id| self.asked.remove(&id)) else {
+        let Some(pending) = id.and_then(|id| self.pending.remove(&id)) else {
             return;
         };
         let verdict = match message.kind() {
             Kind::Error => "error",
-            _ => asked.verdict(message.body()),
+            _ => pending.verdict(message.body()),
         };
-        self.whose.tell(Entry {
+        self.log.write(Entry {
             event: "permission",
-            session: asked.session.as_deref(),
+            session: pending.session.as_deref(),
             verdict: Some(verdict),
-            ms: asked.begun.elapsed().as_millis(),
+            ms: pending.begun.elapsed().as_millis(),
             ..Entry::default()
         });
     }
 
-    /// Nobody answers any more.
+    /// Drops the open requests: the chain has ended.
     pub fn clear(&mut self) {
-        self.asked = HashMap::new();
+        self.pending = HashMap::new();
     }
 }
 
-impl Asked {
+impl Pending {
     fn verdict(&self, answer: &str) -> &'static str {
         let answer: Option<Answer> = serde_json::from_str(answer).ok();
         match answer.map(|answer| answer.outcome) {
@@ -155,22 +154,22 @@ mod tests {
     /// Permissions with an access log, and the guard that keeps the log alive.
     fn permissions() -> (Permissions, impl Sized) {
         let (access, writer) = Access::new(Box::new(std::io::sink()));
-        let whose = Arc::new(Whose {
+        let log = Arc::new(LogContext {
             access: Some(access),
             connection: None,
             user: Arc::default(),
             way: Way::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         });
-        (Permissions::new(&whose), writer)
+        (Permissions::new(&log), writer)
     }
 
     #[test]
-    fn each_answer_is_told_once_by_what_it_means() {
+    fn each_answer_is_logged_once_by_its_meaning() {
         let (mut permissions, _writer) = permissions();
         let ask = r#"{"jsonrpc":"2.0","id":7,"method":"session/request_permission","params":{"sessionId":"a","options":[{"optionId":"y","name":"Yes","kind":"allow_once"},{"optionId":"n","name":"No","kind":"reject_always"},{"optionId":"?","name":"Hm","kind":"x"}]}}"#;
-        permissions.asked(&message(ask));
-        let asked = &permissions.asked[&Id::from(7)];
+        permissions.request(&message(ask));
+        let pending = &permissions.pending[&Id::from(7)];
         for (answer, verdict) in [
             (
                 r#"{"outcome":{"outcome":"selected","optionId":"y"}}"#,
@@ -193,20 +192,20 @@ mod tests {
             ("{}", "other"),
             ("null", "other"),
         ] {
-            assert_eq!(asked.verdict(answer), verdict, "{answer}");
+            assert_eq!(pending.verdict(answer), verdict, "{answer}");
         }
-        permissions.answered(&message(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#));
-        assert!(permissions.asked.is_empty());
+        permissions.answer(&message(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#));
+        assert!(permissions.pending.is_empty());
     }
 
     #[test]
-    fn who_asks_without_end_is_not_remembered_without_end() {
+    fn remembered_requests_are_bounded() {
         let (mut permissions, _writer) = permissions();
-        for id in 0..=ASKED {
-            permissions.asked(&message(&format!(
+        for id in 0..=REQUESTS {
+            permissions.request(&message(&format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"method":"session/request_permission"}}"#
             )));
         }
-        assert_eq!(permissions.asked.len(), ASKED);
+        assert_eq!(permissions.pending.len(), REQUESTS);
     }
 }

@@ -10,7 +10,7 @@ use data_encoding::HEXLOWER;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
-use super::access::{Access, Whose};
+use super::access::{Access, LogContext};
 use super::account::Account;
 use super::connection::{Connection, Ending};
 use super::limits::Limits;
@@ -21,7 +21,7 @@ use super::routes::Routes;
 use crate::User;
 
 /// How long the last messages may take to be sent.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// How many accounts without a connection are kept, before unused ones are dropped.
 const STRANGERS: usize = 1024;
@@ -34,9 +34,9 @@ const SOCKETS: usize = 4;
 pub enum NoRoom {
     /// The user's limit is reached.
     OfUser,
-    /// The limit of all is reached.
+    /// The server's limit is reached.
     OfAll,
-    /// We are about to stop.
+    /// The server is about to stop.
     Draining,
     /// The system provides no random bytes.
     NoRandom,
@@ -47,19 +47,17 @@ pub struct Registry {
     node: Node,
     limits: Limits,
     open: Mutex<Open>,
-    /// The owners of sessions.
     pub owners: Arc<Owners>,
     /// The counters.
     pub figures: Arc<Figures>,
-    /// The access log.
     pub access: Option<Access>,
-    /// A connection has ended.
+    /// Notified when a connection has ended.
     changed: Notify,
-    /// Whether no more are accepted, and open ones end when they are idle. Set while `open` is locked.
+    /// Whether new connections are rejected, and open ones end when they are idle. Set while `open` is locked.
     is_draining: Arc<AtomicBool>,
-    /// Whether all have ended, and no more are accepted.
+    /// Whether all connections have ended, and no more are accepted.
     over: watch::Sender<bool>,
-    /// How many sockets still have data to send.
+    /// The number of open sockets.
     sockets: watch::Sender<usize>,
 }
 
@@ -87,14 +85,14 @@ impl Open {
 }
 
 impl OfUser {
-    /// Whether somebody has the account, or has to be slow because of it: users who reconnect quickly keep their debt.
+    /// Whether the account is in use, or still delays its user: reconnecting does not reset the rate limit.
     fn is_needed(&self) -> bool {
         self.connections > 0 || Arc::strong_count(&self.account) > 1 || !self.account.is_even()
     }
 }
 
 impl NoRoom {
-    /// Its counter.
+    /// The reason in the metrics.
     pub fn refusal(self) -> Refusal {
         match self {
             Self::OfUser => Refusal::Connections,
@@ -105,7 +103,7 @@ impl NoRoom {
 }
 
 impl Registry {
-    /// Connections of this node, whose name prefixes their ids.
+    /// An empty registry. The node's name prefixes the ids of connections.
     pub fn new(node: Node, limits: Limits, access: Option<Access>) -> Self {
         Self {
             node,
@@ -122,7 +120,7 @@ impl Registry {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // Its state is always consistent.
+        // The state is always consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,7 +148,7 @@ impl Registry {
             return Err(NoRoom::OfUser);
         }
         of_user.connections += 1;
-        let whose = Whose {
+        let log = LogContext {
             access: self.access.clone(),
             connection: Some(id.clone()),
             user: user.clone(),
@@ -160,7 +158,7 @@ impl Registry {
         let account = of_user.account.clone();
         let (figures, owners) = (self.figures.clone(), self.owners.clone());
         let draining = self.is_draining.clone();
-        let connection = Connection::new(id.clone(), whose, account, figures, owners, draining);
+        let connection = Connection::new(id.clone(), log, account, figures, owners, draining);
         open.connections.insert(id, connection.clone());
         Ok(connection)
     }
@@ -181,20 +179,20 @@ impl Registry {
         Ok(format!("{}.{}", self.node, HEXLOWER.encode(&bytes)))
     }
 
-    /// The connection of this user, whose groups are still those for which its chain was chosen.
+    /// The connection with this id, if it belongs to this user with the same groups: its chain was chosen for those.
     pub fn find(&self, id: &str, user: &User) -> Option<Arc<Connection>> {
         let open = self.open();
         let found = open.connections.get(id)?;
         (*found.user == *user).then(|| found.clone())
     }
 
-    /// It is in the past.
+    /// Removes a connection that has ended.
     pub fn remove(&self, connection: &Connection) {
         let mut open = self.open();
         if open.connections.remove(&connection.id).is_some()
             && let Some(of_user) = open.of_users.get_mut(&connection.user.name)
         {
-            self.figures.ended(connection.whose.way);
+            self.figures.ended(connection.log.way);
             of_user.connections -= 1;
         }
         drop(open);
@@ -207,12 +205,11 @@ impl Registry {
         Socket(self.clone())
     }
 
-    /// How many sockets there are.
     pub fn sockets(&self) -> usize {
         *self.sockets.borrow()
     }
 
-    /// How many sockets there may be.
+    /// The maximum number of sockets.
     pub fn most_sockets(&self) -> usize {
         self.limits.connections.saturating_mul(SOCKETS)
     }
@@ -248,7 +245,7 @@ impl Registry {
         let (mut sessions, mut turns, mut waiting, mut kept) = (0, 0, 0, 0);
         let (mut http, mut websocket) = (0, 0);
         for connection in self.all() {
-            match connection.whose.way {
+            match connection.log.way {
                 Way::Http => http += 1,
                 Way::WebSocket => websocket += 1,
             }
@@ -260,23 +257,23 @@ impl Registry {
         }
         page.gauges(
             "acp_chain_connections",
-            "Connections that are open.",
+            "Open connections.",
             "transport",
             [Way::Http.name(), Way::WebSocket.name()]
                 .into_iter()
                 .zip([http, websocket]),
         );
-        page.gauge("acp_chain_sessions", "Sessions that are open.", sessions);
-        page.gauge("acp_chain_turns", "Turns that run.", turns);
+        page.gauge("acp_chain_sessions", "Open sessions.", sessions);
+        page.gauge("acp_chain_turns", "Running turns.", turns);
         page.gauges(
             "acp_chain_stream_bytes",
-            "Bytes of messages to clients: those that wait, and those that are kept for who comes back.",
+            "Bytes of messages to clients: unsent ones, and sent ones that are kept for clients that resume.",
             "state",
             [("waiting", waiting), ("kept", kept)],
         );
         page.gauge(
             "acp_chain_draining",
-            "Whether it is about to stop.",
+            "Whether the server is about to stop.",
             u8::from(self.is_draining()),
         );
         self.figures.write(page);
@@ -295,26 +292,26 @@ impl Registry {
             connection.trim(now, patience);
             let is_deserted = connection.deserted(now).is_some_and(|age| age > patience);
             if is_deserted && !connection.is_ending() {
-                tracing::info!(connection = connection.id, "the client does not come back");
+                tracing::info!(connection = connection.id, "the client has not reconnected");
                 connection.end(Ending::Gently);
             }
         }
     }
 
-    /// Accepts no more connections, and ends each one when nothing is open in it; after a while, ends the rest at
-    /// once. Resolves when there are none, and the last messages are sent.
+    /// Rejects new connections, and ends each open one when it is idle; after `patience`, ends the rest at once.
+    /// Resolves when all have ended, and the last messages are sent or `CLOSING` is over.
     pub async fn drain(&self, patience: Duration) {
         self.end_all(patience).await;
         self.over.send_replace(true);
         let mut sockets = self.sockets.subscribe();
-        let _ = tokio::time::timeout(FAREWELL, sockets.wait_for(|count| *count == 0)).await;
+        let _ = tokio::time::timeout(CLOSING, sockets.wait_for(|count| *count == 0)).await;
     }
 
     async fn end_all(&self, patience: Duration) {
         let open = self.open();
         self.is_draining.store(true, Ordering::Release);
         drop(open);
-        // From now on, each ends itself as soon as it is idle.
+        // A connection that is busy now ends as soon as it is idle.
         for connection in self.all() {
             connection.end_if_idle();
         }
@@ -384,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_somebody_elses_is_not_there() {
+    fn a_connection_of_another_user_is_not_found() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
         let connection = registry.begin(&ann, Way::Http, peer()).unwrap();
@@ -396,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_more_connections_than_there_may_be() {
+    fn connections_beyond_a_limit_are_rejected() {
         let registry = registry();
         let (ann, bob) = (user("ann"), user("bob"));
         let first = registry.begin(&ann, Way::Http, peer()).unwrap();
@@ -444,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_there_has_files_left_when_nobody_else_comes_in() {
+    fn existing_clients_keep_files_when_new_ones_are_rejected() {
         let mut registry = registry();
         registry.limits.connections = 100;
         registry.limits.connections_per_user = 100;

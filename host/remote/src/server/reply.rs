@@ -8,7 +8,7 @@ use hyper::header::{self, HeaderValue};
 
 use crate::wire::CONNECTION;
 
-/// The pause after which a rejected client may retry.
+/// The pause after which a rejected client may retry, in seconds.
 const AGAIN: HeaderValue = HeaderValue::from_static("5");
 
 /// A message, as an immediate answer.
@@ -26,7 +26,7 @@ pub fn malformed(error: &Error) -> Answer {
     json(StatusCode::BAD_REQUEST, text.into())
 }
 
-/// There is currently no room.
+/// A rejection after which the client may retry.
 pub fn busy(status: StatusCode, words: &str) -> Answer {
     let mut answer = plain(status, words);
     answer.headers_mut().insert(header::RETRY_AFTER, AGAIN);
@@ -35,13 +35,17 @@ pub fn busy(status: StatusCode, words: &str) -> Answer {
 
 /// Whether new connections are accepted, for readiness checks.
 pub fn readiness(is_draining: bool) -> Answer {
-    match is_draining {
-        true => busy(StatusCode::SERVICE_UNAVAILABLE, "it is about to stop"),
-        false => plain(StatusCode::OK, "it takes new connections"),
+    if is_draining {
+        busy(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the server is about to stop",
+        )
+    } else {
+        plain(StatusCode::OK, "the server accepts new connections")
     }
 }
 
-/// The same, with the id of the connection.
+/// Adds the id of the connection to an answer.
 pub fn of_connection(answer: Answer, id: &str) -> Answer {
     named(answer, CONNECTION, id)
 }

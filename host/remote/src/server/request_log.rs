@@ -1,4 +1,4 @@
-//! What the log and the access log say of each request.
+//! The lines of the log and the access log about each request.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use acp_chain_rpc::Message;
 use hyper::body::Incoming;
 use hyper::{Method, Request, StatusCode};
 
-use super::access::{Entry, Whose};
+use super::access::{Entry, LogContext};
 use super::metrics::Way;
 use super::registry::Registry;
 use crate::User;
 use crate::gate::Peer;
 
-/// Whether a request is a health check, which anybody may make.
+/// Whether a request is a health check, which needs no credentials.
 pub fn is_probe<B>(request: &Request<B>) -> bool {
     ["/healthz", "/readyz"].contains(&request.uri().path())
 }
@@ -28,15 +28,13 @@ pub struct Log {
     pub user: Option<Arc<User>>,
     pub connection: Option<String>,
     pub session: Option<String>,
-    said: Option<Arc<str>>,
+    rpc_method: Option<Arc<str>>,
     bytes: Option<usize>,
     begun: Instant,
-    /// Whether it is a health check.
     is_probe: bool,
 }
 
 impl Log {
-    /// Of this request.
     pub fn new(request: &Request<Incoming>, peer: &Peer) -> Self {
         Self {
             method: request.method().clone(),
@@ -45,23 +43,23 @@ impl Log {
             user: None,
             connection: None,
             session: None,
-            said: None,
+            rpc_method: None,
             bytes: None,
             begun: Instant::now(),
             is_probe: is_probe(request),
         }
     }
 
-    /// It has this message.
-    pub fn say(&mut self, message: &Message) {
-        self.said = Some(message.method().clone());
+    /// Adds the request's message.
+    pub fn record(&mut self, message: &Message) {
+        self.rpc_method = Some(message.method().clone());
         self.bytes = Some(message.len());
         if let Some(session) = message.session() {
             self.session = Some(session.to_string());
         }
     }
 
-    /// It was answered so.
+    /// Writes the lines, with the status of the answer.
     pub fn write(self, status: StatusCode, registry: &Registry) {
         if let Some(user) = &self.user {
             tracing::info!(
@@ -69,7 +67,7 @@ impl Log {
                 user = user.name,
                 connection = self.connection.as_deref().unwrap_or_default(),
                 // A field named `message` would not be quoted.
-                method = self.said.as_deref().unwrap_or_default(),
+                method = self.rpc_method.as_deref().unwrap_or_default(),
                 status = status.as_u16(),
                 "{}",
                 self.method,
@@ -78,18 +76,21 @@ impl Log {
         if self.is_probe {
             return;
         }
-        let whose = Whose {
+        let log = LogContext {
             access: registry.access.clone(),
             connection: self.connection,
             user: self.user.unwrap_or_default(),
             way: self.way,
             peer: self.peer,
         };
-        whose.tell(Entry {
+        log.write(Entry {
             event: "request",
             http: Some(self.method.as_str()),
             status: Some(status.as_u16()),
-            method: self.said.as_deref().filter(|said| !said.is_empty()),
+            method: self
+                .rpc_method
+                .as_deref()
+                .filter(|method| !method.is_empty()),
             session: self.session.as_deref(),
             bytes: self.bytes,
             ms: self.begun.elapsed().as_millis(),

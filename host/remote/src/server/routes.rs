@@ -2,8 +2,8 @@
 //! streamable-http-websocket-transport).
 //!
 //! An answer goes where its request belongs, and so does the cancellation of a request. A session is known once the
-//! agent has named it, or the client asks the agent to load it. Messages of a session that the client has not set up, such
-//! as a subagent's, go to the connection's stream: nobody would open another for them.
+//! agent has named it, or the client requests to load it. Messages of a session that the client has not set up, such as
+//! a subagent's, go to the connection's stream: the client would open no other one for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::access::Whose;
+use super::access::LogContext;
 use super::account::{Account, Seat};
 use super::mailbox::{Closed, Mailbox, Totals};
 use super::metrics::{Figures, Refusal};
@@ -25,47 +25,47 @@ use super::turn::Turn;
 /// How many sessions of a connection may have a stream of their own; messages of others go to the connection's.
 const SESSIONS: usize = 4096;
 
-/// How many of them only the client may have named: it opens their streams before it requests them.
+/// How many of these sessions only the client may have named: it opens their streams before it requests the sessions.
 const UNKNOWN: usize = 16;
 
 /// How many bytes of sent messages are kept, of all streams.
 const KEPT: usize = 4 << 20;
 
-/// How many bytes may wait for a client. While as many do, it does not read: nothing more is taken from the chain, and
-/// nothing is refused for it.
+/// How many unsent bytes a client may have. At this limit the client counts as not reading: nothing more is taken from
+/// the chain, and no error answers are queued.
 pub const WAITING: usize = 1 << 20;
 
-/// How many requests of a client may be open, and of how many of the agent the session is remembered.
-const QUESTIONS: usize = 4096;
+/// How many requests of a client may be open, and for how many requests of the agent the session is remembered.
+const REQUESTS: usize = 4096;
 
 /// Why a stream cannot be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoStream {
-    /// Nobody has named that session, and there are too many unknown ones already.
+    /// The agent has not named the session, and there are too many such sessions already.
     Unknown,
-    /// It cannot be read.
+    /// The stream cannot be read.
     Closed(Closed),
 }
 
 /// The result of a message of the client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Noted {
-    /// It is on its way.
+    /// The message is passed to the chain.
     Yes,
-    /// It was answered here.
+    /// The message was answered here.
     Answered,
     /// Too many requests are open already.
     TooMany,
 }
 
 #[derive(Debug)]
-struct Question {
+struct OpenRequest {
     session: Option<Arc<str>>,
-    /// What it does, which decides what its answer means for sessions.
+    /// What the request does, which decides what its answer means for sessions.
     life: Life,
-    /// The seat of the session that it opens.
+    /// The seat of the session that the request opens.
     seat: Option<Seat>,
-    /// The turn, if it asks for one.
+    /// The turn, if the request is a prompt.
     turn: Option<Turn>,
 }
 
@@ -73,7 +73,7 @@ struct Question {
 struct Session {
     mailbox: Mailbox,
     is_known: bool,
-    /// Whether the agent sent messages in it while one is being set up, which may be another.
+    /// Whether the agent sent messages in the session while a session was being set up, perhaps another one.
     is_early: bool,
     /// Whether its messages go to the connection's stream: it is being loaded by a client that does not read the
     /// session's stream yet.
@@ -96,19 +96,19 @@ pub struct Gauges {
 pub struct Routes {
     connection: Mailbox,
     sessions: HashMap<Arc<str>, Session>,
-    questions: HashMap<Id, Question>,
+    requests: HashMap<Id, OpenRequest>,
     /// The turns that go on after their prompts are answered.
     turns: Turns<Arc<str>, Turn>,
     /// The open sessions.
     open: HashMap<Arc<str>, Seat>,
     account: Arc<Account>,
     figures: Arc<Figures>,
-    whose: Arc<Whose>,
+    log: Arc<LogContext>,
     /// The sessions of the agent's open requests.
-    asked: HashMap<Id, Arc<str>>,
+    agent_requests: HashMap<Id, Arc<str>>,
     /// The permissions requested from the client.
     permissions: Permissions,
-    /// The waiter for an immediate answer, with the id of its request.
+    /// The request whose answer is returned directly, by its id, and the channel for the answer.
     first: Option<(Id, oneshot::Sender<Message>)>,
     /// Whether everything goes to the connection's stream.
     is_one: bool,
@@ -121,20 +121,20 @@ impl Routes {
         is_one: bool,
         account: Arc<Account>,
         figures: Arc<Figures>,
-        whose: Arc<Whose>,
+        log: Arc<LogContext>,
     ) -> Self {
         let totals = Totals::default();
         Self {
             connection: Mailbox::new(!is_one, &totals),
             sessions: HashMap::new(),
-            questions: HashMap::new(),
+            requests: HashMap::new(),
             turns: Turns::new(),
             open: HashMap::new(),
-            asked: HashMap::new(),
-            permissions: Permissions::new(&whose),
+            agent_requests: HashMap::new(),
+            permissions: Permissions::new(&log),
             account,
             figures,
-            whose,
+            log,
             first: None,
             is_one,
             totals,
@@ -148,22 +148,22 @@ impl Routes {
         answered
     }
 
-    /// A message of the client arrives.
+    /// Notes a message of the client.
     pub fn note(&mut self, message: &Message) -> Noted {
         if message.kind().is_response() {
             if let Some(id) = message.id() {
-                self.asked.remove(&id);
+                self.agent_requests.remove(&id);
             }
-            self.permissions.answered(message);
+            self.permissions.answer(message);
             return Noted::Yes;
         }
         let life = Life::of(message.method());
         let session = message.session().cloned();
         let id = message.id();
         if let Some(id) = &id
-            && self.questions.contains_key(id)
+            && self.requests.contains_key(id)
         {
-            // By the chain, it would be taken for the answer to the open one.
+            // An error from the chain would be taken for the answer to the open request.
             let error = Error::new(
                 code::INVALID_REQUEST,
                 format!(
@@ -173,7 +173,7 @@ impl Routes {
             );
             return self.refuse_or_drop(id, &error);
         }
-        if id.is_some() && self.questions.len() >= QUESTIONS {
+        if id.is_some() && self.requests.len() >= REQUESTS {
             return Noted::TooMany;
         }
         let is_open = |name: &Arc<str>| self.open.contains_key(name);
@@ -190,7 +190,7 @@ impl Routes {
                 self.figures.refused(Refusal::Sessions);
                 let error = Error::new(
                     code::INVALID_REQUEST,
-                    "acp-chain: you have as many sessions open as one may have here; close one, or end a connection",
+                    "acp-chain: your limit of open sessions is reached; close one, or end a connection",
                 );
                 return self.refuse_or_drop(id, &error);
             }
@@ -208,23 +208,23 @@ impl Routes {
         }
         if let Some(id) = id {
             let turn = (life == Life::Prompts).then(|| self.turn(session.clone()));
-            let question = Question {
+            let request = OpenRequest {
                 session,
                 life,
                 seat,
                 turn,
             };
-            self.questions.insert(id, question);
+            self.requests.insert(id, request);
         }
         Noted::Yes
     }
 
     /// A turn that begins now.
     fn turn(&self, session: Option<Arc<str>>) -> Turn {
-        Turn::new(session, self.figures.clone(), self.whose.clone())
+        Turn::new(session, self.figures.clone(), self.log.clone())
     }
 
-    /// The same as [`Routes::refuse`], unless too much waits for the client already.
+    /// Answers a request with an error, unless the client has too many unsent bytes already.
     fn refuse_or_drop(&mut self, id: &Id, error: &Error) -> Noted {
         if self.waiting() >= WAITING {
             return Noted::TooMany;
@@ -237,18 +237,18 @@ impl Routes {
     pub fn refuse(&mut self, id: &Id, error: &Error) {
         let (id, error) = (id.as_str(), error.to_json());
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#);
-        self.figures.said(line.len());
+        self.figures.sent(line.len());
         self.connection.push(line.into());
     }
 
     /// Whether no request of the client is open, and no turn runs.
     pub fn is_idle(&self) -> bool {
-        self.questions.is_empty() && self.turns.is_empty() && self.first.is_none()
+        self.requests.is_empty() && self.turns.is_empty() && self.first.is_none()
     }
 
     /// Routes a message of the agent. Returns a session that it has opened.
     pub fn push(&mut self, line: Bytes) -> Option<Arc<str>> {
-        self.figures.said(line.len());
+        self.figures.sent(line.len());
         let Ok(message) = Message::parse(line.clone()) else {
             self.connection.push(line);
             return None;
@@ -257,15 +257,15 @@ impl Routes {
             return self.push_answer(line, &message);
         }
         if **message.method() == *PERMISSION {
-            self.permissions.asked(&message);
-            let of_it = |question: &&mut Question| question.session.as_ref() == message.session();
-            let questions = self.questions.values_mut().filter(of_it);
-            let turns = questions.filter_map(|question| question.turn.as_mut());
+            self.permissions.request(&message);
+            let of_it = |request: &&mut OpenRequest| request.session.as_ref() == message.session();
+            let requests = self.requests.values_mut().filter(of_it);
+            let turns = requests.filter_map(|request| request.turn.as_mut());
             let running = message
                 .session()
                 .and_then(|session| self.turns.get_mut(session));
             for turn in turns.chain(running) {
-                turn.asked += 1;
+                turn.permissions += 1;
             }
         }
         if self.turns.acknowledges() {
@@ -292,10 +292,10 @@ impl Routes {
                 turn.stop(update);
             }
         } else if self.turns.len() < SESSIONS {
-            let (figures, whose) = (&self.figures, &self.whose);
+            let (figures, log) = (&self.figures, &self.log);
             self.turns.work(session.clone(), || {
                 let session = Some(session.clone());
-                Some(Turn::new(session, figures.clone(), whose.clone()))
+                Some(Turn::new(session, figures.clone(), log.clone()))
             });
         }
     }
@@ -304,32 +304,34 @@ impl Routes {
     fn session_of(&mut self, message: &Message) -> Option<Arc<str>> {
         if &**message.method() == CANCEL_REQUEST {
             let id = member(message.body(), "requestId").and_then(Id::parse)?;
-            return self.asked.get(&id).cloned();
+            return self.agent_requests.get(&id).cloned();
         }
         let name = message.session()?;
         if !self.sessions.contains_key(name) {
-            let session = match self.is_opening() {
-                true => self.session(name, true)?,
-                false => return None,
+            let session = if self.is_opening() {
+                self.session(name, true)?
+            } else {
+                return None;
             };
             session.is_early = true;
         }
         let name = name.clone();
         if let Some(id) = message.id()
-            && self.asked.len() < QUESTIONS
+            && self.agent_requests.len() < REQUESTS
         {
-            self.asked.insert(id, name.clone());
+            self.agent_requests.insert(id, name.clone());
         }
         Some(name)
     }
 
-    /// Whether a session is being set up whose name nobody knows yet.
+    /// Whether a session is being set up whose name is not known yet.
     fn is_opening(&self) -> bool {
-        let mut questions = self.questions.values();
-        questions.any(|question| question.life.names_session())
+        let mut requests = self.requests.values();
+        requests.any(|request| request.life.names_session())
     }
 
-    /// Nothing is being set up any more: sessions that no answer has named, and whose streams nobody reads, have none.
+    /// Called when no session is being set up any more: drops the streams of sessions that no answer has named and that
+    /// have no reader. Their messages go to the connection's stream.
     fn forget_early(&mut self) {
         let connection = &mut self.connection;
         self.sessions.retain(|_, session| {
@@ -353,16 +355,16 @@ impl Routes {
 
     fn push_answer(&mut self, line: Bytes, message: &Message) -> Option<Arc<str>> {
         let id = message.id().unwrap_or_else(Id::null);
-        let mut question = self.questions.remove(&id);
-        if let Some(question) = &mut question {
-            self.settle(question, message);
+        let mut request = self.requests.remove(&id);
+        if let Some(request) = &mut request {
+            self.settle(request, message);
         }
         if let Some((_, waits)) = self.first.take_if(|(first, _)| *first == id) {
             let _ = waits.send(message.clone());
             return None;
         }
-        let (session, effect) = match question {
-            Some(question) => (question.session, question.life),
+        let (session, effect) = match request {
+            Some(request) => (request.session, request.life),
             None => (None, Life::Serves),
         };
         let opened = named(message).filter(|_| effect.names_session());
@@ -373,7 +375,7 @@ impl Routes {
                 self.answered(&name, effect);
             }
             None => {
-                // Before the client can know its name.
+                // The stream exists before the client receives the name of the session.
                 if let Some(name) = opened.as_ref().filter(|_| !self.is_one)
                     && let Some(session) = self.session(name, true)
                 {
@@ -388,12 +390,12 @@ impl Routes {
         opened
     }
 
-    /// A request for a turn or a session is answered.
-    fn settle(&mut self, question: &mut Question, answer: &Message) {
+    /// Ends the turn, or opens or closes the session, of a request that is answered.
+    fn settle(&mut self, request: &mut OpenRequest, answer: &Message) {
         let is_error = answer.kind() == Kind::Error;
         let has_room = |session: &Arc<str>| self.turns.has(session) || self.turns.len() < SESSIONS;
-        let session = question.session.clone().filter(has_room);
-        match (question.turn.take(), session) {
+        let session = request.session.clone().filter(has_room);
+        match (request.turn.take(), session) {
             (Some(turn), Some(session)) => {
                 match self.turns.answer(session, turn, answer.says_end()) {
                     Answered::Over(turn) => turn.end(answer),
@@ -405,12 +407,12 @@ impl Routes {
             (Some(turn), None) => turn.end(answer),
             (None, _) => {}
         }
-        // One that the agent does not know is over.
-        let is_gone = question.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
-        let is_error = is_error && !is_gone;
-        let name = match question.life {
+        // A session that is unknown to the agent has ended.
+        let is_unknown = request.life == Life::Ends && answer.is_error(code::RESOURCE_NOT_FOUND);
+        let is_error = is_error && !is_unknown;
+        let name = match request.life {
             life if life.names_session() => named(answer),
-            Life::Loads | Life::Ends => question.session.clone(),
+            Life::Loads | Life::Ends => request.session.clone(),
             Life::Connects => {
                 let version = member(answer.body(), "protocolVersion");
                 let version = version.and_then(|version| version.parse().ok());
@@ -422,26 +424,26 @@ impl Routes {
         let Some(name) = name.filter(|_| !is_error) else {
             return;
         };
-        match question.seat.take() {
+        match request.seat.take() {
             Some(seat) if self.open.len() < SESSIONS => drop(self.open.insert(name, seat)),
-            None if question.life == Life::Ends => {
+            None if request.life == Life::Ends => {
                 self.open.remove(&name);
                 self.turns.end(&name);
                 // A prompt that is answered after its session has ended begins no turn.
-                let questions = self.questions.values_mut();
-                let of_it = questions.filter(|question| question.session.as_ref() == Some(&name));
-                of_it.for_each(|question| drop(question.turn.take()));
+                let requests = self.requests.values_mut();
+                let of_it = requests.filter(|request| request.session.as_ref() == Some(&name));
+                of_it.for_each(|request| drop(request.turn.take()));
             }
             _ => {}
         }
     }
 
-    /// Nobody answers any more.
+    /// Drops open requests, turns and sessions: the chain has ended.
     pub fn end(&mut self) {
-        self.questions.clear();
+        self.requests.clear();
         self.turns.clear();
         self.open.clear();
-        self.asked.clear();
+        self.agent_requests.clear();
         self.permissions.clear();
         self.first = None;
         self.wake();
@@ -449,7 +451,7 @@ impl Routes {
 
     /// The numbers of open sessions and running turns, and the bytes of all streams.
     pub fn gauges(&mut self) -> Gauges {
-        let turns = self.questions.values().filter(|one| one.turn.is_some());
+        let turns = self.requests.values().filter(|one| one.turn.is_some());
         let turns = turns.count();
         Gauges {
             sessions: self.open.len(),
@@ -465,7 +467,7 @@ impl Routes {
         };
         match life {
             Life::Loads => session.is_elsewhere = false,
-            // Its stream ends with its reader; a later session of that name is a new one.
+            // The stream ends with its reader; a later session of that name is a new one.
             Life::Ends => session.is_known = false,
             _ => {}
         }
@@ -562,12 +564,13 @@ impl Routes {
         self.waiting() == 0 || self.mailboxes().all(is_sent)
     }
 
-    /// Wakes the reader.
+    /// Wakes the readers of all streams.
     pub fn wake(&mut self) {
         self.mailboxes().for_each(Mailbox::wake);
     }
 
-    /// Drops messages that were sent longer ago, and the streams of closed sessions that nobody has read for so long.
+    /// Drops messages that were sent longer ago than `age`, and the streams of closed sessions that have had no reader
+    /// for as long.
     pub fn trim(&mut self, now: Instant, age: Duration) {
         self.sessions.retain(|_, session| {
             let deserted = session.mailbox.deserted(now);
@@ -576,15 +579,15 @@ impl Routes {
         self.mailboxes().for_each(|mailbox| mailbox.trim(now, age));
     }
 
-    /// Whether somebody reads any stream.
+    /// Whether any stream has a reader.
     pub fn is_read(&mut self) -> bool {
         self.mailboxes().any(|mailbox| mailbox.is_read())
     }
 
-    /// For how long nobody has read any stream.
+    /// For how long no stream has had a reader; `None` if one has.
     pub fn deserted(&mut self, now: Instant) -> Option<Duration> {
         if self.first.is_some() {
-            // Somebody waits for the first answer.
+            // A request waits for the first answer.
             return None;
         }
         self.mailboxes()
@@ -611,21 +614,21 @@ mod tests {
 
     fn with_seats(seats: usize) -> Routes {
         let account = Arc::new(Account::with_seats(seats));
-        let whose = Whose {
+        let log = LogContext {
             access: None,
             connection: None,
             user: Arc::default(),
             way: super::super::metrics::Way::Http,
             peer: ([127, 0, 0, 1], 9).into(),
         };
-        Routes::new(false, account, Arc::default(), Arc::new(whose))
+        Routes::new(false, account, Arc::default(), Arc::new(log))
     }
 
     fn message(text: &str) -> Message {
         Message::parse(Bytes::copy_from_slice(text.as_bytes())).unwrap()
     }
 
-    fn asks(routes: &mut Routes, id: u64, method: &str, session: Option<&str>) {
+    fn request(routes: &mut Routes, id: u64, method: &str, session: Option<&str>) {
         let params = match session {
             Some(session) => format!(r#"{{"sessionId":"{session}"}}"#),
             None => "{}".to_owned(),
@@ -635,72 +638,78 @@ mod tests {
         assert_eq!(routes.note(&message(&text)), Noted::Yes);
     }
 
-    fn answers(routes: &mut Routes, id: u64, result: &str) {
+    fn answer(routes: &mut Routes, id: u64, result: &str) {
         let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
         routes.push(text.into());
     }
 
-    fn tells(routes: &mut Routes, session: &str) {
+    fn update(routes: &mut Routes, session: &str) {
         let text = format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"{session}"}}}}"#
         );
         routes.push(text.into());
     }
 
-    fn got(routes: &mut Routes, session: Option<&str>) -> usize {
+    fn take_all(routes: &mut Routes, session: Option<&str>) -> usize {
         let mailbox = routes.mailbox(session).expect("it is known");
         std::iter::from_fn(|| mailbox.take()).count()
     }
 
     #[test]
-    fn what_is_of_a_session_goes_to_its_stream_and_all_else_to_the_connections() {
+    fn messages_of_a_session_go_to_its_stream_and_others_to_the_connections() {
         let mut routes = routes();
         routes.open(None, None).unwrap();
-        asks(&mut routes, 1, "session/new", None);
-        answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
+        request(&mut routes, 1, "session/new", None);
+        answer(&mut routes, 1, r#"{"sessionId":"a"}"#);
         assert_eq!(
-            (got(&mut routes, None), got(&mut routes, Some("a"))),
+            (
+                take_all(&mut routes, None),
+                take_all(&mut routes, Some("a"))
+            ),
             (1, 0)
         );
-        asks(&mut routes, 2, "session/prompt", Some("a"));
+        request(&mut routes, 2, "session/prompt", Some("a"));
         assert!(!routes.is_idle());
-        tells(&mut routes, "a");
-        answers(&mut routes, 2, "{}");
+        update(&mut routes, "a");
+        answer(&mut routes, 2, "{}");
         routes.push(r#"{"jsonrpc":"2.0","id":9,"method":"elicitation/create"}"#.into());
         assert_eq!(
-            (got(&mut routes, None), got(&mut routes, Some("a"))),
+            (
+                take_all(&mut routes, None),
+                take_all(&mut routes, Some("a"))
+            ),
             (1, 2)
         );
         assert!(routes.is_idle());
     }
 
     #[test]
-    fn a_session_that_nobody_set_up_has_no_stream_and_holds_up_none() {
+    fn a_session_that_was_not_set_up_has_no_stream_until_one_is_opened() {
         let mut routes = routes();
         routes.open(None, None).unwrap();
-        tells(&mut routes, "child");
-        assert_eq!(got(&mut routes, None), 1);
+        update(&mut routes, "child");
+        assert_eq!(take_all(&mut routes, None), 1);
         assert!(routes.mailbox(Some("child")).is_none());
         routes.open(Some("child"), None).unwrap();
-        tells(&mut routes, "child");
-        assert_eq!(got(&mut routes, Some("child")), 1);
+        update(&mut routes, "child");
+        assert_eq!(take_all(&mut routes, Some("child")), 1);
     }
 
     #[test]
-    fn what_came_early_in_a_session_that_no_answer_names_goes_to_the_connections_stream() {
+    fn early_messages_of_a_session_that_no_answer_names_go_to_the_connections_stream() {
         let mut routes = routes();
         routes.open(None, None).unwrap();
-        asks(&mut routes, 1, "session/new", None);
-        tells(&mut routes, "child");
-        tells(&mut routes, "a");
-        answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
-        assert_eq!(got(&mut routes, None), 2);
+        request(&mut routes, 1, "session/new", None);
+        update(&mut routes, "child");
+        update(&mut routes, "a");
+        answer(&mut routes, 1, r#"{"sessionId":"a"}"#);
+        assert_eq!(take_all(&mut routes, None), 2);
         assert!(routes.mailbox(Some("child")).is_none());
-        asks(&mut routes, 2, "session/prompt", Some("child"));
-        answers(&mut routes, 2, "{}");
-        tells(&mut routes, "child");
-        assert_eq!(got(&mut routes, None), 2);
-        assert_eq!(got(&mut routes, Some("a")), 1);
+        request(&mut routes, 2, "session/prompt", Some("child"));
+        answer(&mut routes, 2, "{}");
+        update(&mut routes, "child");
+        assert_eq!(take_all(&mut routes, None), 2);
+        assert_eq!(take_all(&mut routes, Some("a")), 1);
     }
 
     #[test]
@@ -720,11 +729,11 @@ mod tests {
         routes.push(request(1).into());
         routes.push(request(2).into());
         routes.push(cancel(1).into());
-        assert_eq!(got(&mut routes, Some("a")), 3);
+        assert_eq!(take_all(&mut routes, Some("a")), 3);
         let answer = r#"{"jsonrpc":"2.0","id":2,"result":{}}"#;
         assert_eq!(routes.note(&message(answer)), Noted::Yes);
         routes.push(cancel(2).into());
-        assert_eq!(got(&mut routes, None), 1);
+        assert_eq!(take_all(&mut routes, None), 1);
     }
 
     #[test]
@@ -735,23 +744,26 @@ mod tests {
             if is_read {
                 routes.open(Some("a"), None).unwrap();
             }
-            asks(&mut routes, 1, "session/load", Some("a"));
-            tells(&mut routes, "a");
+            request(&mut routes, 1, "session/load", Some("a"));
+            update(&mut routes, "a");
             if !is_read {
-                // It learns of the session, and reads its stream; the order is still kept.
+                // The client now reads the session's stream; the order is still kept.
                 routes.open(Some("a"), None).unwrap();
             }
-            tells(&mut routes, "a");
-            answers(&mut routes, 1, "{}");
-            tells(&mut routes, "a");
+            update(&mut routes, "a");
+            answer(&mut routes, 1, "{}");
+            update(&mut routes, "a");
             let expected = if is_read { (0, 4) } else { (3, 1) };
-            let found = (got(&mut routes, None), got(&mut routes, Some("a")));
+            let found = (
+                take_all(&mut routes, None),
+                take_all(&mut routes, Some("a")),
+            );
             assert_eq!(found, expected);
         }
     }
 
     #[test]
-    fn a_client_cannot_make_up_streams_without_end() {
+    fn streams_that_only_the_client_names_are_bounded() {
         let mut routes = routes();
         let readers: Vec<_> = (0..UNKNOWN)
             .map(|name| routes.open(Some(&name.to_string()), None).unwrap())
@@ -759,20 +771,20 @@ mod tests {
         assert_eq!(routes.open(Some("more"), None), Err(NoStream::Unknown));
         routes.leave(Some("0"), readers[0]);
         routes.open(Some("more"), None).unwrap();
-        for id in 0..QUESTIONS as u64 {
-            asks(&mut routes, id, "session/list", None);
+        for id in 0..REQUESTS as u64 {
+            request(&mut routes, id, "session/list", None);
         }
         let one_more = r#"{"jsonrpc":"2.0","id":"more","method":"session/list"}"#;
         assert_eq!(routes.note(&message(one_more)), Noted::TooMany);
     }
 
     #[test]
-    fn what_all_streams_hold_is_known_without_asking_each() {
+    fn totals_count_the_bytes_of_all_streams() {
         let mut routes = routes();
         let reader = routes.open(Some("a"), None).unwrap();
-        asks(&mut routes, 1, "session/new", None);
-        tells(&mut routes, "a");
-        tells(&mut routes, "b");
+        request(&mut routes, 1, "session/new", None);
+        update(&mut routes, "a");
+        update(&mut routes, "b");
         let each: usize = routes
             .mailboxes()
             .map(|mailbox| mailbox.waiting())
@@ -780,9 +792,9 @@ mod tests {
             .unwrap();
         assert_eq!(routes.waiting(), 2 * each);
         assert!(!routes.is_flushed());
-        assert_eq!(got(&mut routes, Some("a")), 1);
+        assert_eq!(take_all(&mut routes, Some("a")), 1);
         assert_eq!((routes.waiting(), routes.totals.kept.get()), (each, each));
-        // Nobody reads the other one.
+        // The other stream has no reader.
         assert!(routes.is_flushed());
         routes.sessions.remove("b");
         routes.mailbox(Some("a")).unwrap().leave(reader);
@@ -794,10 +806,10 @@ mod tests {
     fn an_open_request_is_not_forgotten_for_another_with_its_id() {
         let mut routes = with_seats(1);
         routes.open(None, None).unwrap();
-        asks(&mut routes, 1, "session/new", None);
+        request(&mut routes, 1, "session/new", None);
         let again = message(r#"{"jsonrpc":"2.0","id":1,"method":"session/list"}"#);
         assert_eq!(routes.note(&again), Noted::Answered);
-        assert_eq!(got(&mut routes, None), 1);
+        assert_eq!(take_all(&mut routes, None), 1);
         let opened = r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"a"}}"#;
         assert_eq!(routes.push(opened.into()).as_deref(), Some("a"));
         assert_eq!(routes.gauges().sessions, 1);
@@ -807,10 +819,10 @@ mod tests {
     fn the_stream_of_a_closed_session_waits_for_a_reader_only_for_a_while() {
         let mut routes = routes();
         let reader = routes.open(Some("a"), None).unwrap();
-        tells(&mut routes, "a");
-        asks(&mut routes, 1, "session/close", Some("a"));
+        update(&mut routes, "a");
+        request(&mut routes, 1, "session/close", Some("a"));
         routes.leave(Some("a"), reader);
-        answers(&mut routes, 1, "{}");
+        answer(&mut routes, 1, "{}");
         let soon = Instant::now();
         routes.trim(soon, Duration::from_secs(1));
         assert_ne!(routes.waiting(), 0);
@@ -820,36 +832,36 @@ mod tests {
     }
 
     #[test]
-    fn the_first_answer_goes_to_who_asked() {
+    fn the_first_answer_is_returned_directly() {
         let mut routes = routes();
-        asks(&mut routes, 1, "initialize", None);
+        request(&mut routes, 1, "initialize", None);
         let mut answered = routes.answer_at_once(Id::from(1));
         routes.push(r#"{"jsonrpc":"2.0","method":"early"}"#.into());
-        answers(&mut routes, 1, "{}");
+        answer(&mut routes, 1, "{}");
         assert_eq!(answered.try_recv().unwrap().body(), "{}");
-        assert_eq!(got(&mut routes, None), 1);
+        assert_eq!(take_all(&mut routes, None), 1);
     }
 
     #[test]
-    fn nobody_has_more_sessions_than_one_may_have_and_those_that_are_over_make_room() {
+    fn sessions_beyond_the_limit_are_rejected_and_closed_ones_make_room() {
         let mut routes = with_seats(2);
         routes.open(None, None).unwrap();
-        asks(&mut routes, 1, "session/new", None);
-        answers(&mut routes, 1, r#"{"sessionId":"a"}"#);
+        request(&mut routes, 1, "session/new", None);
+        answer(&mut routes, 1, r#"{"sessionId":"a"}"#);
         // A failed request has opened nothing.
-        asks(&mut routes, 2, "session/load", Some("b"));
+        request(&mut routes, 2, "session/load", Some("b"));
         routes.push(r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#.into());
-        asks(&mut routes, 3, "session/load", Some("b"));
+        request(&mut routes, 3, "session/load", Some("b"));
         let one_more = r#"{"jsonrpc":"2.0","id":4,"method":"session/new","params":{}}"#;
         assert_eq!(routes.note(&message(one_more)), Noted::Answered);
-        answers(&mut routes, 3, "{}");
+        answer(&mut routes, 3, "{}");
         assert_eq!(routes.note(&message(one_more)), Noted::Answered);
         // An open session can be loaded again.
-        asks(&mut routes, 5, "session/load", Some("a"));
-        answers(&mut routes, 5, "{}");
+        request(&mut routes, 5, "session/load", Some("a"));
+        answer(&mut routes, 5, "{}");
         assert_eq!(routes.gauges().sessions, 2);
-        asks(&mut routes, 6, "session/close", Some("b"));
-        answers(&mut routes, 6, "{}");
+        request(&mut routes, 6, "session/close", Some("b"));
+        answer(&mut routes, 6, "{}");
         assert_eq!(routes.note(&message(one_more)), Noted::Yes);
         assert_eq!(routes.gauges().sessions, 1);
         routes.end();
@@ -857,25 +869,25 @@ mod tests {
     }
 
     #[test]
-    fn in_version_2_a_turn_runs_until_the_agent_says_that_it_is_idle() {
+    fn in_version_2_a_turn_runs_until_the_agent_is_idle() {
         let mut routes = routes();
-        asks(&mut routes, 1, "initialize", None);
-        answers(&mut routes, 1, r#"{"protocolVersion":2}"#);
-        let says = |routes: &mut Routes, state: &str| {
+        request(&mut routes, 1, "initialize", None);
+        answer(&mut routes, 1, r#"{"protocolVersion":2}"#);
+        let send_state = |routes: &mut Routes, state: &str| {
             let text = format!(
                 r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"a","update":{{"sessionUpdate":"state_update",{state}}}}}}}"#
             );
             routes.push(text.into());
         };
-        asks(&mut routes, 2, "session/prompt", Some("a"));
-        answers(&mut routes, 2, r#"{"messageId":"m"}"#);
+        request(&mut routes, 2, "session/prompt", Some("a"));
+        answer(&mut routes, 2, r#"{"messageId":"m"}"#);
         assert!(!routes.is_idle());
         for state in ["running", "requires_action"] {
-            says(&mut routes, &format!(r#""state":"{state}""#));
+            send_state(&mut routes, &format!(r#""state":"{state}""#));
             assert!(!routes.is_idle());
             assert_eq!(routes.gauges().turns, 1);
         }
-        says(&mut routes, r#""state":"idle","stopReason":"end_turn""#);
+        send_state(&mut routes, r#""state":"idle","stopReason":"end_turn""#);
         assert!(routes.is_idle());
         let mut page = super::super::metrics::Page::default();
         routes.figures.write(&mut page);
@@ -888,13 +900,13 @@ mod tests {
     fn each_turn_is_counted_once_however_it_ends() {
         let mut routes = routes();
         for (id, reason) in [(1, "end_turn"), (2, "cancelled"), (3, "x")] {
-            asks(&mut routes, id, "session/prompt", Some("a"));
+            request(&mut routes, id, "session/prompt", Some("a"));
             assert_eq!(routes.gauges().turns, 1);
-            answers(&mut routes, id, &format!(r#"{{"stopReason":"{reason}"}}"#));
+            answer(&mut routes, id, &format!(r#"{{"stopReason":"{reason}"}}"#));
         }
-        asks(&mut routes, 4, "session/prompt", Some("a"));
+        request(&mut routes, 4, "session/prompt", Some("a"));
         routes.push(r#"{"jsonrpc":"2.0","id":4,"error":{"code":1,"message":"no"}}"#.into());
-        asks(&mut routes, 5, "session/prompt", Some("a"));
+        request(&mut routes, 5, "session/prompt", Some("a"));
         routes.end();
         let mut page = super::super::metrics::Page::default();
         routes.figures.write(&mut page);

@@ -1,5 +1,5 @@
 //! Names of sessions, as the most lenient agent may read them: as a UUID in any of its forms, as a file's name, or as a
-//! part of an address. What such readers skip, cut off or resolve makes no other name.
+//! part of an address. Characters that such an agent skips, cuts off or resolves do not distinguish names.
 
 use percent_encoding::percent_decode_str;
 use unicode_normalization::UnicodeNormalization;
@@ -7,7 +7,7 @@ use unicode_normalization::UnicodeNormalization;
 /// How often a name is decoded: within an address that is a part of another, it is encoded twice.
 const DECODINGS: usize = 3;
 
-/// What remains of a name: names of which the same remains may be read as one session.
+/// The distinguishing part of a name: names with the same one may be read as one session.
 pub fn plain(name: &str) -> String {
     let mut decoded = name.to_owned();
     for _ in 0..DECODINGS {
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn other_names_remain_others() {
+    fn different_names_stay_different() {
         let names = ["session-1", "session-2", "a/1", "a/2", "日本", "日", ""];
         let plain: std::collections::HashSet<_> = names.iter().map(|name| plain(name)).collect();
         assert_eq!(plain.len(), names.len());

@@ -24,7 +24,7 @@ const LONGEST: u64 = 1 << 20;
 pub struct Tls {
     /// For new connections.
     pub config: Arc<ServerConfig>,
-    shown: Arc<Shown>,
+    current: Arc<Current>,
 }
 
 /// Why connections cannot be encrypted.
@@ -43,10 +43,10 @@ pub enum TlsError {
     Wrong {
         /// The file.
         path: PathBuf,
-        /// The problem, and what belongs there.
+        /// The problem, and the expected contents.
         what: String,
     },
-    /// A renewed certificate.
+    /// A renewed certificate cannot be used.
     #[error("the renewed certificate cannot be used: {0}")]
     Renewed(String),
 }
@@ -63,7 +63,7 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
         Wrong::Cert(what) => wrong_file(cert, what),
         Wrong::Key(what) => wrong_file(key, what),
     })?;
-    let shown = Arc::new(Shown(RwLock::new(Arc::new(certified))));
+    let current = Arc::new(Current(RwLock::new(Arc::new(certified))));
     let config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| wrong_file(cert, error.to_string()))?;
@@ -78,11 +78,11 @@ pub fn load(cert: &Path, key: &Path, client_ca: Option<&Path>) -> Result<Tls, Tl
             config.with_client_cert_verifier(verifier)
         }
     };
-    let mut config = config.with_cert_resolver(Arc::<Shown>::clone(&shown));
+    let mut config = config.with_cert_resolver(Arc::<Current>::clone(&current));
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(Tls {
         config: Arc::new(config),
-        shown,
+        current,
     })
 }
 
@@ -93,29 +93,33 @@ impl Tls {
         let certified = certified.map_err(|wrong| match wrong {
             Wrong::Cert(what) | Wrong::Key(what) => TlsError::Renewed(what),
         })?;
-        let mut place = self.shown.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut place = self
+            .current
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         *place = Arc::new(certified);
         Ok(())
     }
 }
 
 /// The current certificate.
-struct Shown(RwLock<Arc<CertifiedKey>>);
+struct Current(RwLock<Arc<CertifiedKey>>);
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for Current {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("Shown")
+        f.write_str("Current")
     }
 }
 
-impl ResolvesServerCert for Shown {
+impl ResolvesServerCert for Current {
     fn resolve(&self, _hello: ClientHello) -> Option<Arc<CertifiedKey>> {
-        let shown = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        Some(Arc::clone(&shown))
+        let current = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        Some(Arc::clone(&current))
     }
 }
 
-/// Which of two texts is faulty.
+/// Whether the certificate or the key is faulty.
 enum Wrong {
     Cert(String),
     Key(String),
@@ -157,17 +161,16 @@ fn authorities(path: &Path) -> Result<RootCertStore, TlsError> {
         added
             .map_err(|error| wrong_file(path, format!("a certificate cannot be used: {error}")))?;
     }
-    match roots.is_empty() {
-        true => {
-            let what = "there is no certificate in it: expected PEM, `-----BEGIN CERTIFICATE-----`";
-            Err(wrong_file(path, what.to_owned()))
-        }
-        false => Ok(roots),
+    if roots.is_empty() {
+        let what = "there is no certificate in it: expected PEM, `-----BEGIN CERTIFICATE-----`";
+        Err(wrong_file(path, what.to_owned()))
+    } else {
+        Ok(roots)
     }
 }
 
 fn no_pem(error: &pem::Error) -> String {
-    format!("this is no PEM: {}", Untrusted::within(error, 200))
+    format!("this is not PEM: {}", Untrusted::within(error, 200))
 }
 
 fn wrong_file(path: &Path, what: String) -> TlsError {
@@ -191,7 +194,7 @@ fn read(path: &Path) -> Result<String, TlsError> {
         Err(error) => Err(TlsError::Unreadable {
             path: path.to_owned(),
             error: match error.kind() {
-                ErrorKind::InvalidData => Error::new(error.kind(), "it is no text; expected PEM"),
+                ErrorKind::InvalidData => Error::new(error.kind(), "it is not text; expected PEM"),
                 _ => error,
             },
         }),
@@ -288,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renewed_certificate_is_shown_and_a_broken_one_is_not() {
+    fn a_renewed_certificate_is_used_and_a_broken_one_is_not() {
         let (first, second) = (pair(), pair());
         let tls = Files::new(&first).load(false).unwrap();
         let server = shake_hands(&tls, &first, None).unwrap();
@@ -300,8 +303,8 @@ mod tests {
             cert: first.cert.clone(),
             key: second.key.clone(),
         };
-        let told = tls.renew(&mixed).unwrap_err().to_string();
-        assert!(told.contains("the key of another certificate"), "{told}");
+        let error = tls.renew(&mixed).unwrap_err().to_string();
+        assert!(error.contains("the key of another certificate"), "{error}");
         assert!(shake_hands(&tls, &second, None).is_ok());
     }
 
@@ -338,35 +341,35 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_file() {
+    fn an_error_names_the_file() {
         let own = pair();
-        let told = |name: &str, text: &[u8], client_ca| {
+        let error = |name: &str, text: &[u8], client_ca| {
             let files = Files::new(&own);
             files.write("ca", &own.cert);
             files.write(name, text);
-            let told = files.load(client_ca).unwrap_err();
+            let error = files.load(client_ca).unwrap_err();
             assert!(
-                told.starts_with(files.path(name).to_str().unwrap()),
-                "{told}"
+                error.starts_with(files.path(name).to_str().unwrap()),
+                "{error}"
             );
-            told
+            error
         };
-        assert!(told("cert", b"", false).contains("no certificate in it"));
-        assert!(told("cert", own.key.as_bytes(), false).contains("no certificate in it"));
-        assert!(told("cert", b"-----BEGIN CERTIFICATE-----\n", false).contains("no PEM"));
+        assert!(error("cert", b"", false).contains("no certificate in it"));
+        assert!(error("cert", own.key.as_bytes(), false).contains("no certificate in it"));
+        assert!(error("cert", b"-----BEGIN CERTIFICATE-----\n", false).contains("not PEM"));
         assert!(
-            told(
+            error(
                 "cert",
                 b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
                 false
             )
             .contains("cannot be used")
         );
-        assert!(told("cert", b"\xff", false).contains("no text"));
-        assert!(told("cert", &vec![b'a'; 2 << 20], false).contains("larger than"));
-        assert!(told("key", own.cert.as_bytes(), false).contains("no private key"));
-        assert!(told("key", pair().key.as_bytes(), false).contains("another certificate"));
-        assert!(told("ca", b"", true).contains("no certificate in it"));
+        assert!(error("cert", b"\xff", false).contains("not text"));
+        assert!(error("cert", &vec![b'a'; 2 << 20], false).contains("larger than"));
+        assert!(error("key", own.cert.as_bytes(), false).contains("no private key"));
+        assert!(error("key", pair().key.as_bytes(), false).contains("another certificate"));
+        assert!(error("ca", b"", true).contains("no certificate in it"));
         let files = Files::new(&own);
         fs::remove_file(files.path("key")).unwrap();
         assert!(

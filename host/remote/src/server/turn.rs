@@ -1,11 +1,11 @@
-//! A running turn, and what it records at its end, however it ends.
+//! A running turn. Its end is recorded, however it ends.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use acp_chain_rpc::{Error, Kind, Message, member};
 
-use super::access::{Entry, Whose};
+use super::access::{Entry, LogContext};
 use super::metrics::{Figures, TurnEnd};
 
 /// A running turn. A dropped one ended with its connection.
@@ -13,58 +13,58 @@ use super::metrics::{Figures, TurnEnd};
 pub struct Turn {
     begun: Instant,
     session: Option<Arc<str>>,
-    /// How often the client was asked for a permission.
-    pub asked: u32,
+    /// How many permissions were requested from the client.
+    pub permissions: u32,
     figures: Arc<Figures>,
-    whose: Arc<Whose>,
+    log: Arc<LogContext>,
     has_ended: bool,
 }
 
 impl Turn {
     /// A turn that begins now.
-    pub fn new(session: Option<Arc<str>>, figures: Arc<Figures>, whose: Arc<Whose>) -> Self {
+    pub fn new(session: Option<Arc<str>>, figures: Arc<Figures>, log: Arc<LogContext>) -> Self {
         Self {
             begun: Instant::now(),
             session,
-            asked: 0,
+            permissions: 0,
             figures,
-            whose,
+            log,
             has_ended: false,
         }
     }
 
-    /// The agent has answered.
+    /// Ends the turn with the agent's answer.
     pub fn end(mut self, answer: &Message) {
         if answer.kind() == Kind::Error {
             let error: Option<Error> = serde_json::from_str(answer.body()).ok();
-            return self.tell(TurnEnd::Error, error.map(|error| error.code));
+            return self.record(TurnEnd::Error, error.map(|error| error.code));
         }
         self.stop(answer.body());
     }
 
-    /// It is a part of a turn that runs already.
+    /// Drops the turn without a record: its prompt joins a running turn.
     pub fn forget(mut self) {
         self.has_ended = true;
     }
 
-    /// The agent has said so, and perhaps why.
-    pub fn stop(mut self, said: &str) {
-        let reason = member(said, "stopReason");
+    /// Ends the turn with a `state_update`, or an answer, that may have a `stopReason`.
+    pub fn stop(mut self, update: &str) {
+        let reason = member(update, "stopReason");
         let reason = reason.and_then(|reason| serde_json::from_str::<String>(reason).ok());
         let how = reason.map_or(TurnEnd::Other, |reason| TurnEnd::of(&reason));
-        self.tell(how, None);
+        self.record(how, None);
     }
 
-    fn tell(&mut self, how: TurnEnd, code: Option<i64>) {
+    fn record(&mut self, how: TurnEnd, code: Option<i64>) {
         self.has_ended = true;
         let took = self.begun.elapsed();
         self.figures.turned(how, took);
-        self.whose.tell(Entry {
+        self.log.write(Entry {
             event: "turn",
             session: self.session.as_deref(),
             end: Some(how.name()),
             code,
-            asked: Some(self.asked),
+            asked: Some(self.permissions),
             ms: took.as_millis(),
             ..Entry::default()
         });
@@ -74,7 +74,7 @@ impl Turn {
 impl Drop for Turn {
     fn drop(&mut self) {
         if !self.has_ended {
-            self.tell(TurnEnd::Lost, None);
+            self.record(TurnEnd::Lost, None);
         }
     }
 }

@@ -41,12 +41,12 @@ const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 const READ: usize = 4 * 1024;
 
 /// How long the last messages may take to be sent.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSING: Duration = Duration::from_secs(5);
 
 type Socket = WebSocketStream<Metered<TokioIo<Upgraded>>>;
 
-/// Whether a request asks for a WebSocket.
-pub fn is_asked(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
+/// Whether a request opens a WebSocket.
+pub fn is_requested(method: &Method, headers: &HeaderMap, protocol: Option<&str>) -> bool {
     let has = |name, word: &str| {
         let values = headers.get_all(name).iter();
         let mut words = values.filter_map(|value| value.to_str().ok());
@@ -63,7 +63,7 @@ pub fn is_asked(method: &Method, headers: &HeaderMap, protocol: Option<&str>) ->
     }
 }
 
-/// The answer that opens it, or a refusal.
+/// The answer that opens a WebSocket, or one that rejects it.
 pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer>> {
     if headers
         .get(header::SEC_WEBSOCKET_VERSION)
@@ -96,8 +96,8 @@ pub fn accept(method: &Method, headers: &HeaderMap) -> Result<Answer, Box<Answer
     Ok(named(answer, header::SEC_WEBSOCKET_ACCEPT, &accepted))
 }
 
-/// The first subprotocol on offer that is ACP (`acp`, `acp.v1`): browsers do not connect if none of their offers is chosen
-/// (RFC 6455 §4.1).
+/// The first subprotocol on offer that is ACP (`acp`, `acp.v1`): browsers do not connect if none of their offers is
+/// chosen (RFC 6455 §4.1).
 fn subprotocol(headers: &HeaderMap) -> Option<&str> {
     let offers = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
     let mut offers = offers
@@ -115,12 +115,12 @@ fn subprotocol(headers: &HeaderMap) -> Option<&str> {
 pub struct Carrier {
     pub connection: Arc<Connection>,
     pub registry: Arc<Registry>,
-    /// The room for incomplete messages of everybody, in bytes.
+    /// The room for incomplete messages of all users, in bytes.
     pub bodies: Arc<Semaphore>,
 }
 
 impl Carrier {
-    /// Carries messages of at most this length, in bytes, until either end leaves.
+    /// Carries messages of at most this length, in bytes, until either end closes.
     pub async fn carry(
         self,
         upgrade: OnUpgrade,
@@ -129,7 +129,7 @@ impl Carrier {
     ) {
         let connection = self.connection.clone();
         let carried = async {
-            let io = match timeout(FAREWELL, upgrade).await {
+            let io = match timeout(CLOSING, upgrade).await {
                 Ok(Ok(upgraded)) => TokioIo::new(upgraded),
                 _ => return,
             };
@@ -152,8 +152,8 @@ impl Carrier {
                 return;
             };
             tokio::select! {
-                () = hear(source, &connection, &self.registry, &room) => {}
-                () = tell(sink, &connection, reader) => {}
+                () = receive(source, &connection, &self.registry, &room) => {}
+                () = send(sink, &connection, reader) => {}
                 () = over => {}
             }
             connection.leave(None, reader);
@@ -163,7 +163,7 @@ impl Carrier {
     }
 }
 
-/// The room that an incomplete message takes: of everybody, and of its user.
+/// The room that an incomplete message takes: of the room for all users, and of that for its user.
 struct Room {
     account: Arc<Account>,
     bodies: Arc<Semaphore>,
@@ -198,7 +198,7 @@ impl Drop for Room {
     }
 }
 
-/// A stream that takes room for what is read.
+/// A stream that takes room for the bytes that are read.
 pub struct Metered<S> {
     io: S,
     room: Arc<Room>,
@@ -212,9 +212,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.io).poll_read(context, buffer))?;
-        Poll::Ready(match self.room.take(buffer.filled().len() - before) {
-            true => Ok(()),
-            false => Err(io::Error::other("too much is being sent at once")),
+        Poll::Ready(if self.room.take(buffer.filled().len() - before) {
+            Ok(())
+        } else {
+            Err(io::Error::other("too much is being sent at once"))
         })
     }
 }
@@ -237,9 +238,9 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
     }
 }
 
-/// Why a message is not for the chain, as for one over HTTP.
+/// Why a message is rejected, by the same rules as over HTTP.
 fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Option<RpcError> {
-    // What is no message is answered by the chain.
+    // The chain answers lines that are not messages.
     let Frame::Message(message) = frame else {
         return None;
     };
@@ -255,7 +256,7 @@ fn objection(frame: &Frame, connection: &Connection, registry: &Registry) -> Opt
     })
 }
 
-async fn hear(
+async fn receive(
     mut source: SplitStream<Socket>,
     connection: &Connection,
     registry: &Registry,
@@ -265,27 +266,33 @@ async fn hear(
         let next = source.next().await;
         room.give_back();
         let text = match next {
-            // What is UTF-8 is text, whatever the frame says of it.
+            // UTF-8 counts as text, whatever the type of the frame.
             Some(Ok(message @ (Message::Text(_) | Message::Binary(_)))) => message.into_data(),
             Some(Ok(Message::Close(_))) => {
-                tracing::info!(connection = connection.id, "the client has closed it");
+                tracing::info!(
+                    connection = connection.id,
+                    "the client has closed the connection"
+                );
                 // Reading on answers the close frame, too.
                 let rest = async { while source.next().await.is_some_and(|next| next.is_ok()) {} };
-                let _ = timeout(FAREWELL, rest).await;
+                let _ = timeout(CLOSING, rest).await;
                 return;
             }
-            // The library answers these.
+            // The library answers control frames.
             Some(Ok(_)) => {
-                connection.hear();
+                connection.mark_alive();
                 continue;
             }
             Some(Err(Error::ConnectionClosed)) => return,
             Some(Err(error)) => {
-                tracing::info!(connection = connection.id, "the client is lost: {error}");
+                tracing::info!(
+                    connection = connection.id,
+                    "the client was disconnected: {error}"
+                );
                 return;
             }
             None => {
-                tracing::info!(connection = connection.id, "the client is lost");
+                tracing::info!(connection = connection.id, "the client was disconnected");
                 return;
             }
         };
@@ -297,7 +304,7 @@ async fn hear(
     }
 }
 
-/// Takes in a message, or a text that is none.
+/// Delivers a message, or a text that is not one.
 async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
     let (frame, is_batch) = match frame {
         Frame::Line(text) => match aside(text.len(), || read(Frame::Line(text.clone()))) {
@@ -313,13 +320,13 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
     };
     let (id, len) = match &frame {
         Frame::Message(message) => (message.id(), message.len()),
-        // In a batch, it is unknown which request is meant.
+        // A batch or a malformed line is answered without the id of a request.
         Frame::Line(text) => (Some(Id::null()), text.len()),
         Frame::TooLong { .. } | Frame::Torn(_) => (None, 0),
     };
     let refused = match objection(&frame, connection, registry) {
         _ if is_batch => {
-            let text = "acp-chain: this server takes no batches; send the messages one by one";
+            let text = "acp-chain: batches are not supported; send the messages one by one";
             Some(RpcError::new(code::INVALID_REQUEST, text))
         }
         Some(error) => Some(error),
@@ -329,14 +336,14 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
                 let text = "acp-chain: too many requests of this connection are open";
                 Some(RpcError::new(code::INVALID_REQUEST, text))
             }
-            // The chain has ended. Its last messages are on the way.
+            // The chain has ended. Its last messages are being sent.
             Err(_) => std::future::pending().await,
         },
     };
     if let Some((error, id)) = refused.zip(id) {
         connection.refuse(&id, &error);
     }
-    connection.whose.tell(Entry {
+    connection.log.write(Entry {
         event: "message",
         method: method.as_deref().filter(|method| !method.is_empty()),
         session: session.as_deref(),
@@ -346,7 +353,7 @@ async fn take(frame: Frame, connection: &Connection, registry: &Registry) {
     });
 }
 
-async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, reader: u64) {
+async fn send(mut sink: SplitSink<Socket, Message>, connection: &Connection, reader: u64) {
     let mut heartbeat = Instant::now() + HEARTBEAT;
     loop {
         let next = std::future::poll_fn(|context| connection.poll_event(None, reader, context));
@@ -359,7 +366,7 @@ async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, rea
             },
             () = sleep_until(heartbeat) => {
                 if connection.silence() > SILENCE {
-                    tracing::info!(connection = connection.id, "nothing is heard of the client");
+                    tracing::info!(connection = connection.id, "the client does not respond");
                     return;
                 }
                 heartbeat = Instant::now() + HEARTBEAT;
@@ -370,9 +377,9 @@ async fn tell(mut sink: SplitSink<Socket, Message>, connection: &Connection, rea
             return;
         }
     }
-    let farewell = CloseFrame {
+    let close = CloseFrame {
         code: CloseCode::Normal,
         reason: "the chain has ended".into(),
     };
-    let _ = timeout(FAREWELL, sink.send(Message::Close(Some(farewell)))).await;
+    let _ = timeout(CLOSING, sink.send(Message::Close(Some(close)))).await;
 }

@@ -1,4 +1,4 @@
-//! A client and an agent with a network between, both in the hands of a test.
+//! A client and an agent, both played by a test, with a network between.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,30 +14,30 @@ use tokio::sync::mpsc;
 
 use super::weather::{Fault, Network};
 
-/// How long a test waits for anything before it fails, on a clock that nobody advances.
+/// How long a test waits for anything before it fails, on a clock that is not advanced.
 const WATCHDOG: Duration = Duration::from_mins(2);
 
 /// The longest message, in bytes.
 const LINE: usize = 1 << 20;
 
-/// How long the server keeps what is lost.
+/// How long the server keeps lost connections and messages.
 pub const WINDOW: Duration = Duration::from_mins(2);
 
 /// A client or an agent.
 pub struct End {
     name: &'static str,
-    say: mpsc::UnboundedSender<Value>,
-    heard: mpsc::UnboundedReceiver<io::Result<Value>>,
+    outbox: mpsc::UnboundedSender<Value>,
+    inbox: mpsc::UnboundedReceiver<io::Result<Value>>,
 }
 
-/// Both of a connection that has begun, and what is between.
+/// Both ends of a connection that has begun, and the network between.
 pub struct Ends {
     pub client: End,
     pub agent: End,
     pub network: Network,
 }
 
-/// What is spoken.
+/// The transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     Http,
@@ -45,56 +45,63 @@ pub enum Way {
 }
 
 impl End {
-    /// One, and what lets it speak and hear until the connection ends.
+    /// An end, and the task that sends and receives for it until the connection ends.
     fn of(name: &'static str, transport: Transport) -> (Self, impl Future<Output = ()> + Send) {
-        let (say, said) = mpsc::unbounded_channel();
-        let (tell, heard) = mpsc::unbounded_channel();
-        (Self { name, say, heard }, run(transport, said, tell))
+        let (outbox, sent) = mpsc::unbounded_channel();
+        let (events, received) = mpsc::unbounded_channel();
+        (
+            Self {
+                name,
+                outbox,
+                inbox: received,
+            },
+            run(transport, sent, events),
+        )
     }
 
-    pub fn says(&self, message: Value) {
-        // What ended is seen by who hears.
-        let _ = self.say.send(message);
+    pub fn send(&self, message: Value) {
+        // A connection that has ended is noticed by the receiver.
+        let _ = self.outbox.send(message);
     }
 
-    /// Whether there is a message already.
-    pub fn has_heard(&self) -> bool {
-        !self.heard.is_empty()
+    /// Whether a message has arrived.
+    pub fn has_message(&self) -> bool {
+        !self.inbox.is_empty()
     }
 
-    /// The next message; none at the end.
-    pub async fn heard(&mut self) -> io::Result<Option<Value>> {
-        let heard = in_time(self.name, self.heard.recv()).await;
-        heard.transpose()
+    /// The next message; `None` at the end.
+    pub async fn next(&mut self) -> io::Result<Option<Value>> {
+        let received = in_time(self.name, self.inbox.recv()).await;
+        received.transpose()
     }
 
-    pub async fn hears(&mut self) -> Value {
-        let heard = self.heard().await;
-        let heard = heard.unwrap_or_else(|error| panic!("{} ends: {error}", self.name));
-        heard.unwrap_or_else(|| panic!("{} hears no more", self.name))
+    pub async fn receive(&mut self) -> Value {
+        let received = self.next().await;
+        let received = received.unwrap_or_else(|error| panic!("{} ends: {error}", self.name));
+        received.unwrap_or_else(|| panic!("{} receives no more", self.name))
     }
 }
 
 async fn run(
     mut transport: Transport,
-    mut said: mpsc::UnboundedReceiver<Value>,
-    tell: mpsc::UnboundedSender<io::Result<Value>>,
+    mut sent: mpsc::UnboundedReceiver<Value>,
+    events: mpsc::UnboundedSender<io::Result<Value>>,
 ) {
     let mut outbox = Outbox::default();
     let mut has_more = true;
     loop {
         tokio::select! {
-            more = said.recv(), if has_more => match more {
+            more = sent.recv(), if has_more => match more {
                 Some(message) => outbox.push_str(&format!("{message}\n")),
                 None => {
-                    // It ends what it says when it is dropped.
+                    // The sender closes its side when it is dropped.
                     has_more = false;
                     let _ = transport.outgoing.write_all(&mut outbox).await;
                     transport.outgoing.close();
                 }
             },
             written = transport.outgoing.write(&mut outbox) => if let Err(error) = written {
-                let _ = tell.send(Err(error));
+                let _ = events.send(Err(error));
                 return;
             },
             read = transport.incoming.read() => {
@@ -102,7 +109,7 @@ async fn run(
                     Ok(true) => {}
                     Ok(false) => return,
                     Err(error) => {
-                        let _ = tell.send(Err(error));
+                        let _ = events.send(Err(error));
                         return;
                     }
                 }
@@ -112,7 +119,7 @@ async fn run(
                         Frame::Line(line) => String::from_utf8(line.to_vec()).unwrap(),
                         frame => panic!("{frame:?}"),
                     };
-                    let _ = tell.send(Ok(serde_json::from_str(&line).unwrap()));
+                    let _ = events.send(Ok(serde_json::from_str(&line).unwrap()));
                 }
             }
         }
@@ -120,7 +127,7 @@ async fn run(
 }
 
 impl Ends {
-    /// A connection with these sessions, whose network breaks then.
+    /// A connection with these sessions; then the network has these faults.
     pub async fn begin(way: Way, sessions: &[&str], faults: Vec<(usize, Fault)>) -> Self {
         let (server, mut agents) = server();
         let network = Network::to(server).await;
@@ -137,22 +144,22 @@ impl Ends {
         };
         let (mut client, running) = End::of("the client", connect(&target, LINE).unwrap());
         tokio::spawn(running);
-        client.says(asks(0, "initialize", json!({"protocolVersion": 1})));
+        client.send(request(0, "initialize", json!({"protocolVersion": 1})));
         let mut agent = in_time("an agent", agents.recv()).await.unwrap();
-        assert_eq!(agent.hears().await["method"], "initialize");
-        agent.says(answers(0, json!({"protocolVersion": 1})));
-        assert_eq!(client.hears().await["id"], 0);
+        assert_eq!(agent.receive().await["method"], "initialize");
+        agent.send(answer(0, json!({"protocolVersion": 1})));
+        assert_eq!(client.receive().await["id"], 0);
         for (id, session) in (1..).zip(sessions) {
-            client.says(asks(
+            client.send(request(
                 id,
                 "session/new",
                 json!({"cwd": "/", "mcpServers": []}),
             ));
-            assert_eq!(agent.hears().await["id"], id);
-            agent.says(answers(id, json!({"sessionId": session})));
-            assert_eq!(client.hears().await["id"], id);
+            assert_eq!(agent.receive().await["id"], id);
+            agent.send(answer(id, json!({"sessionId": session})));
+            assert_eq!(client.receive().await["id"], id);
         }
-        network.breaks(faults);
+        network.schedule(faults);
         Self {
             client,
             agent,
@@ -161,9 +168,9 @@ impl Ends {
     }
 }
 
-/// A server, whose agents are given to the test.
+/// A server, and its agents for the test.
 fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
-    let (tell, agents) = mpsc::unbounded_channel();
+    let (opened_agents, agents) = mpsc::unbounded_channel();
     let settings = Settings {
         endpoint: "/acp".parse().unwrap(),
         node: "a".parse().unwrap(),
@@ -185,10 +192,10 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
     let server = Server::open("127.0.0.1:0".parse().unwrap(), settings, None).unwrap();
     let address = server.address();
     let serve = Box::new(move |opened: Opened| {
-        let tell = tell.clone();
+        let opened_agents = opened_agents.clone();
         Box::pin(async move {
             let (agent, running) = End::of("the agent", opened.transport);
-            let _ = tell.send(agent);
+            let _ = opened_agents.send(agent);
             tokio::select! {
                 () = running => {}
                 () = opened.stop => {}
@@ -203,11 +210,11 @@ fn server() -> (SocketAddr, mpsc::UnboundedReceiver<End>) {
     (address, agents)
 }
 
-pub fn asks(id: usize, method: &str, params: Value) -> Value {
+pub fn request(id: usize, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
 }
 
-pub fn answers(id: usize, result: Value) -> Value {
+pub fn answer(id: usize, result: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": result})
 }
 

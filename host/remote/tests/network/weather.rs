@@ -1,4 +1,4 @@
-//! A network between a client and a server, which breaks where a test says.
+//! A network between a client and a server, with the faults that a test chooses.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -13,26 +13,26 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::yield_now;
 
-/// How long one that heals by itself is parted.
+/// How long `Fault::Parts` lasts.
 const PARTED: Duration = Duration::from_millis(20);
 
-/// What happens to all connections that there are.
+/// A fault of all open connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// Both sides see that they are gone.
+    /// Both sides see the end.
     Cut,
-    /// The client alone sees it: to the server they are open, and silent.
+    /// Only the client sees the end: to the server the connections are open, and silent.
     LosesClient,
-    /// The server alone sees it.
+    /// Only the server sees the end.
     LosesServer,
     /// Nothing passes for a while, and then everything.
     Parts,
-    /// From now on what passes does so by so few bytes at once.
+    /// From now on at most this many bytes pass at once.
     Crumbles(usize),
 }
 
-/// Faults, each after so many bytes more, which may be in the middle of anything. None of these makes a client wait
-/// until the silence is too long.
+/// Faults, each after a number of further bytes, perhaps in the middle of a message. None makes a client wait until the
+/// silence is too long.
 pub fn faults() -> impl Strategy<Value = Vec<(usize, Fault)>> {
     let fault = prop_oneof![
         4 => Just(Fault::Cut),
@@ -58,24 +58,24 @@ struct Shared {
 #[derive(Default)]
 struct State {
     faults: VecDeque<(usize, Fault)>,
-    /// How many bytes have passed since the last of them.
+    /// How many bytes have passed since the last fault.
     passed: usize,
-    /// At most so many pass at once.
+    /// The maximum number of bytes that pass at once.
     crumb: Option<usize>,
-    /// Sides of connections that nobody told of their end.
+    /// Sides of connections that have not seen the end.
     ghosts: Vec<TcpStream>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Weather {
     is_parted: bool,
-    /// What happened to all connections up to this one.
+    /// The fault of all connections up to this one.
     ended: Option<(u64, Fault)>,
     connections: u64,
 }
 
 impl Network {
-    /// One to this server, where all is well.
+    /// A network to this server, without faults.
     pub async fn to(server: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -105,25 +105,25 @@ impl Network {
         network
     }
 
-    /// These are to come.
-    pub fn breaks(&self, faults: Vec<(usize, Fault)>) {
+    /// Schedules faults.
+    pub fn schedule(&self, faults: Vec<(usize, Fault)>) {
         let mut state = self.shared.state();
         state.passed = 0;
         state.faults = faults.into();
     }
 
-    /// This happens now.
-    pub fn suffers(&self, fault: Fault) {
-        self.shared.suffer(fault);
+    /// Causes a fault now.
+    pub fn inject(&self, fault: Fault) {
+        self.shared.inject(fault);
     }
 
-    /// From now on nothing passes.
-    pub fn parts(&self) {
+    /// Stops all traffic.
+    pub fn part(&self) {
         self.shared.part(true);
     }
 
-    /// Everything passes again.
-    pub fn heals(&self) {
+    /// Resumes the traffic.
+    pub fn heal(&self) {
         self.shared.part(false);
     }
 }
@@ -138,7 +138,7 @@ impl Shared {
             .send_modify(|weather| weather.is_parted = is_parted);
     }
 
-    fn suffer(self: &Arc<Self>, fault: Fault) {
+    fn inject(self: &Arc<Self>, fault: Fault) {
         match fault {
             Fault::Cut | Fault::LosesClient | Fault::LosesServer => {
                 self.weather
@@ -156,7 +156,7 @@ impl Shared {
         }
     }
 
-    /// How many of these bytes pass at once, and what happens then.
+    /// How many of these bytes pass at once, and the fault after them.
     fn pass(&self, count: usize) -> (usize, Option<Fault>) {
         let mut state = self.state();
         let count = count.min(state.crumb.unwrap_or(count));
@@ -174,13 +174,13 @@ impl Shared {
         }
     }
 
-    /// Done when something may pass.
+    /// Waits until traffic may pass.
     async fn through(&self) {
         let mut weather = self.weather.subscribe();
         let _ = weather.wait_for(|weather| !weather.is_parted).await;
     }
 
-    /// What ends a connection.
+    /// The fault that ends a connection.
     async fn ended(&self, number: u64) -> Fault {
         let mut weather = self.weather.subscribe();
         let is_of = |weather: &Weather| weather.ended.is_some_and(|(last, _)| number <= last);
@@ -209,7 +209,7 @@ impl Shared {
             if fault == ghost {
                 self.state().ghosts.push(side);
             } else {
-                // It is told at once, whatever is on its way.
+                // The side sees a reset at once, whatever is in transit.
                 SockRef::from(&side)
                     .set_linger(Some(Duration::ZERO))
                     .unwrap();
@@ -233,9 +233,9 @@ impl Shared {
                 }
                 rest = &rest[now..];
                 if let Some(fault) = fault {
-                    self.suffer(fault);
+                    self.inject(fault);
                 }
-                // Where it ends, that is seen here.
+                // Lets a fault end this connection here.
                 yield_now().await;
             }
         }

@@ -1,34 +1,35 @@
-//! The time for what is open when the other end has closed its side, and may still read.
+//! How long a connection stays open after the other end has closed its side, as it may still read.
 //!
 //! A script that is piped in ends long before its turns do; an editor that has exited has closed both sides. Only the
-//! requests and turns of the other end count, and none that it has withdrawn or stopped: what proxies send each other may never end, and
-//! an agent may never end a turn that was stopped.
+//! requests and turns of the other end count, except those that it has cancelled or stopped: proxies may exchange
+//! messages forever, and an agent may never end a turn that was stopped.
 
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-/// How often it is checked that the output is read, and an answer is missing. Otherwise this is the time for the rest.
+/// How often it is checked that the output is read and an answer is missing. Otherwise the connection ends after this
+/// time.
 const CHECK: Duration = Duration::from_secs(2);
 
-/// How long nothing may be written, although the output is read.
+/// After how long without output the connection ends, even if the output is read.
 const SILENCE: Duration = Duration::from_mins(10);
 
-/// See the module.
+/// The timer of a connection whose other end has closed its side.
 #[derive(Debug)]
 pub struct Drain {
-    /// Whether the output is read, as far as can be told.
+    /// Whether the output is still read, as far as that is known.
     is_read: fn() -> bool,
     /// Whether an answer is missing.
     is_owed: bool,
     check: Instant,
     end: Instant,
-    /// The bytes that were written before.
+    /// The total number of bytes written, at the last call of [`wrote`](Self::wrote).
     written: u64,
 }
 
 impl Drain {
-    /// Begins now.
+    /// A timer that starts now.
     #[must_use]
     pub fn new(is_read: fn() -> bool) -> Self {
         let now = Instant::now();
@@ -41,7 +42,7 @@ impl Drain {
         }
     }
 
-    /// So many bytes were written in all, and whether an answer is missing.
+    /// Notes how many bytes were written in total, and whether an answer is missing.
     pub fn wrote(&mut self, written: u64, is_owed: bool) {
         self.is_owed = is_owed;
         if written != self.written {
@@ -50,7 +51,7 @@ impl Drain {
         }
     }
 
-    /// Waits until the time is over. Cancel safe.
+    /// Waits until the connection must end. Cancel safe.
     pub async fn over(&mut self) {
         loop {
             sleep_until(self.check.min(self.end)).await;
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_not_read_or_not_owed_gets_a_moment() {
+    async fn without_a_reader_or_a_missing_answer_the_connection_ends_at_the_first_check() {
         let begun = Instant::now();
         Drain::new(|| false).over().await;
         assert_eq!(begun.elapsed(), CHECK);
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_read_may_take_as_long_as_it_goes_on() {
+    async fn output_that_is_read_keeps_the_connection_open() {
         let (begun, pause) = (Instant::now(), SILENCE / 2);
         let mut drain = Drain::new(|| true);
         for written in 1..=3 {

@@ -1,15 +1,16 @@
-//! Lenience at the edge: what is repaired in lines of another end before anybody reads them as messages.
+//! Lenience at the edge: repairs lines of another end before they are read as messages.
 //!
-//! | What comes | What becomes of it |
+//! | Input | Repair |
 //! |---|---|
-//! | control characters and terminal sequences (ECMA-48: titles, colours, cursors) around a message | they go |
-//! | several messages in a line | a message each |
+//! | control characters and terminal sequences (ECMA-48: titles, colours, cursors) around a message | they are removed
+//! |
+//! | several messages in a line | a line for each |
 //! | a message over several lines | one line, up to [`LINES`] and [`BYTES`], unless the next one takes longer than [`PATIENCE`] |
 //! | a message without `jsonrpc`, or with the number 2 there | `"jsonrpc": "2.0"`, if it has no member but JSON-RPC's |
 //!
-//! Invariants: a line that is a message passes as it is. What is repaired is a line of its own, which is read by the
-//! same strict rules as any other: guards see what the other side will read. It owns its memory, like all lines. No byte is
-//! lost: what cannot be repaired stays a line, which is no message.
+//! Invariants: a line that is a message is not changed. A repaired line is read by the same strict rules as any other:
+//! guards see what the other side will read. It owns its memory, like all lines. No byte is lost: a text that cannot be
+//! repaired stays a line, which is malformed.
 
 use std::collections::VecDeque;
 use std::io;
@@ -26,26 +27,26 @@ use tokio::time::{Sleep, sleep};
 use super::{Frame, Incoming};
 use crate::{Malformed, Message, set};
 
-/// The most lines that one message is put together from.
+/// The maximum number of lines that are joined into one message.
 pub const LINES: usize = 64 * 1024;
 
-/// The most bytes that one message is put together from.
+/// The maximum length of a message that is joined from several lines, in bytes.
 pub const BYTES: usize = 16 * 1024 * 1024;
 
-/// How long a message that has begun waits for its next line.
+/// How long an incomplete message waits for its next line.
 pub const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The messages of another end, with repairs.
 pub struct Lenient<I> {
     incoming: I,
     repairs: Repairs,
-    /// When what has begun is no message.
+    /// Ends the wait for the next line of an incomplete message.
     patience: Option<Pin<Box<Sleep>>>,
     has_ended: bool,
 }
 
 impl<I> Lenient<I> {
-    /// Repairs what comes there.
+    /// Repairs the lines of `incoming`.
     pub fn new(incoming: I) -> Self {
         Self {
             incoming,
@@ -92,7 +93,7 @@ impl<I: Incoming> Incoming for Lenient<I> {
     }
 }
 
-/// The messages of a text that is whole, such as a frame of a WebSocket.
+/// The frames of a complete text, such as a frame of a WebSocket.
 #[must_use]
 pub fn frames(text: Bytes) -> Vec<Frame> {
     let mut repairs = Repairs::default();
@@ -104,35 +105,35 @@ pub fn frames(text: Bytes) -> Vec<Frame> {
 
 #[derive(Debug, Default)]
 struct Repairs {
-    /// The beginning of a message that goes on in the next line.
+    /// The beginning of a message that continues in the next line.
     kept: BytesMut,
     lines: usize,
-    /// How many of its objects and arrays are open.
+    /// How many objects and arrays are open at the end of `kept`.
     depth: i64,
-    /// How much of it was read when last there was more to come.
+    /// The length of `kept` when it was last parsed, and found incomplete.
     read: usize,
     ready: VecDeque<Frame>,
 }
 
 /// The first value of a text.
 enum Value<'t> {
-    /// Its text, and what follows.
+    /// A complete value, and the text behind it.
     Whole(&'t str, &'t [u8]),
-    /// Its beginning, with this many objects and arrays open.
+    /// An incomplete value, with this many open objects and arrays.
     Begun(i64),
-    /// No object, and no array.
+    /// Neither an object nor an array.
     None,
 }
 
 impl Repairs {
-    /// The first frame that comes of this one, if any; others are ready then.
+    /// Repairs a frame. Returns the first resulting frame, if any; further ones are in `ready`.
     #[inline]
     fn take(&mut self, frame: Frame) -> Option<Frame> {
         let (line, is_torn) = match frame {
             Frame::Line(line) => match Message::parse(line.clone()) {
                 Ok(message) if self.kept.is_empty() => return Some(Frame::Message(message)),
                 Ok(message) => return self.interrupted(Frame::Message(message)),
-                // It is read message by message.
+                // A batch is read message by message later.
                 Err(Malformed::Batch) if self.kept.is_empty() => return Some(Frame::Line(line)),
                 Err(_) => (line, false),
             },
@@ -147,7 +148,7 @@ impl Repairs {
         self.ready.pop_front()
     }
 
-    /// Something else came than the rest of what is kept.
+    /// Handles a frame that does not continue the kept beginning.
     #[cold]
     fn interrupted(&mut self, frame: Frame) -> Option<Frame> {
         let kept = self.give_up().map(Frame::Line);
@@ -155,7 +156,7 @@ impl Repairs {
         self.ready.pop_front()
     }
 
-    /// What was kept of a message that does not go on.
+    /// Takes the kept beginning of a message that is not continued.
     fn give_up(&mut self) -> Option<Bytes> {
         let kept = self.kept.split().freeze();
         (self.lines, self.depth, self.read) = (0, 0, 0);
@@ -179,7 +180,7 @@ impl Repairs {
         if self.lines > LINES || self.kept.len() > BYTES {
             return self.not_more(line, before);
         }
-        // It is read when it may be whole, and else seldom: each time all of it.
+        // Each parse reads all of it, so it is parsed only when it may be complete, or its length has doubled.
         if self.depth > 0 && self.kept.len() < 2 * self.read {
             return;
         }
@@ -193,7 +194,7 @@ impl Repairs {
         }
     }
 
-    /// A line is no part of what is kept, of which there were so many bytes.
+    /// Handles a line that does not continue the kept beginning, which had `before` bytes.
     fn not_more(&mut self, line: &Bytes, before: usize) {
         self.kept.truncate(before);
         let kept = self.give_up().map(Frame::Line);
@@ -201,7 +202,7 @@ impl Repairs {
         self.begin(line);
     }
 
-    /// Takes the values of a text one after the other; keeps the beginning of one.
+    /// Splits a text into its values; keeps an incomplete one.
     fn begin(&mut self, text: &Bytes) {
         let mut rest = bare(text);
         let mut is_first = true;
@@ -218,7 +219,7 @@ impl Repairs {
                     return;
                 }
                 Value::Begun(_) | Value::None => {
-                    // By itself, it stays as it came.
+                    // If there were no values before, the text is unchanged.
                     let left = if is_first { text } else { rest };
                     self.ready.push_back(Frame::Line(part(text, left)));
                     return;
@@ -229,11 +230,12 @@ impl Repairs {
     }
 }
 
-/// A part of a text as a line of its own, which keeps nothing else of the text alive.
+/// A part of a text as a separate line, which does not keep the rest of the text alive.
 fn part(text: &Bytes, part: &[u8]) -> Bytes {
-    match part.len() < text.len() {
-        true => Bytes::copy_from_slice(part),
-        false => text.clone(),
+    if part.len() < text.len() {
+        Bytes::copy_from_slice(part)
+    } else {
+        text.clone()
     }
 }
 
@@ -249,7 +251,8 @@ fn first(text: &[u8]) -> Value<'_> {
     }
 }
 
-/// By how much a text changes the number of open objects and arrays; none if it ends within a string, where no line does.
+/// By how much a text changes the number of open objects and arrays; `None` if it ends within a string, where a message
+/// cannot be split.
 fn depth_of(text: &[u8]) -> Option<i64> {
     let (mut depth, mut is_string, mut is_escaped) = (0, false, false);
     for byte in text {
@@ -265,8 +268,8 @@ fn depth_of(text: &[u8]) -> Option<i64> {
     (!is_string).then_some(depth)
 }
 
-/// A text without what only a terminal reads at its beginning: control characters, and sequences (ECMA-48 §5.4,
-/// §8.3.89). White space and a byte order mark go, too (RFC 8259 §8.1).
+/// A text without control characters and terminal sequences at its beginning (ECMA-48 §5.4, §8.3.89). White space and a
+/// byte order mark are removed, too (RFC 8259 §8.1).
 fn bare(mut text: &[u8]) -> &[u8] {
     loop {
         text = match text {
@@ -295,10 +298,10 @@ fn bare(mut text: &[u8]) -> &[u8] {
     }
 }
 
-/// The members of JSON-RPC alone, whose version may be missing.
+/// A message with no other members than JSON-RPC's, whose version may be missing.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(dead_code, reason = "that they are no others is what is asked")]
+#[expect(dead_code, reason = "only the absence of other members matters")]
 struct Members<'t> {
     #[serde(borrow)]
     jsonrpc: Option<&'t RawValue>,
@@ -309,7 +312,7 @@ struct Members<'t> {
     error: Option<IgnoredAny>,
 }
 
-/// The message of a text that only lacks its version.
+/// The message of a text that only lacks the version of JSON-RPC.
 #[cold]
 pub(crate) fn versioned(text: &[u8]) -> Option<Message> {
     let members: Members = serde_json::from_slice(text).ok()?;
@@ -330,7 +333,7 @@ mod tests {
     use crate::transport::LineReader;
     use tokio::io::AsyncWriteExt;
 
-    /// What comes of these lines: messages as they leave, and in brackets what is none.
+    /// The results for these lines: messages, and malformed lines in brackets.
     fn read_all(lines: &[&str]) -> Vec<String> {
         let mut repairs = Repairs::default();
         let mut frames = Vec::new();
@@ -358,7 +361,7 @@ mod tests {
     const TWO: &str = r#"{"jsonrpc":"2.0","method":"m","params":[1]}"#;
 
     #[test]
-    fn what_terminals_take_for_themselves_goes() {
+    fn terminal_sequences_around_messages_are_removed() {
         for around in [
             "\x1b]0;ready\x07",
             "\x1b]0;a \"title\" {\x1b\\",
@@ -375,16 +378,16 @@ mod tests {
             assert_eq!(read_all(&[&two]), [ONE, TWO], "{around:?}");
             assert!(read_all(&[around]).is_empty(), "{around:?}");
         }
-        // Within a message it is no JSON.
+        // Within a message, a terminal sequence makes it malformed.
         let within = r#"{"jsonrpc":"2.0",#"id":1,"result":1}"#.replace('#', "\x1b[0m");
         assert_eq!(read_all(&[&within]), [format!("({within})")]);
-        // A title that does not end may be anything.
+        // A title without an end is not removed.
         let open = format!("\x1b]0;{ONE}");
         assert_eq!(read_all(&[&open]), [format!("({open})")]);
     }
 
     #[test]
-    fn messages_in_a_line_are_told_apart() {
+    fn messages_in_a_line_are_split() {
         assert_eq!(read_all(&[&format!("{ONE}{TWO} {ONE}\t")]), [ONE, TWO, ONE]);
         let with_text = format!("{ONE} done");
         assert_eq!(read_all(&[&with_text]), [ONE, "(done)"]);
@@ -397,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_over_lines_is_put_together() {
+    fn a_message_over_several_lines_is_joined() {
         let pretty = "{\n  \"jsonrpc\": \"2.0\",\n  \"id\": 1,\n  \"result\": {\n    \"a\": \"}{\",\n    \"b\": []\n  }\n}";
         let lines: Vec<_> = pretty.lines().collect();
         let joined = lines.iter().map(|line| line.trim_start());
@@ -421,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_go_on_hides_nothing_that_follows() {
+    fn an_incomplete_message_hides_nothing_that_follows() {
         for begun in ["{", "[", r#"{"level":"info","#, r#"{"x":"#] {
             assert_eq!(
                 read_all(&[begun, ONE, TWO]),
@@ -501,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_keeps_nothing_of_what_came_with_it() {
+    fn a_message_keeps_no_other_input_alive() {
         let blank = " ".repeat(100_000);
         for text in [
             format!("{ONE}{blank}{TWO}"),
@@ -516,7 +519,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_message_that_does_not_go_on_is_none_after_a_while() {
+    async fn an_incomplete_message_is_malformed_after_a_while() {
         let (mut writer, reader) = tokio::io::duplex(1024);
         let lines = LineReader::new(reader, 1024);
         let mut incoming: Box<dyn Incoming> = Box::new(Lenient::new(lines));
@@ -547,7 +550,7 @@ mod tests {
             let lines: Vec<_> = lines.into_iter().filter(|line| !line.trim().is_empty()).collect();
             let whole = lines.iter().filter(|line| [ONE, TWO].contains(*line)).count();
             let found = read_all(&lines);
-            // Whatever is around them, whole messages come, each once and in order.
+            // Complete messages are found, each once and in order, whatever is around them.
             let come: Vec<_> = found.iter().filter(|line| [ONE, TWO].contains(&line.as_str())).collect();
             let expected: Vec<_> = lines.iter().filter(|line| [ONE, TWO].contains(*line)).collect();
             prop_assert_eq!(come.len(), whole);

@@ -1,13 +1,13 @@
 //! Lines from bytes (ACP transports: one message per line).
 //!
-//! Memory is bounded by the line limit and one read, whatever comes in; all readers together also keep the buffer of
-//! one line that is gone. A line over the limit is discarded as it arrives; its first and last bytes are kept, to tell
-//! whose it was.
+//! Memory is bounded by the line limit and one read, whatever the input; all readers together also keep the buffer of
+//! one earlier line. A line over the limit is discarded as it arrives; its first and last bytes are kept, to find its
+//! id.
 //!
-//! A line that arrives in pieces is checked piece by piece: once its end is there, it is known whether it is a message.
+//! A line that arrives in pieces is checked piece by piece: when its end arrives, it is known whether it is a message.
 //!
-//! A line that is returned owns its memory, hardly more than its bytes: it keeps no other input alive, however long it
-//! waits somewhere.
+//! A line that is returned owns its memory, which is hardly more than its bytes: it keeps no other input alive, however
+//! long it waits.
 
 use std::future::poll_fn;
 use std::io;
@@ -27,32 +27,32 @@ use crate::outline::Scanner;
 /// The largest read.
 const READ: usize = 64 * 1024;
 
-/// The first read, and the next whenever there was nothing more: peers that send little take little, and there may be
-/// thousands.
+/// The size of the first read, and of reads after a pause: peers that send little should take little memory, and there
+/// may be thousands.
 const FIRST_READ: usize = 8 * 1024;
 
-/// What a line may have grown to step by step.
+/// The length up to which the buffer of a line grows step by step.
 const LONG: usize = 1024 * 1024;
 
 /// The longest line whose buffer is kept.
 const SPARE: usize = 16 * 1024 * 1024;
 
 /// The last long line returned by any reader. Once nothing else uses it, the next long line takes over its buffer:
-/// otherwise most of a long line's time goes into getting fresh memory from the system and giving it back.
+/// otherwise reading a long line mostly allocates and frees memory.
 static LAST: Mutex<Option<ByteString>> = Mutex::new(None);
 
-/// How much room is kept while nothing arrives.
+/// The capacity of the buffer that is kept while nothing arrives, in bytes.
 const KEPT_ROOM: usize = 512;
 
-/// How much of either end of a line over the limit is kept.
+/// How many bytes of either end of a line over the limit are kept.
 const KEPT: usize = 4 * 1024;
 
-/// One message as it came.
+/// A message as it was received.
 #[derive(Debug)]
 pub enum Frame {
     /// A line without its newline.
     Line(Bytes),
-    /// A message whose envelope was read already: while it arrived, or to know whether it may come in.
+    /// A message whose envelope was read already.
     Message(Message),
     /// A line over the limit.
     TooLong {
@@ -60,17 +60,17 @@ pub enum Frame {
         head: Bytes,
         /// Its last bytes.
         tail: Bytes,
-        /// How many there were.
+        /// Its length, in bytes.
         len: u64,
-        /// How many there may be.
+        /// The limit, in bytes.
         limit: usize,
     },
-    /// The stream ended in the middle of a line.
+    /// An incomplete line at the end of the stream.
     Torn(Bytes),
 }
 
 impl Frame {
-    /// The bytes of a line that came whole.
+    /// The bytes of a complete line.
     #[must_use]
     pub fn into_line(self) -> Option<Bytes> {
         match self {
@@ -113,7 +113,7 @@ impl Eq for Frame {}
 #[derive(Debug)]
 pub struct LineReader<R> {
     input: R,
-    /// Bytes read that belong to no line yet.
+    /// Bytes that were read and belong to no line yet.
     buffer: BytesMut,
     /// The line that is still arriving.
     line: Option<Unfinished>,
@@ -126,7 +126,7 @@ pub struct LineReader<R> {
 /// The part of a line that has arrived.
 #[derive(Debug)]
 enum Unfinished {
-    /// Text, and what is known about it.
+    /// Text, and the state of its scanner.
     Text(String, Box<Scanner>),
     /// Not UTF-8.
     Bytes(Vec<u8>),
@@ -171,7 +171,7 @@ impl Dropped {
 }
 
 impl Unfinished {
-    /// How many bytes are held of it.
+    /// How many bytes of the line are kept.
     fn held(&self) -> usize {
         match self {
             Self::Text(text, _) => text.len(),
@@ -180,8 +180,8 @@ impl Unfinished {
         }
     }
 
-    /// Takes in more of the line, which has its end behind it or not; gives how much of that. A character that
-    /// is cut off waits for its rest.
+    /// Adds a piece of the line; `is_last` tells whether the line ends behind it. Returns how many bytes were added: an
+    /// incomplete character waits for its rest.
     fn take_in(&mut self, more: &[u8], limit: usize, is_last: bool) -> usize {
         match self {
             Self::Text(text, _) if text.len() + more.len() > limit => {
@@ -191,9 +191,10 @@ impl Unfinished {
                 *self = Self::Dropped(Dropped::of(&[bytes, more]));
             }
             Self::Text(text, scanner) => {
-                let whole = match is_last {
-                    true => more.len(),
-                    false => end_of_whole(more),
+                let whole = if is_last {
+                    more.len()
+                } else {
+                    end_of_whole(more)
                 };
                 if let Ok(more) = str::from_utf8(&more[..whole]) {
                     if text.len() >= LONG && text.len() + more.len() > text.capacity() {
@@ -213,7 +214,7 @@ impl Unfinished {
         more.len()
     }
 
-    /// The line, when it has ended, by itself or with the stream; none if there is nothing on it.
+    /// The frame of a line that has ended, or that is torn as the stream has ended; `None` if it is blank.
     fn finish(self, limit: usize, is_torn: bool) -> Option<Frame> {
         let line = match self {
             Self::Dropped(ends) => return Some(ends.finish(limit)),
@@ -234,15 +235,17 @@ impl Unfinished {
                 bytes.into()
             }
         };
-        match is_torn {
-            _ if is_blank(&line) => None,
-            true => Some(Frame::Torn(line)),
-            false => Some(Frame::Line(line)),
+        if is_blank(&line) {
+            None
+        } else if is_torn {
+            Some(Frame::Torn(line))
+        } else {
+            Some(Frame::Line(line))
         }
     }
 }
 
-/// Makes all the room for a line that it may need: to grow step by step, it would be copied several times.
+/// Reserves all the memory that a line may need, since it would be copied several times to grow step by step.
 fn widen(text: &mut String, limit: usize) {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some(mut spare) = last.and_then(|last| last.into_bytes().try_into_mut().ok())
@@ -255,18 +258,18 @@ fn widen(text: &mut String, limit: usize) {
             return;
         }
     }
-    // Systems give memory for what is written there, and no more. Where so much cannot be had, it grows in steps.
+    // Systems provide memory only for the part that is written. If the reservation fails, the buffer grows in steps.
     let _ = text.try_reserve_exact(limit - text.len());
 }
 
-/// Keeps a line that comes out, for its room.
+/// Keeps a line that is returned, to reuse its buffer.
 fn keep(line: ByteString) {
     if (LONG..=SPARE).contains(&line.len()) {
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }
 }
 
-/// Where the last character ends that is not cut off, if this is text.
+/// The end of the last complete character, if this is UTF-8.
 fn end_of_whole(text: &[u8]) -> usize {
     let cut = text.iter().rev().take(3);
     let lead = cut
@@ -281,10 +284,7 @@ fn end_of_whole(text: &[u8]) -> usize {
         0xe0.. => 3,
         _ => 2,
     };
-    match behind + 1 < len {
-        true => start,
-        false => text.len(),
-    }
+    if behind + 1 < len { start } else { text.len() }
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -321,16 +321,15 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
     fn poll_fill(&mut self, context: &mut Context) -> Poll<io::Result<bool>> {
         let is_little = self.buffer.is_empty() && self.read == FIRST_READ;
-        let polled = match is_little {
-            true => self.poll_little(context),
-            false => {
-                self.buffer.reserve(self.read);
-                let mut room = (&mut self.buffer).limit(self.read);
-                pin!(self.input.read_buf(&mut room)).poll(context)
-            }
+        let polled = if is_little {
+            self.poll_little(context)
+        } else {
+            self.buffer.reserve(self.read);
+            let mut room = (&mut self.buffer).limit(self.read);
+            pin!(self.input.read_buf(&mut room)).poll(context)
         };
         if polled.is_pending() && self.buffer.is_empty() && self.line.is_none() {
-            // This may take long, and there may be thousands of silent peers.
+            // The peer may be silent for long, and there may be thousands of such peers.
             self.read = FIRST_READ;
             if self.buffer.capacity() > KEPT_ROOM {
                 self.buffer = BytesMut::new();
@@ -344,7 +343,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Poll::Ready(Ok(count > 0))
     }
 
-    /// Reads without allocating before anything has come.
+    /// Reads, and allocates only if something has arrived.
     fn poll_little(&mut self, context: &mut Context) -> Poll<io::Result<usize>> {
         let mut bytes = [MaybeUninit::uninit(); FIRST_READ];
         let mut read = ReadBuf::uninit(&mut bytes);
@@ -377,7 +376,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Moves so many bytes from the buffer to the line that is still arriving, except a character that is cut off.
+    /// Moves this many bytes from the buffer to the line that is still arriving, except an incomplete character.
     fn take_in(&mut self, count: usize, is_last: bool) {
         if count > 0 {
             let begin = || Unfinished::Text(String::new(), Box::default());
@@ -387,7 +386,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// How many bytes are held of lines not returned yet.
+    /// How many bytes are kept of lines not returned yet.
     #[must_use]
     pub fn held(&self) -> usize {
         self.buffer.len() + self.unfinished()
@@ -433,7 +432,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_come_whole_and_empty_ones_do_not_come() {
+    async fn lines_are_returned_whole_and_empty_ones_are_skipped() {
         let found = frames(&b"{}\n\n \r\n[1]\r\n{\"torn\":"[..], 100).await;
         let line = |text: &'static str| Bytes::from_static(text.as_bytes());
         assert_eq!(
@@ -447,7 +446,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_keeps_nothing_of_what_came_with_it() {
+    async fn a_line_keeps_no_other_input_alive() {
         for len in [
             1,
             100,
@@ -473,7 +472,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_says_nothing_more_takes_hardly_any_room() {
+    async fn a_silent_peer_takes_hardly_any_memory() {
         for len in [10, 3000, 9000, 1_000_000] {
             let (input, mut writer) = tokio::io::duplex(1 << 20);
             let mut reader = LineReader::new(input, 1 << 20);
@@ -534,7 +533,7 @@ mod tests {
         }
     }
 
-    /// All that is known of a message.
+    /// All properties of a message.
     fn known(message: &Message) -> impl PartialEq + std::fmt::Debug {
         (
             message.line().to_owned(),
@@ -548,7 +547,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(2048))]
 
         #[test]
-        fn a_line_in_pieces_is_what_it_is_as_a_whole(
+        fn a_line_in_pieces_is_read_like_the_whole_line(
             text in line(),
             fields in select(&["\"method\":\"m\",\"params\"", "\"id\":7,\"result\"", "\"result\""]),
             broken in prop::option::of((any::<Index>(), 0x80..=u8::MAX)),
@@ -576,7 +575,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_long_message_leaves_its_room_to_the_next() {
+    async fn a_long_message_leaves_its_buffer_to_the_next() {
         let message = |text: &str| {
             let text = text.repeat(2 * LONG / text.len());
             let method = r#""jsonrpc":"2.0","method":"m""#;
@@ -598,7 +597,7 @@ mod tests {
                     last.as_ref().map(|last| last.as_ptr()),
                     places.last().copied()
                 );
-                // The second comes while somebody has the first.
+                // The first message is kept while the second arrives.
                 first.get_or_insert(message);
             }
         }
@@ -608,7 +607,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_ends_do_not_depend_on_how_a_line_comes() {
+    async fn the_kept_ends_do_not_depend_on_the_pieces_of_a_line() {
         let (input, mut writer) = tokio::io::duplex(1);
         let write = async {
             writer.write_all(b"abc\n").await.unwrap();

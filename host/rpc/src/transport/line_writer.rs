@@ -1,4 +1,4 @@
-//! Lines onto a stream of bytes.
+//! Writes lines to a stream of bytes.
 
 use std::io;
 use std::pin::{Pin, pin};
@@ -11,7 +11,7 @@ use super::{Outbox, Outgoing};
 /// Writes the contents of an [`Outbox`], in which each message already ends with a newline.
 #[derive(Debug)]
 pub struct LineWriter<W> {
-    /// None when it is closed.
+    /// `None` when it is closed.
     output: Option<W>,
     /// Whether nothing was written since the last flush.
     is_flushed: bool,
@@ -32,24 +32,24 @@ impl<W: AsyncWrite + Send + Unpin> Outgoing for LineWriter<W> {
         let Some(output) = &mut self.output else {
             return Poll::Pending;
         };
-        let mut told = Poll::Pending;
+        let mut polled = Poll::Pending;
         if !outbox.is_empty() {
             match pin!(output.write_buf(outbox)).poll(context) {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 Poll::Ready(Ok(_)) => self.is_flushed = false,
                 other => return other.map_ok(drop),
             }
-            told = Poll::Ready(Ok(()));
+            polled = Poll::Ready(Ok(()));
         }
-        // Also when everything was written: a stream may learn that its data was lost.
+        // Even if everything was flushed: a stream may report that its data was lost.
         if outbox.is_empty()
             && let Poll::Ready(flushed) = Pin::new(output).poll_flush(context)
             && (flushed.is_err() || !self.is_flushed)
         {
             self.is_flushed = true;
-            told = Poll::Ready(flushed);
+            polled = Poll::Ready(flushed);
         }
-        told
+        polled
     }
 
     fn is_flushed(&self) -> bool {

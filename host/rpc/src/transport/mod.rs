@@ -1,8 +1,8 @@
-//! How messages are received from, and sent to, the other end of a connection.
+//! Transports: how messages are received from, and sent to, the other end of a connection.
 //!
-//! What always holds: a transport splits its input into messages of bounded length, and reads no more of them than
-//! their envelopes. It holds at most one incomplete message, and one read; output waits in an [`Outbox`], whose bytes
-//! its owner counts. [`Transport::lines`] is ACP over standard streams.
+//! Invariants: a transport splits its input into messages of bounded length, and reads only their envelopes. It keeps
+//! at most one incomplete message, and the bytes of one read; output waits in an [`Outbox`], whose bytes its owner
+//! counts. [`Transport::lines`] is ACP over standard streams.
 
 mod drain;
 pub mod lenient;
@@ -22,13 +22,14 @@ pub use line_reader::{Frame, LineReader};
 pub use line_writer::LineWriter;
 pub use outbox::Outbox;
 
-/// Both directions between us and another end.
+/// Both directions of a connection to another end.
 pub struct Transport {
-    /// Its messages.
+    /// The messages from the other end.
     pub incoming: Box<dyn Incoming>,
-    /// Messages to it.
+    /// The messages to the other end.
     pub outgoing: Box<dyn Outgoing>,
-    /// Whether it still reads, asked once its messages have ended. One that cannot tell says no.
+    /// Whether the other end still reads; called after its messages have ended. A transport that cannot find out
+    /// returns false.
     pub is_read: fn() -> bool,
 }
 
@@ -58,10 +59,10 @@ pub trait Outgoing: Send {
 }
 
 impl Transport {
-    /// A line for each message, on two byte streams. Incoming ones may have this length, in bytes; some that are not quite
-    /// messages are [repaired](lenient).
+    /// A transport with a line for each message, on two byte streams. Incoming lines may have `limit` bytes; some
+    /// malformed ones are [repaired](lenient).
     ///
-    /// They cannot tell whether the other end reads.
+    /// The transport cannot find out whether the other end reads.
     pub fn lines(
         reader: impl AsyncRead + Send + Unpin + 'static,
         writer: impl AsyncWrite + Send + Unpin + 'static,
@@ -74,7 +75,7 @@ impl Transport {
         }
     }
 
-    /// To an end that sends nothing, and accepts nothing.
+    /// A transport to an end that sends nothing, and accepts nothing.
     #[must_use]
     pub fn silent() -> Self {
         Self {

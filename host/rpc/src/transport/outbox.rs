@@ -1,4 +1,4 @@
-//! Bytes on their way out, written in bursts.
+//! A queue of bytes to write, which is written in bursts.
 
 use std::collections::VecDeque;
 use std::io::IoSlice;
@@ -8,8 +8,8 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 /// Longer pieces are queued by reference, shorter ones are copied together.
 const COPIED: usize = 4 * 1024;
 
-/// The most that is copied together. The queue then takes hardly more room than its bytes, and frees it as it is
-/// written.
+/// The maximum length of a piece that is copied together, in bytes. So the queue takes hardly more memory than its
+/// bytes, and frees it as it is written.
 const CHUNK: usize = 64 * 1024;
 
 /// The queue of bytes to write to one neighbour.
@@ -22,7 +22,7 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// Appends bytes; long ones are shared, not copied, and should be most of their allocation.
+    /// Appends bytes. Long ones are shared, not copied, so they should be most of their allocation.
     pub fn push(&mut self, bytes: &Bytes) {
         if bytes.len() <= COPIED {
             self.copy(bytes);
@@ -38,7 +38,7 @@ impl Outbox {
         self.copy(text.as_bytes());
     }
 
-    /// Appends all that another one holds.
+    /// Appends the contents of another queue.
     pub fn append(&mut self, mut other: Self) {
         while other.has_remaining() {
             let piece = other.copy_to_bytes(other.chunk().len());
@@ -92,7 +92,7 @@ impl Outbox {
         self.len == 0
     }
 
-    /// Discards the queue: nobody will read it.
+    /// Discards the waiting bytes.
     pub fn clear(&mut self) {
         *self = Self {
             taken: self.taken,
@@ -139,7 +139,7 @@ impl Buf for Outbox {
             count <= self.len,
             "an outbox cannot write more than it holds"
         );
-        // A piece that is taken as a whole need not be copied.
+        // A piece that is taken as a whole is not copied.
         if self
             .pieces
             .front()
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_piece_can_be_taken_as_it_came() {
+    fn a_long_piece_is_taken_without_a_copy() {
         let long = Bytes::from(vec![b'x'; COPIED + 1]);
         let mut out = Outbox::default();
         for part in [&b"one"[..], &long, b"two"] {
@@ -217,7 +217,7 @@ mod tests {
         let mut out = Outbox::default();
         for _ in 0..10_000 {
             out.push_str("a hundred bytes, or a few less");
-            out.push(&Bytes::from_static(b"of which nobody takes any"));
+            out.push(&Bytes::from_static(b"of which none are written"));
         }
         let chunks = out.pieces.iter().map(Bytes::len);
         assert!(chunks.clone().all(|len| len <= CHUNK) && chunks.len() == out.len() / CHUNK);

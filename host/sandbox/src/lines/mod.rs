@@ -1,8 +1,8 @@
 //! Places in a component's source, from its line tables (DWARF, `.debug_line`).
 //!
-//! The tables are as untrusted as the component. They are kept as they are, up to [`LINE_TABLES`], and read once from
-//! beginning to end after a failure, with little work and less memory per byte. The trees of DWARF, where a few bytes
-//! can cause any amount of work, are not read. The engine does not read them either; it would at each trap.
+//! The tables are as untrusted as the component. They are kept unparsed, up to [`LINE_TABLES`], and read once from
+//! beginning to end after a failure, with bounded work and memory per byte. The trees of DWARF, where a few bytes can
+//! cause any amount of work, are not read. The engine does not read them, as it would at each trap.
 
 mod sections;
 #[cfg(test)]
@@ -23,23 +23,24 @@ use acp_chain_channel::limits::LINE_TABLES;
 
 type Slice<'a> = EndianSlice<'a, LittleEndian>;
 
-/// A table with a longer header, above all names of files, is skipped: a byte there costs a hundred.
+/// A table with a longer header, which consists mostly of file names, is skipped: each byte there takes a hundred bytes
+/// of memory.
 const HEADER: usize = 64 << 10;
 
 /// How many bytes of the name of a file, or of a directory, are shown.
 const NAME: usize = 200;
 
-/// The size of an address if the table does not say it.
+/// The size of an address if the table does not give it.
 const ADDRESS: u8 = 4;
 
 /// The line tables of a component. Cloning it shares them.
 #[derive(Clone, Debug, Default)]
 pub struct Lines(Arc<[Module]>);
 
-/// The line tables of one of its modules.
+/// The line tables of a module.
 #[derive(Debug, Default)]
 struct Module {
-    /// The range of its code in the file: addresses count from there.
+    /// The range of the module's code in the file; addresses are relative to its start.
     code: Range<u64>,
     tables: Vec<u8>,
     /// Names that the tables refer to (`.debug_line_str`).
@@ -47,7 +48,7 @@ struct Module {
 }
 
 impl Lines {
-    /// Finds the tables in a component. Those over the limit, and those after something malformed, do not count.
+    /// Finds the tables in a component. Tables over the limit, and those after a malformed section, are ignored.
     pub fn find(component: impl Read + Seek) -> Self {
         let mut modules = Vec::new();
         let _ = sections::find(component, &mut modules);
@@ -113,8 +114,8 @@ impl Module {
             // The linker has removed functions that begin at 0.
             if let Some((from, file, line)) = last.filter(|(from, ..)| (1..next).contains(from)) {
                 let within = wanted.range_mut(from..next);
-                for (_, told) in within.filter(|(_, told)| told.is_none()) {
-                    *told = self.spell(header, file, line);
+                for (_, place) in within.filter(|(_, place)| place.is_none()) {
+                    *place = self.spell(header, file, line);
                 }
             }
             let line = row.line().filter(|_| !row.end_sequence());
@@ -160,7 +161,7 @@ fn lengths(table: &[u8]) -> gimli::Result<(usize, usize)> {
     Ok((all, input.read_length(format)?))
 }
 
-/// Whether the line program defines files: no compiler does that, and they would take memory.
+/// Whether the line program defines files. No compiler does that, and such files would take memory.
 fn makes_files(header: &LineProgramHeader<Slice>) -> gimli::Result<bool> {
     let mut instructions = header.instructions();
     while let Some(instruction) = instructions.next_instruction(header)? {

@@ -1,12 +1,12 @@
-//! The sections of a component and its modules that concern lines. Their contents are skipped: the component was
-//! checked before.
+//! Finds the sections of a component and its modules that concern lines. Other sections are skipped: the component was
+//! validated before.
 
 use std::io::{self, Read, Seek};
 
 use super::Module;
 use acp_chain_channel::limits::LINE_TABLES;
 
-/// The most modules whose tables count.
+/// The maximum number of modules whose tables are kept.
 const MODULES: usize = 64;
 
 /// The magic number and the version.
@@ -48,9 +48,10 @@ pub fn find(component: impl Read + Seek, modules: &mut Vec<Module>) -> io::Resul
             (10, true, Some(module)) => module.code = input.at..next,
             (0, true, Some(module)) => {
                 let length = input.number()?;
-                let name = match length <= LONGEST {
-                    true => input.take(length)?,
-                    false => Vec::new(),
+                let name = if length <= LONGEST {
+                    input.take(length)?
+                } else {
+                    Vec::new()
                 };
                 let kept = match &*name {
                     b".debug_line" => Some(&mut module.tables),
@@ -100,9 +101,10 @@ impl<R: Read + Seek> Input<R> {
         let mut bytes = Vec::new();
         self.from.by_ref().take(size).read_to_end(&mut bytes)?;
         self.at += bytes.len() as u64;
-        match bytes.len() as u64 == size {
-            true => Ok(bytes),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if bytes.len() as u64 == size {
+            Ok(bytes)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 

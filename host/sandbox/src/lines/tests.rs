@@ -69,7 +69,7 @@ fn an_address_is_of_the_line_that_begins_before_it() {
 }
 
 #[test]
-fn a_table_that_makes_no_sense_does_not_hide_the_next() {
+fn a_malformed_table_does_not_hide_the_next() {
     // Of an unknown version, and one whose instructions have no length.
     let unknown = b"\x02\0\0\0\x09\0".to_vec();
     let mut odd = table();
@@ -100,7 +100,7 @@ fn names_of_files_among_the_lines_are_not_kept() {
 
 proptest! {
     #[test]
-    fn whatever_the_tables_are_something_comes_of_it(
+    fn damaged_tables_are_read_without_a_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8),
         cut in any::<prop::sample::Index>(),
     ) {

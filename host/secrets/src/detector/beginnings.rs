@@ -1,9 +1,9 @@
-//! Finds where needles may begin: an automaton (Aho–Corasick) of their first few characters.
+//! Finds positions where needles may begin: an automaton (Aho–Corasick) of their first few characters.
 //!
-//! All text passes through its table, and most of the time would go into waiting for memory, so the table is small: it
-//! has as many characters of each needle as there is room for, and a row has a column for the last five bits of a
-//! character. Characters that share those, such as a letter and its capital, or `p` and `0`, are treated as equal. So a
-//! hit may be a needle, and a miss never is.
+//! The table is small to stay in the cache, since all text is looked up in it: it has as many characters of each needle
+//! as there is room for, and a row has a column for the last five bits of a character. Characters that share those,
+//! such as a letter and its capital, or `p` and `0`, are treated as equal. So there are false hits, but no false
+//! misses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -41,11 +41,11 @@ pub(super) struct Beginning {
 /// The beginnings of needles, as the automaton reads them: the shortest first, and otherwise in order.
 struct Nodes<'n> {
     read: Vec<&'n [u8]>,
-    /// The longest other node that is a suffix of each. It comes before it.
+    /// For each node, the longest other node that is a suffix of it, which has a smaller index.
     falls: Vec<usize>,
-    /// The possible needles at the end of each.
+    /// The possible needles at the end of each node.
     ends: Vec<Vec<Beginning>>,
-    /// How many characters of needles they have.
+    /// How many characters of needles the nodes have.
     length: usize,
 }
 
@@ -59,7 +59,7 @@ impl Beginnings {
         Nodes::of(&needles).table()
     }
 
-    /// Whether a needle may begin like this text, as far as both go.
+    /// Whether a needle may begin with this text, or this text with a needle.
     pub fn may_begin(&self, text: &[u8]) -> bool {
         let text = &text[..text.len().min(self.length)];
         let next = |state, byte: &u8| self.next(state, column(*byte));
@@ -67,13 +67,13 @@ impl Beginnings {
         self.depths[state / WIDTH] == text.len()
     }
 
-    /// The same state, masked so that it is certainly within the table.
+    /// The state, masked to show the compiler that it is within the table.
     #[inline]
     pub fn known(state: State) -> State {
         state % (2 * FOUND)
     }
 
-    /// The columns of a text's first characters, as many as there is room for.
+    /// Writes the columns of a text's first characters, up to the length of `columns`.
     pub fn read(text: &[u8], columns: &mut [u8]) {
         for (place, byte) in columns.iter_mut().zip(text) {
             *place = column(*byte);
@@ -83,7 +83,7 @@ impl Beginnings {
     /// The state after the character of this column.
     #[inline]
     pub fn next(&self, state: State, column: u8) -> State {
-        // Within the row, and so within the table.
+        // The index is within the row, and so within the table.
         self.next[(state | usize::from(column)) % (2 * FOUND)].into()
     }
 
@@ -93,7 +93,7 @@ impl Beginnings {
         states >= FOUND
     }
 
-    /// The needles that end here, or begin here and are longer.
+    /// The needles that end at this state, or are longer and have been read up to it.
     pub fn at(&self, state: State) -> &[Beginning] {
         &self.ends[state / WIDTH]
     }
@@ -116,7 +116,7 @@ impl<'n> Nodes<'n> {
             let (length, shorter) = (nodes.length + 1, nodes.read.len());
             let read: BTreeSet<&[u8]> =
                 needles.iter().filter_map(|all| all.get(..length)).collect();
-            // Each of these may be a needle: longer ones are cut off here.
+            // Longer needles are cut off at this length, where each node is a possible needle.
             let fit = found + read.len() <= ROWS && shorter - found <= ROWS;
             if read.is_empty() || !fit {
                 break;
@@ -165,7 +165,7 @@ impl<'n> Nodes<'n> {
         let mut table = Beginnings {
             next: vec![0; 2 * FOUND]
                 .try_into()
-                .expect("it has so many places"),
+                .expect("the table has this size"),
             ends: vec![Vec::new(); 2 * ROWS],
             depths: vec![0; 2 * ROWS],
             length: self.length,
@@ -184,7 +184,7 @@ impl<'n> Nodes<'n> {
             while let Some((child, longer)) = longer.next_if(|(_, longer)| is_child(longer)) {
                 let column = usize::from(longer[read.len()]);
                 let state = u16::try_from(rows[child] * WIDTH);
-                table.next[row * WIDTH + column] = state.expect("there are so many rows");
+                table.next[row * WIDTH + column] = state.expect("the table has this many rows");
             }
         }
         table
@@ -203,7 +203,7 @@ mod tests {
 
     use super::*;
 
-    /// The needles found in a text, with the place where each may have begun.
+    /// The needles found in a text, with the position where each may begin.
     fn found(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
         let beginnings = Beginnings::of(needles);
         let (mut state, mut found) = (State::default(), BTreeSet::new());
@@ -216,39 +216,39 @@ mod tests {
         found
     }
 
-    /// The actual places of the needles.
-    fn standing(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
+    /// The actual positions of the needles.
+    fn occurrences(needles: &[&str], text: &str) -> BTreeSet<(usize, usize)> {
         let small = text.to_ascii_lowercase();
-        let mut standing = BTreeSet::new();
+        let mut occurrences = BTreeSet::new();
         for (number, needle) in needles.iter().enumerate() {
             let places = (0..small.len()).filter(|at| small[*at..].starts_with(needle));
-            standing.extend(places.map(|at| (at, number)));
+            occurrences.extend(places.map(|at| (at, number)));
         }
-        standing
+        occurrences
     }
 
     proptest! {
         #[test]
-        fn a_needle_is_found_wherever_it_stands(
+        fn needles_are_found_at_every_position(
             needles in proptest::collection::btree_set("[ab1-]{2,5}", 1..8),
             text in "[abAB1\\-x]{0,40}",
         ) {
             let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-            prop_assert_eq!(found(&needles, &text), standing(&needles, &text));
+            prop_assert_eq!(found(&needles, &text), occurrences(&needles, &text));
         }
 
         #[test]
-        fn none_is_missed_among_characters_that_are_taken_for_it(
+        fn no_needle_is_missed_among_characters_with_the_same_column(
             needles in proptest::collection::btree_set("[ p0q1@_?-]{2,5}", 1..8),
             text in "[ p0Pq1Q@_?\\-\\n\u{1f}]{0,40}",
         ) {
             let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
-            prop_assert!(found(&needles, &text).is_superset(&standing(&needles, &text)));
+            prop_assert!(found(&needles, &text).is_superset(&occurrences(&needles, &text)));
         }
     }
 
     #[test]
-    fn as_much_is_read_of_many_needles_as_there_is_room_for() {
+    fn many_needles_are_cut_off_to_fit_into_the_table() {
         let needles: Vec<String> = (0..5000).map(|at| format!("{:05x}", at * 97)).collect();
         let needles: Vec<&str> = needles.iter().map(String::as_str).collect();
         let found = found(&needles, &needles.join(" "));

@@ -8,7 +8,7 @@ use crate::effort::Effort;
 use crate::machine::Found;
 use crate::text::{self, ESCAPES, End, Next};
 
-/// How much of the text is searched for needles before they are processed.
+/// How much of the text is searched for needles before they are processed, in bytes.
 const SEGMENT: usize = 6 * BLOCK;
 
 /// How many automata search for needles concurrently, the length of the part of each, and how many steps each goes
@@ -24,19 +24,19 @@ const NEEDLE: usize = 12;
 /// The maximum number of needles of a rule that may be shown.
 const NEEDLES: usize = 16;
 
-/// How often each of them is checked: it reads as far beyond its own part as a needle that begins there may reach.
+/// How often each automaton is checked for hits: it reads a needle's length beyond its part of the text.
 const STOPS: usize = (LANE + NEEDLE) / STEPS;
 
-/// The input of each of them.
+/// The input of each automaton.
 type Columns = [[[u8; STEPS]; STOPS]; LANES];
 
-/// The findings, and how far the text is decided.
+/// The spans to remove, and how far the text is decided.
 pub(super) struct Scan {
     /// The parts to remove, in order and disjoint.
     spans: Vec<Span>,
-    /// The text before this place can be sent. No span crosses it.
+    /// The text before this position can be sent. No span crosses it.
     pub(super) decided: usize,
-    /// The remaining effort at that place.
+    /// The remaining effort at that position.
     pub(super) effort: Effort,
 }
 
@@ -45,15 +45,15 @@ struct Span {
     range: Range<usize>,
     /// `None` if it continues an earlier removal.
     name: Option<&'static str>,
-    /// The beginning of its match, and the remaining effort at that place.
+    /// The beginning of its match, and the remaining effort at that position.
     begin: usize,
     effort: Effort,
 }
 
-/// A place where a match of a rule may begin.
+/// A position where a match of a rule may begin.
 type Hit = (usize, usize);
 
-/// The fate of the matches that begin at one place.
+/// The outcome of the matches that begin at one position.
 enum Outcome {
     Decided,
     Undecided,
@@ -120,7 +120,7 @@ impl Scan {
         Ok(scan.decide(decided))
     }
 
-    /// Tries the rules whose matches may begin at one place.
+    /// Tries the rules whose matches may begin at one position.
     fn look(
         &mut self,
         detector: &Detector,
@@ -207,8 +207,7 @@ impl Scan {
         true
     }
 
-    /// The text is decided up to this place, or less if there are matches that begin before it and whose secrets are
-    /// after it.
+    /// Marks the text as decided up to this position, or less if a match begins before it and its secret is after it.
     fn decide(mut self, place: usize) -> Self {
         self.decided = place;
         while let Some(span) = self.spans.pop_if(|span| span.range.start >= self.decided) {
@@ -229,7 +228,7 @@ impl Scan {
         self.spans.is_empty()
     }
 
-    /// The findings, relative to this place.
+    /// The secrets, relative to this position.
     pub(super) fn secrets(&self, from: usize) -> Vec<Secret> {
         let secret = |span: &Span| Secret {
             range: span.range.start - from..span.range.end - from,
@@ -238,7 +237,8 @@ impl Scan {
         self.spans.iter().map(secret).collect()
     }
 
-    /// The decided part of the text from this place on, with markers; of a secret that begins before it, the rest has one.
+    /// The decided part of the text from this position on, with markers. If a secret begins before it, its rest has
+    /// one.
     pub(super) fn redacted(&self, text: &str, from: usize, marker: Marker) -> Redacted {
         let to = self.decided.max(from);
         let mut out = String::with_capacity(to - from);
@@ -268,7 +268,7 @@ impl Scan {
 }
 
 impl Search {
-    /// The first place at the end of the text where a match may begin whose needle is incomplete.
+    /// The first position at the end of the text where a match may begin whose needle is incomplete.
     fn limit(&self, text: &[u8], from: usize) -> usize {
         let earliest = from.max(text.len().saturating_sub(NEEDLE));
         let begins = |place: &usize| {
@@ -288,15 +288,15 @@ impl Search {
         places.find(begins).unwrap_or(text.len())
     }
 
-    /// How much of the beginning of a text all secrets of a rule begin with, or nearly all: a needle, or the beginning of
-    /// one if the text ends with it. None of it, if a rule has so many needles that they tell something.
+    /// The length of the text's beginning that all secrets of a rule share, or nearly all: a needle, or the beginning
+    /// of one if the text ends within it. Zero if a rule has so many needles that showing one reveals something.
     pub(super) fn known(&self, kinds: &[Kind], text: &[u8]) -> usize {
         let text = text[..text.len().min(NEEDLE)].to_ascii_lowercase();
-        let tells = |needed: &Needed| kinds[needed.kind].rule.needles.len() > NEEDLES;
+        let has_many = |needed: &Needed| kinds[needed.kind].rule.needles.len() > NEEDLES;
         let mut known = 0;
         for (needle, rules) in self.texts.iter().zip(&self.needed_by) {
             if text.starts_with(needle.as_bytes()) || needle.as_bytes().starts_with(&text) {
-                if rules.iter().any(tells) {
+                if rules.iter().any(has_many) {
                     return 0;
                 }
                 known = known.max(needle.len().min(text.len()));
@@ -305,7 +305,7 @@ impl Search {
         known
     }
 
-    /// The places in this part of a text where a match with a needle may begin. Not in order, and some of them twice:
+    /// The positions in this part of a text where a match with a needle may begin. Unordered, and with duplicates:
     /// each automaton reads one byte after the other, so several of them run concurrently.
     fn hits(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         let Some(last) = text.len().checked_sub(BLOCK + NEEDLE) else {
@@ -313,7 +313,7 @@ impl Search {
         };
         let mut columns: Columns = [[[0; STEPS]; STOPS]; LANES];
         for start in part.clone().step_by(BLOCK) {
-            // The last one reads some of the bytes before it, to be as long as the others.
+            // The last part overlaps the one before, to be as long as the others.
             let start = start.min(last);
             let lanes = (start..).step_by(LANE);
             for (lane, columns) in lanes.clone().zip(&mut columns) {
@@ -334,11 +334,11 @@ impl Search {
         }
     }
 
-    /// Advances until one of the automata has a hit in its next steps. Returns false if all are at their end. It is a
-    /// function of its own so that all of its variables fit into registers.
+    /// Advances until one of the automata has a hit in its next steps. Returns false if all are at their end. A
+    /// separate function, so that all of its variables fit into registers.
     #[inline(never)]
     fn run(&self, columns: &Columns, states: &mut [State; LANES], at: &mut usize) -> bool {
-        // This shows the compiler that none is out of bounds.
+        // This shows the compiler that the indices are within bounds.
         let mut now = states.map(Beginnings::known);
         let mut next = *at;
         let mut has_found = false;
@@ -362,7 +362,7 @@ impl Search {
         has_found
     }
 
-    /// The same for a text that is too short for several automata.
+    /// Like [`hits`](Self::hits), for a text that is too short for several automata.
     fn walk(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         let mut state = State::default();
         let end = text.len().min(part.end + NEEDLE);
@@ -374,7 +374,7 @@ impl Search {
         }
     }
 
-    /// The places in this part of a text where a match may begin, given the state at this byte.
+    /// The positions in this part of a text where a match may begin, given the state at this byte.
     fn hits_of(
         &self,
         state: State,
@@ -401,10 +401,10 @@ impl Search {
 }
 
 impl Detector {
-    /// The places where a match without a needle may begin.
+    /// The positions where a match without a needle may begin.
     fn hits_anywhere(&self, text: &[u8], part: Range<usize>, hits: &mut Vec<Hit>) {
         for (kind, beginnings) in &self.anywhere {
-            // Not within a character.
+            // A match does not begin within a character.
             let begins = |place: &usize| {
                 beginnings[usize::from(text[*place])] && text[*place] & 0xc0 != 0x80
             };
@@ -457,7 +457,7 @@ impl Detector {
     }
 }
 
-/// Whether no letter or digit precedes this place.
+/// Whether no letter or digit precedes this position.
 fn is_apart(text: &[u8], place: usize) -> bool {
     !text::before(text, place).is_some_and(|byte| byte.is_ascii_alphanumeric())
 }
@@ -468,7 +468,7 @@ mod tests {
     use crate::rules;
 
     #[test]
-    fn a_needle_is_met_wherever_it_stands_in_a_long_text() {
+    fn a_needle_is_found_at_every_position_of_a_long_text() {
         let detector = Detector::new(rules::defaults().copied()).expect("the rules are right");
         let search = detector.search().expect("in memory");
         for needle in ["hf_", "pypi-ageichl"] {

@@ -49,14 +49,14 @@ fn in_pieces(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     out + &next(detector, &mut tail, "", End::Here)
 }
 
-/// What is shown at a pause.
+/// The text shown at a pause.
 fn pause(detector: &Detector, tail: &mut Tail) -> String {
     let shown = detector.glimpse(tail).expect("in memory").to_owned();
     tail.show(shown.len());
     shown
 }
 
-/// The same, with a pause after each piece of these lengths.
+/// The result of a text in pieces of these lengths, with a pause after each.
 fn with_pauses(detector: &Detector, text: &str, lengths: &[usize]) -> String {
     let (mut tail, mut out) = (Tail::default(), String::new());
     let (mut rest, mut lengths) = (text, lengths.iter().cycle());
@@ -90,7 +90,7 @@ fn example(rule: &Rule, runner: &mut TestRunner) -> (String, String) {
     if rule.assigned {
         lead += "_x = \"";
     }
-    // A rule for what is escaped.
+    // A rule for escaped text.
     if let [escaped @ "%3a%2f%2f"] = rule.needles {
         lead = lead.replace("://", escaped);
     }
@@ -113,7 +113,7 @@ fn examples(rule: &Rule<'static>, count: usize) -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_rule_finds_what_it_describes() {
+fn every_rule_finds_its_examples() {
     let detector = detector();
     for rule in rules::defaults() {
         let examples = examples(rule, 3);
@@ -134,7 +134,7 @@ fn every_rule_finds_what_it_describes() {
     }
 }
 
-/// Concatenated at run time, so that no scanner takes them in this source for real ones.
+/// Concatenated at run time, so that scanners of this source report no secrets.
 fn secrets() -> Vec<(&'static str, String)> {
     let long = "a1B2c3D4e5f6G7h8J9".repeat(6);
     vec![
@@ -183,7 +183,7 @@ fn well_known_secrets_have_the_names_of_their_rules() {
 }
 
 #[test]
-fn a_secret_is_found_whatever_it_was_escaped_with() {
+fn a_secret_is_found_in_every_kind_of_escaping() {
     let detector = detector();
     for (_, secret) in secrets() {
         for (before, after) in [
@@ -224,7 +224,7 @@ fn an_assignment_is_read_through_its_escapes() {
 }
 
 #[test]
-fn a_private_key_is_found_with_what_stands_before_its_lines() {
+fn a_private_key_is_found_with_text_before_its_lines() {
     for line in [
         "\n",
         "\r\n",
@@ -250,7 +250,7 @@ fn a_private_key_is_found_with_what_stands_before_its_lines() {
             !out.contains("MIIE") && out.ends_with(" and that is it"),
             "{line:?}: {out}"
         );
-        // A truncated one.
+        // A truncated key.
         let out = redacted(&text[..text.len() - 80]);
         assert!(!out.contains("MIIE"), "{line:?}: {out}");
     }
@@ -279,7 +279,7 @@ fn a_private_key_is_found_from_its_second_line_on() {
 }
 
 #[test]
-fn ordinary_text_is_left_alone() {
+fn ordinary_text_is_unchanged() {
     for text in [
         "The key starts with AKIA, and a token with ghp_ or sk-.",
         "A file starts with `-----BEGIN PRIVATE KEY-----` and ends with `-----END PRIVATE KEY-----`.",
@@ -300,7 +300,7 @@ fn ordinary_text_is_left_alone() {
 }
 
 #[test]
-fn what_looks_random_and_is_assigned_to_a_name_of_a_secret_is_one() {
+fn random_values_assigned_to_names_of_secrets_are_found() {
     for (before, secret, behind) in [
         ("DB_PASSWORD=", "hXHdO2x93CJHLS45gqIO", "\n"),
         ("api_key = \"", "2zVZq81LmT0kWc7RbYpX", "\""),
@@ -335,7 +335,7 @@ fn what_looks_random_and_is_assigned_to_a_name_of_a_secret_is_one() {
 }
 
 #[test]
-fn assignments_are_secrets_on_demand() {
+fn other_assigned_values_are_secrets_only_if_configured() {
     let detector = Detector::new([ASSIGNMENT]).expect("right");
     for (text, expected) in [
         ("DB_PASS=hunter2hunter2", "DB_PASS=[redacted: assignment]"),
@@ -360,7 +360,7 @@ fn assignments_are_secrets_on_demand() {
 }
 
 #[test]
-fn only_what_may_be_a_beginning_is_kept_back() {
+fn only_a_possible_beginning_of_a_secret_is_withheld() {
     for (text, kept) in [
         ("no secret here. ", ""),
         ("this ends with -----BEG", "-----BEG"),
@@ -381,7 +381,7 @@ fn only_what_may_be_a_beginning_is_kept_back() {
 const TOKEN: &str = "ghp_x7Kp2Vq9Zt4Lm8Rw3Ns6Yb1Hc5Jd0Gf7Te2u";
 
 #[test]
-fn at_a_pause_what_all_secrets_of_a_rule_begin_with_is_shown() {
+fn at_a_pause_the_common_beginning_of_a_rules_secrets_is_shown() {
     let detector = detector();
     for (text, shown) in [
         ("All is do", "All is do"),
@@ -404,7 +404,7 @@ fn at_a_pause_what_all_secrets_of_a_rule_begin_with_is_shown() {
 }
 
 #[test]
-fn of_a_secret_that_began_before_a_pause_the_rest_is_replaced() {
+fn the_rest_of_a_secret_that_began_before_a_pause_is_replaced() {
     for (text, shown) in [
         (format!("{TOKEN} is it"), "ghp_[redacted: github-pat] is it"),
         (
@@ -439,7 +439,7 @@ fn a_pattern_of_the_users_shows_no_more_than_its_literal_text_at_a_pause() {
 }
 
 #[test]
-fn what_is_kept_back_is_bounded() {
+fn the_withheld_length_is_bounded() {
     let detector = detector();
     let mut tail = Tail::default();
     let begin = "-----BEGIN PRIVATE KEY-----";
@@ -478,7 +478,7 @@ const HOSTILE: &[&str] = &[
 ];
 
 #[test]
-fn no_text_is_looked_at_more_than_so_often() {
+fn the_effort_for_hostile_text_is_bounded() {
     let detector = detector();
     let needles: String = rules::defaults()
         .flat_map(|rule| rule.needles)
@@ -518,7 +518,7 @@ fn no_text_is_looked_at_more_than_so_often() {
 }
 
 #[test]
-fn what_is_not_looked_at_is_not_shown() {
+fn unexamined_text_is_removed() {
     let secret = &secrets()[1].1;
     let text = format!("{}{secret} and on it goes", "eyJ-".repeat(64 * 1024));
     let out = redacted(&text);
@@ -569,14 +569,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
     #[test]
-    fn a_text_is_redacted_as_by_an_engine_that_tries_everything((rules, text) in rules_and_text()) {
+    fn redaction_matches_the_reference_implementation((rules, text) in rules_and_text()) {
         prop_assume!(!text.contains(['\\', '%', '\x1b']));
         let detector = Detector::new(rules.clone()).expect("right");
         prop_assert_eq!(redacted_by(&detector, &text), Oracle::new(rules).redact(&text));
     }
 
     #[test]
-    fn what_comes_out_does_not_depend_on_the_cuts(
+    fn the_output_does_not_depend_on_the_cuts(
         text in texts(),
         cuts in proptest::collection::vec(1..20_usize, 1..40),
     ) {
@@ -585,7 +585,7 @@ proptest! {
     }
 
     #[test]
-    fn pauses_lose_nothing_and_show_nothing_of_a_secret_but_what_it_begins_with(
+    fn pauses_lose_nothing_and_show_only_the_beginning_of_a_secret(
         text in texts(),
         cuts in proptest::collection::vec(1..20_usize, 1..40),
     ) {

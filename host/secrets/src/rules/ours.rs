@@ -13,7 +13,7 @@ pub use assigned::ASSIGNMENT;
 
 use super::{After, Codes, NONE, Rule};
 
-/// All of them. If two match the same, the first one counts.
+/// Our rules. If two match the same text, the first one counts.
 pub(super) fn rules() -> impl Iterator<Item = &'static Rule<'static>> {
     let rules = [
         keys::RULES,
@@ -26,7 +26,7 @@ pub(super) fn rules() -> impl Iterator<Item = &'static Rule<'static>> {
     rules.into_iter().flatten()
 }
 
-/// What a password is not: variables of shells, templates and formats, and what a reader shall replace.
+/// Text that is no password: variables of shells, templates and formats, and placeholders for the reader.
 const PLACEHOLDER: &str = concat!(
     r"^[$%{<\[*]|\$\{|\{\{|#\{|%\{",
     r"|(?i:^(?:[a-z0-9]+[_.-])?(?:my|your|the)?[_.-]?(?:pass|passwd|password|passphrase|pwd|pw|secret|token|credentials?|api[_-]?key)(?:[_.-]?here)?$)",
@@ -34,10 +34,10 @@ const PLACEHOLDER: &str = concat!(
     r"|(?i:^(?:x{3,}|\.+|placeholder|redacted|masked|hidden|none|null|undefined|true|false)$)",
 );
 
-/// What samples and tests have in their secrets.
+/// Parts of sample secrets.
 const SAMPLES: &str = r"(?i:example|sample|test|dummy|fake|change|your|placeholder|xxxx|1234|abcd|secret|password|token|default)";
 
-/// What reads like words, names of variables, paths or calls.
+/// Text like words, names of variables, paths or calls.
 const WORDS: &[&str] = &[
     r"^[A-Za-z]?[a-z]*(?:[A-Z][a-z]+)*[0-9]{0,4}$",
     r"^[A-Za-z_]+[0-9]{0,4}(?:[._/-][A-Za-z_]+[0-9]{0,4})*$",

@@ -1,5 +1,5 @@
-//! The places of an agent's command words in a configuration, and edits that put other words before them, or remove
-//! those again. The words of the agent's own command stay as written.
+//! The positions of an agent's command words in a configuration, and edits that insert other words before them, or
+//! remove those again. The words of the agent's own command stay as written.
 
 use std::ops::Range;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub fn edited(text: &str, mut edits: Edits) -> String {
 pub enum Runs {
     /// acp-chain, as written by `acp-chain setup`.
     Chain,
-    /// acp-chain, in the user's own words.
+    /// acp-chain, as configured by the user.
     ByHand,
     /// Another command.
     Other(String),
@@ -33,19 +33,19 @@ pub enum Runs {
     Unfit(&'static str),
 }
 
-/// A string of the configuration: its place, including quotes, and its value.
+/// A string of the configuration: its range, including quotes, and its value.
 pub struct Word {
     pub at: Range<usize>,
     pub says: String,
 }
 
-/// The places of a command's words.
+/// The positions of a command's words.
 pub enum Command {
     /// In a list: the command and its arguments.
     List { open: usize, words: Vec<Word> },
     /// In a text, and a list with the arguments.
     Split {
-        /// The place of its key.
+        /// The position of the command's key.
         key: usize,
         program: Word,
         arguments: Arguments,
@@ -57,7 +57,7 @@ pub enum Command {
 pub enum Arguments {
     /// There is no such key.
     None,
-    /// It has no value.
+    /// The value is `null`.
     Null(Range<usize>),
     /// After this bracket.
     List { open: usize, words: Vec<Word> },
@@ -98,8 +98,8 @@ impl Command {
         }
     }
 
-    /// With these words before it, replacing this many at its beginning. What an editor expands in its program is
-    /// expanded, since `acp-chain` does not expand it.
+    /// Edits that insert `prefix` before the command, replacing its first `count` words. A `~` in its program is
+    /// expanded, as editors do and `acp-chain` does not.
     pub fn wrapped(&self, text: &str, count: usize, prefix: &[String], home: &Path) -> Edits {
         let all: Vec<_> = prefix.iter().map(|word| json(word)).collect();
         match self {
@@ -139,7 +139,8 @@ impl Command {
         }
     }
 
-    /// Without this many words at its beginning. `original` is its program in an earlier text, as it was written there.
+    /// Edits that remove the command's first `count` words. `original` is its program in an earlier text, and how it
+    /// was written there.
     pub fn bare(&self, text: &str, count: usize, original: Option<(&Word, &str)>) -> Edits {
         match self {
             Self::List { words, .. } => vec![without(text, words, count)],
@@ -153,7 +154,7 @@ impl Command {
                 let Arguments::List { words, .. } = arguments else {
                     return Vec::new();
                 };
-                // The agent's own command is among the arguments, as it was written, or expanded.
+                // The agent's program is among the arguments, as it was written, or expanded.
                 let agent = &words[count - 1];
                 let written = match original {
                     Some((word, written)) if is_expansion(&agent.says, &word.says) => written,
@@ -166,7 +167,7 @@ impl Command {
     }
 }
 
-/// Puts words before a list's own, replacing the first ones, in the list's layout.
+/// Inserts words at the beginning of a list, replacing the first `count` words, in the list's layout.
 fn before(
     text: &str,
     open: usize,
@@ -213,7 +214,7 @@ pub fn gap(text: &str, start: usize) -> &str {
     }
 }
 
-/// What follows the home folder in a path that begins with `~`, as editors read it.
+/// The path relative to the home folder, if it begins with `~` as editors read it.
 fn below_home(path: &str) -> Option<&str> {
     let rest = path.strip_prefix('~')?;
     rest.starts_with(std::path::is_separator).then_some(rest)

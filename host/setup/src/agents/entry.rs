@@ -1,5 +1,5 @@
-//! Entries of agents: adding one, laid out like its neighbours, or removing one with its comma. The rest of the text is
-//! not rewritten.
+//! Adds entries of agents, laid out like their neighbours, and removes them with their commas. The rest of the text is
+//! unchanged.
 
 use std::env::consts::OS;
 use std::ops::Range;
@@ -16,8 +16,8 @@ use crate::shell::shell_line;
 /// One step of indentation, by default.
 const STEP: &str = "  ";
 
-/// Adds an agent that is launched with these words: under each existing key, as each belongs to another extension of
-/// the editor, or else under the first one.
+/// Adds an agent that is launched with these words, under each existing key, since each belongs to another extension
+/// of the editor; if there are none, under the first one.
 pub fn put(
     text: &str,
     dialect: Dialect,
@@ -99,7 +99,7 @@ pub fn take(text: &str, dialect: Dialect, at: usize) -> Result<String, Malformed
     Ok(format!("{mark}{}", edited(text, edits.collect())))
 }
 
-/// The values that contain agents, and the places of their keys.
+/// The values that contain agents, and the positions of their keys.
 fn under<'a, 't>(
     top: &'a Object<'t>,
     dialect: Dialect,
@@ -118,9 +118,10 @@ struct Layout<'s> {
 impl Layout<'_> {
     /// The layout of its contents.
     fn inner(&self) -> Self {
-        let gap = match self.gap.contains('\n') {
-            true => format!("{}{}", self.gap, self.step),
-            false => self.gap.clone(),
+        let gap = if self.gap.contains('\n') {
+            format!("{}{}", self.gap, self.step)
+        } else {
+            self.gap.clone()
         };
         Self { gap, ..*self }
     }
@@ -139,25 +140,25 @@ impl Layout<'_> {
             format!("[{}]", words.join(", "))
         };
         let program = words.first().map(|word| json(word)).unwrap_or_default();
-        let properties = match dialect.lines {
+        let properties = if !dialect.lines {
+            let kind = dialect.kind.map(|kind| ("type", json(kind)));
+            let rest = [
+                ("command", program),
+                ("args", list(words.get(1..).unwrap_or_default())),
+                ("env", "{}".to_owned()),
+            ];
+            kind.into_iter().chain(rest).collect()
+        } else if OS == "windows" {
             // A line is read by every version, but not on Windows.
-            true if OS == "windows" => vec![("argv", list(words))],
-            true => vec![("command", json(&shell_line(words)))],
-            false => {
-                let kind = dialect.kind.map(|kind| ("type", json(kind)));
-                let rest = [
-                    ("command", program),
-                    ("args", list(words.get(1..).unwrap_or_default())),
-                    ("env", "{}".to_owned()),
-                ];
-                kind.into_iter().chain(rest).collect()
-            }
+            vec![("argv", list(words))]
+        } else {
+            vec![("command", json(&shell_line(words)))]
         };
         object(&properties, &self.inner().gap, &self.gap)
     }
 }
 
-/// An object, with these texts before each property, and before its end.
+/// An object, with `gap` before each property, and `end` before its end.
 fn object(properties: &[(&str, String)], gap: &str, end: &str) -> String {
     let properties = properties
         .iter()
@@ -192,7 +193,7 @@ impl Place<'_> {
         Some(comma.start()..comma.end())
     }
 
-    /// Appends a property to an object, preceded by this.
+    /// Appends a property to an object, after `around`.
     fn insert<'k>(
         &self,
         object: &Object,
@@ -208,9 +209,10 @@ impl Place<'_> {
         let Some(last) = object.properties.last() else {
             let inside = &self.text[object.start() + 1..close];
             // A comment may extend to the end of its line.
-            let around = match inside.trim().is_empty() || around.contains('\n') {
-                true => around,
-                false => self.line,
+            let around = if inside.trim().is_empty() || around.contains('\n') {
+                around
+            } else {
+                self.line
             };
             let outer = Layout {
                 gap: around.to_owned(),
@@ -263,7 +265,7 @@ impl Place<'_> {
         let behind = behind.trim_start_matches([' ', '\t']);
         until = self.text.len() - behind.len();
         let gap = gap(self.text, property.start());
-        // Its line goes with it, unless something else is on it.
+        // Remove its line, unless something else is on it.
         let is_line = gap.contains('\n') && behind.starts_with(['\r', '\n']);
         let from = property.start() - if is_line { gap.len() } else { 0 };
         let mut edits = vec![(from..until, String::new())];

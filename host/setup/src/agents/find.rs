@@ -1,4 +1,4 @@
-//! Finds the agents of a configuration, and the places of their commands in it.
+//! Finds the agents of a configuration, and the positions of their commands.
 
 use std::env::consts::OS;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use crate::error::Malformed;
 pub struct Dialect {
     /// The top-level keys that contain agents, by name.
     pub keys: &'static [&'static str],
-    /// The ways to objects that override what is at the top, and may contain the same keys: `*` is any name.
+    /// The paths of objects that override the top level, and may contain the same keys: `*` is any name.
     pub overrides: &'static [&'static [&'static str]],
-    /// The keys of such objects for one system each, with the names of [`OS`].
+    /// The keys of overrides for one system each, with the names of [`OS`].
     pub systems: &'static [&'static str],
     /// A `command` without `args` is a whole command line, as in a shell; all words may also be one `argv`.
     pub lines: bool,
@@ -30,9 +30,9 @@ pub struct Dialect {
 /// An agent of a configuration.
 pub struct Found {
     pub name: String,
-    /// The place of its name.
+    /// The position of its name.
     pub at: usize,
-    /// Its command, or why that is unknown.
+    /// The command, or why it is unknown.
     pub command: Result<Command, &'static str>,
 }
 
@@ -66,7 +66,6 @@ pub fn parse(text: &str) -> Result<ParseResult<'_>, Malformed> {
     })
 }
 
-/// All agents.
 pub fn find(text: &str, dialect: Dialect) -> Result<Vec<Found>, Malformed> {
     let start = start(text);
     let reader = Reader { text, start };
@@ -145,12 +144,12 @@ impl Reader<'_> {
             .filter(|one| one.name.as_str() == name);
         let first = named.next();
         match named.next() {
-            Some(second) => Err(self.wrong(second, format!("`{name}` is there twice"))),
+            Some(second) => Err(self.wrong(second, format!("duplicate key `{name}`"))),
             None => Ok(first),
         }
     }
 
-    /// All objects with settings, that at the top first.
+    /// All objects with settings, the top level first.
     fn layers<'a, 't>(
         &self,
         top: &'a Object<'t>,
@@ -177,7 +176,7 @@ impl Reader<'_> {
         Ok(layers)
     }
 
-    /// The objects at the end of this way.
+    /// The objects at this path.
     fn follow<'a, 't>(
         &self,
         from: &'a Object<'t>,
@@ -206,7 +205,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The strings of a list, if it contains nothing else.
+    /// The strings of a list; `None` if it has other items.
     fn words(&self, list: &Array) -> Option<Vec<Word>> {
         let words = list.elements.iter().map(|element| match element {
             Value::StringLit(text) => Some(self.word(text)),
@@ -215,7 +214,7 @@ impl Reader<'_> {
         words.collect()
     }
 
-    /// The command of an agent, or why that is unknown.
+    /// The command of an agent, or why it is unknown.
     fn command(
         &self,
         agent: &Object,
@@ -243,7 +242,7 @@ impl Reader<'_> {
         }
         let Some(program) = program else {
             return Ok(Err(
-                "has no `command` in this file: the editor launches it by itself; add an agent with a command of \
+                "has no `command` in this file: the editor provides it; add an agent with a command of \
                  its own",
             ));
         };
@@ -260,10 +259,10 @@ impl Reader<'_> {
                 let open = self.range(list).start;
                 match self.words(list) {
                     Some(words) => Arguments::List { open, words },
-                    None => return Ok(Err("has `args` that are no list of texts")),
+                    None => return Ok(Err("has `args` that are not a list of texts")),
                 }
             }
-            Some(_) => return Ok(Err("has `args` that are no list of texts")),
+            Some(_) => return Ok(Err("has `args` that are not a list of texts")),
         };
         Ok(Ok(Command::Split {
             key,

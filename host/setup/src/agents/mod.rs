@@ -19,11 +19,10 @@ use crate::shell::shell_word;
 /// An agent in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agent {
-    /// Its name.
     pub name: String,
     /// The command that the editor launches.
     pub runs: Runs,
-    /// Its words; none if unknown.
+    /// The command's words; empty if unknown.
     pub words: Vec<String>,
 }
 
@@ -41,7 +40,7 @@ pub fn read(text: &str, dialect: Dialect) -> Result<Vec<Agent>, Malformed> {
     Ok(agents.collect())
 }
 
-/// Makes these agents launch like this, replacing any earlier chain. Those that launch acp-chain by hand stay.
+/// Puts the chain in front of these agents, replacing any earlier one. Agents that launch acp-chain by hand stay.
 pub fn wrap(
     text: &str,
     dialect: Dialect,
@@ -54,7 +53,7 @@ pub fn wrap(
         let (count, prefix) = match command.ours() {
             Some(Ours::Name(count)) => (count, &before_name),
             Some(Ours::Command(count)) => (count, &before_command),
-            // Another agent of this name is meant, under another key.
+            // The named agent is another one, under another key.
             None if command.runs() == Runs::ByHand => return None,
             None => (0, &before_command),
         };
@@ -63,8 +62,7 @@ pub fn wrap(
     })
 }
 
-/// Removes acp-chain again, if it precedes a command in the form that [`wrap`] writes. Programs are written as in the
-/// original text.
+/// Removes what [`wrap`] inserted. Programs are written as in the original text.
 pub fn unwrap(
     text: &str,
     dialect: Dialect,
@@ -105,12 +103,12 @@ pub fn take(text: &str, dialect: Dialect, names: &[String]) -> Result<String, Ma
     let found = find(text, dialect)?.into_iter().filter(is_it);
     let mut places: Vec<_> = found.map(|found| found.at).collect();
     places.sort_unstable();
-    // The last one first, so that the places of the others stay.
+    // The last one first, so that the positions of the others stay valid.
     let mut places = places.into_iter().rev();
     places.try_fold(text.to_owned(), |text, at| entry::take(&text, dialect, at))
 }
 
-/// Whether these agents can be launched like this: if a program and its arguments become one line, the program must
+/// Whether these agents can be launched with `launch`: if a program and its arguments become one line, the program must
 /// need no quotes.
 pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
     let is_plain = shell_word(launch.first()) == launch.first();
@@ -121,7 +119,7 @@ pub fn fits(text: &str, dialect: Dialect, name: &str, launch: &Launch) -> bool {
         || !named.any(|found| matches!(found.command, Ok(Command::Split { .. })))
 }
 
-/// Edits the command of each agent with these names, by its name and its command. Agents under different keys may have the same name.
+/// Edits the command of each agent with these names. Agents under different keys may have the same name.
 fn each(
     text: &str,
     dialect: Dialect,

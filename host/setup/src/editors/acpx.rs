@@ -1,5 +1,5 @@
-//! acpx, a command-line client. An agent is a `command`, which without `args` is a whole line, or, in newer versions, an
-//! `argv`. An older version rejects a file in which there is one, and on Windows newer versions reject lines.
+//! acpx, a command-line client. An agent is a `command`, which without `args` is a whole line, or, in newer versions,
+//! an `argv`. An older version rejects a file in which there is one, and on Windows newer versions reject lines.
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;

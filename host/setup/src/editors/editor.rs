@@ -93,8 +93,8 @@ impl Editor {
         }
     }
 
-    /// Further files with agents, which are not changed unless they are named: of a profile, or for windows that are
-    /// connected to this machine.
+    /// Further files with agents, which are changed only if they are named: of a profile, or for windows of other
+    /// machines that are connected to this one.
     #[must_use]
     pub fn further(&self, places: &Folders) -> Vec<PathBuf> {
         let Kind::Agents {
@@ -127,7 +127,7 @@ impl Editor {
         files
     }
 
-    /// The place of a new configuration: in the only existing folder, or at the only possible place.
+    /// The path of a new configuration: in the only existing folder, or the only possible path.
     pub(crate) fn place(&self, places: &Folders) -> Option<PathBuf> {
         let mut files = self.files(places);
         if files.len() > 1 {

@@ -71,7 +71,9 @@ fn check(text: &str) -> Result<(), Malformed> {
                         Some('\n') => line += 1,
                         Some('\\') => line += usize::from(rest.next() == Some('\n')),
                         Some(_) => {}
-                        None => return Err(wrong(began, "the text that begins here has no end")),
+                        None => {
+                            return Err(wrong(began, "the text that begins here is never closed"));
+                        }
                     }
                 }
             }
@@ -87,7 +89,7 @@ fn check(text: &str) -> Result<(), Malformed> {
             ')' | ']' => {
                 let opens = if c == ')' { '(' } else { '[' };
                 if open.pop().is_none_or(|(opened, _)| opened != opens) {
-                    return Err(wrong(line, &format!("`{c}` closes nothing")));
+                    return Err(wrong(line, &format!("unmatched `{c}`")));
                 }
             }
             _ => {}
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_open_is_told_with_the_line_in_which_it_begins() {
+    fn an_unclosed_text_or_list_is_reported_with_its_first_line() {
         for (text, line) in [
             ("(a)\n(b (c)\n", 2),
             ("(a))\n", 1),
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn parentheses_in_texts_comments_and_characters_are_none() {
+    fn parentheses_in_texts_comments_and_characters_are_ignored() {
         for text in [
             "",
             "(a \"(\\\"(\" ?\\( ?( '(?\\) [b])) ; ((\n",

@@ -13,7 +13,7 @@ mod zed;
 pub use self::editor::Editor;
 pub(crate) use self::editor::{Code, Kind};
 
-/// All of them, in display order.
+/// All supported editors, in display order.
 pub const EDITORS: [Editor; 7] = [
     zed::ZED,
     jetbrains::JETBRAINS,

@@ -1,5 +1,6 @@
-//! Neovim, with `CodeCompanion`, avante or agentic.nvim. They are configured by code anywhere, and often when first used,
-//! so our code is a separate file: it changes the one function of each that takes an agent's command, when that is loaded.
+//! Neovim, with `CodeCompanion`, avante or agentic.nvim. They are configured by code anywhere, and often when first
+//! used, so our code is a separate file: it changes the one function of each that takes an agent's command, when that
+//! is loaded.
 
 use super::editor::{Code, Editor, Kind};
 use crate::launch::Launch;

@@ -1,4 +1,4 @@
-//! Toad. Its agents are built in, and others are typed: no file of the user contains any.
+//! Toad. Its agents are built in, or given on its command line: no file of the user contains any.
 
 use super::editor::{Editor, Kind};
 use crate::launch::Launch;

@@ -1,5 +1,5 @@
-//! VS Code and its derivatives. Its extensions for ACP have agents under keys of their own. Each profile has settings of
-//! its own, and so has a machine to which windows elsewhere are connected: agents are launched there.
+//! VS Code and its derivatives. Each extension for ACP has its own key for agents. Each profile has its own settings,
+//! and so does a machine to which windows of another one are connected: agents are launched there.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::places::Folders;
 /// The folders of their settings.
 const FLAVOURS: [&str; 5] = ["Code", "Code - Insiders", "VSCodium", "Cursor", "Windsurf"];
 
-/// The same in a home, of others and of Flatpaks.
+/// Further folders of settings, relative to the home: of other derivatives, and of Flatpaks.
 const OTHERS: [&str; 9] = [
     ".config/Antigravity",
     ".config/Code - OSS",
@@ -24,7 +24,7 @@ const OTHERS: [&str; 9] = [
     ".var/app/com.visualstudio.code-oss/config/Code - OSS",
 ];
 
-/// The folders in a home of what runs where windows elsewhere are connected to.
+/// The folders of the servers for windows of other machines, relative to the home.
 const SERVERS: [&str; 8] = [
     ".vscode-server",
     ".vscode-server-insiders",
@@ -36,7 +36,7 @@ const SERVERS: [&str; 8] = [
     ".antigravity-server",
 ];
 
-/// How many profiles are looked at.
+/// The maximum number of profiles.
 const PROFILES: usize = 100;
 
 fn further(places: &Folders) -> Vec<PathBuf> {
@@ -79,7 +79,7 @@ pub(super) const VSCODE: Editor = Editor {
                 "acp.agent_servers",
                 "acp.agentServers",
             ],
-            // Those of a `.code-workspace` are under this key.
+            // The settings of a `.code-workspace` are under this key.
             overrides: &[&["settings"]],
             systems: &[],
             lines: false,

@@ -1,5 +1,5 @@
-//! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has one of its own. Settings may be overridden for a
-//! channel, a system or a profile.
+//! Zed. Its channels share one `settings.json`; the sandbox of a Flatpak has a separate one. Settings may be overridden
+//! for a channel, a system or a profile.
 
 use super::editor::{Editor, Kind};
 use crate::agents::Dialect;

@@ -50,7 +50,7 @@ impl User {
         )
     }
 
-    /// The same where these agents are installed.
+    /// Plans a setup with these installed agents.
     pub fn plan_installed(
         &self,
         editor: &Editor,
@@ -65,13 +65,13 @@ impl User {
         )
     }
 
-    /// Lets all agents have a chain.
+    /// Sets up all agents.
     pub fn set_up(&self, editor: &Editor) {
         let change = self.plan(editor, &[]).unwrap().change.unwrap();
         self.store.apply(editor, &change).unwrap();
     }
 
-    /// Goes back. Gives whether to the very bytes.
+    /// Undoes the setup. Returns whether the exact bytes were restored.
     pub fn undo(&self, editor: &Editor) -> bool {
         let undo = self.store.undo(editor, &self.places, None).unwrap();
         self.store.revert(&undo).unwrap();

@@ -66,9 +66,10 @@ impl Add {
             return Err(shown(Error::Taken(self.name)));
         };
         place::show(&entry, &staged);
-        let answer = match self.yes {
-            true => Answer::Yes,
-            false => ask(&format!("Install it as `{}`?", self.name)),
+        let answer = if self.yes {
+            Answer::Yes
+        } else {
+            ask(&format!("Install it as `{}`?", self.name))
         };
         match answer {
             Answer::Yes => {

@@ -24,7 +24,7 @@ pub struct AgentArgs {
     way: Way,
 }
 
-/// The help of an [`AgentArgs`] for a command with another default.
+/// Replaces the default in the help of an [`AgentArgs`].
 pub fn by_default(agent: &str) -> impl FnOnce(clap::Arg) -> clap::Arg {
     move |arg| {
         let help = arg.get_help().map(ToString::to_string);

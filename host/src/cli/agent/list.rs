@@ -16,9 +16,10 @@ pub struct List {
 
 impl List {
     pub fn main(self) -> Result<ExitCode, String> {
-        match self.available {
-            true => self.available(),
-            false => installed(),
+        if self.available {
+            self.available()
+        } else {
+            installed()
         }
     }
 

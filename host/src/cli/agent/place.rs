@@ -9,14 +9,14 @@ use tokio::runtime::Runtime;
 
 use crate::cli::folders;
 use crate::cli::progress::Progress;
-use crate::cli::relied_on::LOADERS;
+use crate::cli::protected::LOADERS;
 use crate::extension::fetch::is_local;
 use crate::extension::{self, Patience, disk};
 use crate::limits::about;
 use crate::system::files;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// Variables beside [`LOADERS`] that decide which code runs, or whom programs trust.
+/// Variables beside [`LOADERS`] that decide which code runs, or which servers programs trust.
 const STEERING: [&str; 22] = [
     "PATH",
     "PATHEXT",
@@ -42,7 +42,7 @@ const STEERING: [&str; 22] = [
     "DOTNET_STARTUP_HOOKS",
 ];
 
-/// Beginnings of such variables: of loaders of libraries, Git, npm, pip, uv and profilers of .NET.
+/// Prefixes of further variables of this kind: those of library loaders, Git, npm, pip, uv and .NET profilers.
 const STEERING_PREFIXES: [&str; 10] = [
     "LD_",
     "DYLD_",
@@ -56,7 +56,7 @@ const STEERING_PREFIXES: [&str; 10] = [
     "COR_",
 ];
 
-/// Ends of such variables: options of interpreters, proxies, and addresses of models.
+/// Suffixes of further variables of this kind: interpreter options, proxies, and addresses of models.
 const STEERING_SUFFIXES: [&str; 8] = [
     "_OPTIONS",
     "_OPTS",
@@ -85,7 +85,7 @@ pub struct Fetcher {
 }
 
 impl From {
-    /// Reads the registry, for an agent that may already have come from one.
+    /// Reads the registry. `before` is the record of an installed agent, which names the registry that it came from.
     pub fn read(&self, fetcher: &Fetcher, before: Option<&Record>) -> Result<Registry, String> {
         let user = crate::cli::user().map_err(|error| error.to_string())?;
         let config = folders::config_file();
@@ -138,7 +138,7 @@ pub fn store() -> Result<Store, String> {
     Ok(Store::new(folder, disk::write))
 }
 
-/// The same, to change something.
+/// The store, for commands that change it: checks the owners of the folders, and makes the store private.
 pub fn store_to_change() -> Result<Store, String> {
     folders::check_owners()?;
     if let Some(folder) = folders::agents() {
@@ -151,7 +151,7 @@ pub fn store_to_change() -> Result<Store, String> {
 /// An error, for people, with a program's output line by line.
 pub fn shown(error: Error) -> String {
     let mut text = Untrusted::new(&error).to_string();
-    for line in error.said().lines() {
+    for line in error.output().lines() {
         text.push_str("\n  | ");
         text.push_str(&Untrusted::new(line.trim_end()).to_string());
     }
@@ -178,7 +178,7 @@ pub fn show(entry: &Entry, staged: &Staged) {
         ("digest", record.digest.as_ref()),
     ];
     for (what, value) in facts {
-        let value = value.map_or_else(|| "not said".to_owned(), |value| text(value));
+        let value = value.map_or_else(|| "not stated".to_owned(), |value| text(value));
         if what != "website" || entry.website.is_some() {
             say!("  {what:<11}{value}");
         }
@@ -186,9 +186,10 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("  {:<11}{}", "size", about(staged.size));
     say!("  {:<11}{}", "launches", command(record));
     for (key, value) in &record.env {
-        let mark = match steers(key) {
-            true => "  ! this variable decides which code runs, or whom the agent talks to",
-            false => "",
+        let mark = if steers(key) {
+            "  ! this variable decides which code runs, or which servers the agent connects to"
+        } else {
+            ""
         };
         say!("  {:<11}{}={}{mark}", "with", text(key), text(value));
     }
@@ -198,9 +199,9 @@ pub fn show(entry: &Entry, staged: &Staged) {
     say!("It runs as a program with all of your rights: no sandbox holds an agent.");
 }
 
-/// Whether a variable loads code into programs, or sends what they say to somebody else.
+/// Whether a variable loads code into programs, or redirects their traffic.
 fn steers(key: &str) -> bool {
-    // Windows and many programs do not tell cases apart.
+    // On Windows, and in many programs, names of variables are case-insensitive.
     let key = key.to_ascii_uppercase();
     LOADERS.contains(&&*key)
         || STEERING.contains(&&*key)

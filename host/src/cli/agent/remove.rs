@@ -8,7 +8,7 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Remove {
-    /// Which
+    /// The agent
     #[arg(value_name = "NAME")]
     name: String,
 }

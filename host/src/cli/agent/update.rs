@@ -10,7 +10,7 @@ use crate::untrusted::{MAX_QUOTE, quote};
 
 #[derive(Debug, clap::Args)]
 pub struct Update {
-    /// Which; all of them by default
+    /// The agents; by default, all of them
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
@@ -24,9 +24,10 @@ impl Update {
     pub fn main(self) -> Result<ExitCode, String> {
         let store = place::store_to_change()?;
         let changing = store.change().map_err(shown)?;
-        let names = match self.names.is_empty() {
-            true => store.names().map_err(shown)?,
-            false => self.names.clone(),
+        let names = if self.names.is_empty() {
+            store.names().map_err(shown)?
+        } else {
+            self.names.clone()
         };
         let mut succeeded = true;
         let mut records = Vec::new();
@@ -52,7 +53,7 @@ impl Update {
         let mut registries: Vec<(Option<&String>, Registry)> = Vec::new();
         for record in &records {
             let known = |(from, _): &(Option<&String>, _)| *from == record.registry.as_ref();
-            // A failure does not hold up the others.
+            // A failure does not stop the others.
             let updated = match registries.iter().position(known) {
                 Some(at) => Ok(at),
                 None => self.from.read(&fetcher, Some(record)).map(|registry| {
@@ -79,7 +80,7 @@ impl Update {
     ) -> Result<(), String> {
         let name = &before.name;
         let entry = registry.named(name).map_err(shown)?;
-        // The same kind as before, while it is offered.
+        // Keeps the kind of the installed version, if the registry still offers it.
         let same = registry.offer(&entry, Some(before.kind));
         let offer = same.or_else(|_| registry.offer(&entry, None));
         let install = Install {
@@ -111,9 +112,10 @@ impl Update {
             );
         }
         place::show(&entry, &staged);
-        let answer = match self.yes {
-            true => Answer::Yes,
-            false => ask("Install it?"),
+        let answer = if self.yes {
+            Answer::Yes
+        } else {
+            ask("Install it?")
         };
         match answer {
             Answer::Yes => {
@@ -134,8 +136,9 @@ impl Update {
 }
 
 fn exit_code(succeeded: bool) -> ExitCode {
-    match succeeded {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if succeeded {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }

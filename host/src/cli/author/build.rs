@@ -45,9 +45,10 @@ impl Build {
             install: self.install,
             told: &|command| tell!("acp-chain: {}", Untrusted::new(command)),
         };
-        let purpose = match self.draft {
-            true => Purpose::Draft,
-            false => Purpose::Use,
+        let purpose = if self.draft {
+            Purpose::Draft
+        } else {
+            Purpose::Use
         };
         let shown = |error| Untrusted::new(error).to_string();
         let built = acp_chain_author::build(&self.project, &toolchains, purpose).map_err(shown)?;

@@ -15,7 +15,7 @@ Examples:
   acp-chain new shout --lang rust
   acp-chain new word-count --lang python --template tools")]
 pub struct New {
-    /// Its name, and that of its folder, which is created here
+    /// The name of the project, and of its folder, which is created here
     name: String,
     /// The language
     #[arg(long, value_parser = languages())]

@@ -17,9 +17,9 @@ use crate::untrusted::Untrusted;
 const MOST: usize = 256 << 10;
 
 /// How long to wait for the rest of a finished build's output.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_OUTPUT: Duration = Duration::from_secs(1);
 
-/// How long what a build has started may take to end, once it is given up.
+/// How long the processes of a cancelled build may take to end.
 const END: Duration = Duration::from_secs(5);
 
 /// Starts builds of one project.
@@ -49,14 +49,15 @@ impl Builds {
         })
     }
 
-    /// Builds. Returns how long that took, or the toolchain's errors; `None` if it was given up, and so has ended.
+    /// Builds. Returns the duration, or the toolchain's errors; `None` if `cancelled` completed first, which ends the
+    /// build.
     pub async fn build(
         &self,
         component: &Path,
-        given_up: impl Future<Output = ()>,
+        cancelled: impl Future<Output = ()>,
     ) -> Option<Result<Duration, String>> {
         let begun = Instant::now();
-        let output = match self.output(given_up).await {
+        let output = match self.output(cancelled).await {
             Ok(output) => output?,
             Err(error) => return Some(Err(error)),
         };
@@ -72,8 +73,8 @@ impl Builds {
         })
     }
 
-    /// The standard output of a build that succeeds; `None` if it was given up.
-    async fn output(&self, given_up: impl Future<Output = ()>) -> Result<Option<String>, String> {
+    /// The standard output of a build that succeeds; `None` if `cancelled` completed first.
+    async fn output(&self, cancelled: impl Future<Output = ()>) -> Result<Option<String>, String> {
         let (words, mut printed) = mpsc::unbounded_channel();
         let mut left = MOST;
         let keep = Box::new(move |bytes: &[u8]| {
@@ -96,16 +97,16 @@ impl Builds {
             let mut reading = pin!(async { tokio::join!(read(started.stdout, &mut out), listen) });
             tokio::select! {
                 biased;
-                () = given_up => {
+                () = cancelled => {
                     tree.end();
-                    // The next build must not meet it.
+                    // The next build must not run beside this one.
                     let _ = timeout(END, &mut reading).await;
                     return Ok(None);
                 }
                 _ = &mut reading => tree.wait().await,
                 status = tree.wait() => {
                     // Processes that it left running may hold its output open.
-                    let _ = timeout(LAST_WORDS, &mut reading).await;
+                    let _ = timeout(LAST_OUTPUT, &mut reading).await;
                     status
                 }
             }
@@ -113,9 +114,10 @@ impl Builds {
         let [out, said] = [out, said].map(|said| String::from_utf8_lossy(&said).into_owned());
         let status = status.map_err(|error| format!("the build is lost: {error}"))?;
         if !status.success() {
-            return Err(match said.trim().is_empty() {
-                true => format!("the build ended with {status}"),
-                false => said,
+            return Err(if said.trim().is_empty() {
+                format!("the build ended with {status}")
+            } else {
+                said
             });
         }
         Ok(Some(out))

@@ -1,39 +1,42 @@
-//! The client, or the user of a trial, read ahead, so its leaving is noticed even while nobody reads what it says.
+//! Reads the client, or the user of a trial, ahead, so that the end of its stream is noticed even while the chain does
+//! not read.
 
 use std::future::pending;
 
 use tokio::io::{AsyncRead, DuplexStream, copy, duplex};
 use tokio::sync::watch;
 
-/// How much of its output is buffered, in bytes. When the buffer is full, the client is not read further.
+/// How much of the client's output is buffered, in bytes. When the buffer is full, the client is not read further.
 const AHEAD: usize = 64 * 1024;
 
-/// Completes when the client leaves.
-pub struct Leaving(Option<watch::Receiver<()>>);
+/// Completes when the client disconnects.
+pub struct Disconnect(Option<watch::Receiver<()>>);
 
-impl Leaving {
-    /// For a client that need not be watched.
-    pub fn unnoticed() -> Self {
+impl Disconnect {
+    /// Never completes.
+    pub fn never() -> Self {
         Self(None)
     }
 
-    /// Waits until it has left. Cancel safe.
+    /// Waits until the client has disconnected. Cancel safe.
     pub async fn wait(&mut self) {
         match &mut self.0 {
-            Some(here) => while here.changed().await.is_ok() {},
+            Some(connected) => while connected.changed().await.is_ok() {},
             None => pending().await,
         }
     }
 }
 
-/// The client's output.
-pub fn read_ahead(mut input: impl AsyncRead + Send + Unpin + 'static) -> (DuplexStream, Leaving) {
+/// Reads the client's output ahead. Returns the output, and the client's disconnect.
+pub fn read_ahead(
+    mut input: impl AsyncRead + Send + Unpin + 'static,
+) -> (DuplexStream, Disconnect) {
     let (mut ours, theirs) = duplex(AHEAD);
-    let (is_here, here) = watch::channel(());
+    let (guard, connected) = watch::channel(());
     tokio::spawn(async move {
-        let _is_here = is_here;
+        let _guard = guard;
         // An unreadable stream has ended.
         let _ = copy(&mut input, &mut ours).await;
     });
-    (theirs, Leaving(Some(here)))
+    (theirs, Disconnect(Some(connected)))
 }

@@ -1,7 +1,7 @@
 //! The developer's loop: changes are built, and the result is swapped into the chain.
 //!
-//! Invariant: a version that cannot be built, loaded or started changes nothing in the chain, and each is tried once.
-//! A build is given up when the sources change.
+//! Invariant: a version that cannot be built, loaded or started changes nothing in the chain, and each is tried once. A
+//! build is cancelled when the sources change.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -13,8 +13,8 @@ use tokio::time::timeout;
 
 use super::builds::Builds;
 use super::developed::{Developed, Swapped};
+use super::notices::tell;
 use super::sources::Sources;
-use super::told::tell;
 use crate::chain::Swap;
 use crate::extension::Digest;
 use crate::host::Host;
@@ -24,8 +24,8 @@ use crate::untrusted::Untrusted;
 /// A build that takes longer is announced while it runs.
 const LONG: Duration = Duration::from_secs(2);
 
-/// How many builds in a row are given up. Something may change the sources all the time.
-const MOST_GIVEN_UP: u32 = 3;
+/// How many builds in a row are cancelled, in case a program changes the sources all the time.
+const MOST_CANCELLED: u32 = 3;
 
 /// The result of the last build: a version, or an error.
 pub type Built = Option<Result<Digest, String>>;
@@ -48,14 +48,14 @@ impl Cycle {
     /// Builds, and rebuilds whenever the sources have changed.
     pub async fn run(mut self) -> Infallible {
         let (mut known, mut tried) = (None, None);
-        let mut given_up = 0;
+        let mut cancelled = 0;
         loop {
             let sources = self.sources.digest().await;
-            // If they cannot be read now, they are examined at the next change.
+            // Unreadable sources are examined at the next change.
             if let Some(sources) = sources.filter(|sources| known != Some(*sources)) {
                 // They may have changed since the build began.
-                let is_built = self.build(sources, given_up < MOST_GIVEN_UP).await;
-                given_up = if is_built { 0 } else { given_up + 1 };
+                let is_built = self.build(sources, cancelled < MOST_CANCELLED).await;
+                cancelled = if is_built { 0 } else { cancelled + 1 };
                 known = is_built.then_some(sources);
                 continue;
             }
@@ -81,15 +81,15 @@ impl Cycle {
         }
     }
 
-    /// Builds, unless the build may be given up and the sources become others meanwhile. Returns whether it has.
-    async fn build(&mut self, known: Digest, may_be_given_up: bool) -> bool {
+    /// Builds. If `may_be_cancelled`, a change of the sources cancels the build. Returns whether it was completed.
+    async fn build(&mut self, known: Digest, may_be_cancelled: bool) -> bool {
         let (sources, component) = (&mut self.sources, &self.developed.component);
         let changed = async {
             loop {
                 sources.changed().await;
                 // Builds write, too.
                 let now = sources.digest().await;
-                if may_be_given_up && now.is_some_and(|now| now != known) {
+                if may_be_cancelled && now.is_some_and(|now| now != known) {
                     return;
                 }
             }
@@ -128,9 +128,9 @@ impl Cycle {
         let (developed, host) = (self.developed.clone(), self.host.clone());
         let loaded = apart(move || developed.load(&host)).await;
         let (swap, swapped): (Swap, Swapped) = loaded.map_err(|error| error.to_string())??;
-        let gone = "the chain has ended";
-        self.swaps.send(swap).await.map_err(|_| gone)?;
-        let swapped = swapped.await.map_err(|_| gone)?;
+        let ended = "the chain has ended";
+        self.swaps.send(swap).await.map_err(|_| ended)?;
+        let swapped = swapped.await.map_err(|_| ended)?;
         swapped.map_err(|failure| format!("the new one does not start: {failure}"))
     }
 }

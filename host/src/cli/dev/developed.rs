@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use acp_chain_package::Project;
 use tokio::sync::oneshot;
 
+use super::notices::tell;
 use super::sources;
-use super::told::tell;
 use crate::chain::{Swap, Terms};
 use crate::channel::Failure;
-use crate::cli::relied_on::{self, Named};
+use crate::cli::protected::{self, Named};
 use crate::cli::{self, open};
 use crate::extension::{Digest, Location};
 use crate::host::Host;
@@ -76,7 +76,7 @@ impl Developed {
         let manifest = manifest.map_err(|error| error.to_string())?;
         self.place(&manifest)?;
         let directories = open(&manifest)?;
-        relied_on::check(&manifest, &directories, &self.named)?;
+        protected::check(&manifest, &directories, &self.named)?;
         self.check_sources(&manifest, &directories)?;
         Ok(Read {
             user,

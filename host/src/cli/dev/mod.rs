@@ -6,8 +6,8 @@ mod builds;
 mod client;
 mod cycle;
 mod developed;
+mod notices;
 mod sources;
-mod told;
 mod trial;
 
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use tokio::io::DuplexStream;
 use tokio::sync::{mpsc, watch};
 
 use self::builds::Builds;
-use self::client::{Leaving, read_ahead};
+use self::client::{Disconnect, read_ahead};
 use self::cycle::{Built, Cycle};
 use self::developed::{Developed, Read};
 use self::sources::Sources;
@@ -27,7 +27,7 @@ use self::trial::Trial;
 use super::agent::{AgentArgs, by_default};
 use super::otel;
 use super::plan::{Failed, Plan, failed};
-use super::relied_on::Named;
+use super::protected::Named;
 use super::run::{check_grant, code_of, on_a_runtime, start_error, supervise};
 use super::trace::{self, Target, Traced};
 use super::typed::picture::Picture;
@@ -79,7 +79,7 @@ struct Beginning {
     engine: Engine,
     built: watch::Receiver<Built>,
     begun: watch::Sender<Option<Digest>>,
-    client: Leaving,
+    client: Disconnect,
     /// The host's end of a built-in agent.
     to_agent: Option<DuplexStream>,
 }
@@ -106,9 +106,10 @@ impl Dev {
         let named = Named::new(agent.clone(), written.iter().copied());
         let developed = Developed::find(&self.project_dir, self.manifest.as_deref(), named)?;
         let traced = traced.as_ref();
-        let (trace, picture) = match is_trial {
-            true => Picture::begin(traced).map(|(trace, picture)| (Some(trace), Some(picture)))?,
-            false => (trace::open_target(traced)?, None),
+        let (trace, picture) = if is_trial {
+            Picture::begin(traced).map(|(trace, picture)| (Some(trace), Some(picture)))?
+        } else {
+            (trace::open_target(traced)?, None)
         };
         let sources = Sources::watch(&developed.folder, developed.manifest.as_deref(), &written)?;
         let (build_tx, build_rx) = watch::channel(None);
@@ -130,11 +131,12 @@ impl Dev {
         };
         let unusable = |error| format!("standard input or output cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
-        let (input, left) = read_ahead(input);
+        let (input, disconnect) = read_ahead(input);
         // The prompts of a trial may end before the first build.
-        let (client, prompted) = match is_trial {
-            true => (Leaving::unnoticed(), left),
-            false => (left, Leaving::unnoticed()),
+        let (client, prompted) = if is_trial {
+            (Disconnect::never(), disconnect)
+        } else {
+            (disconnect, Disconnect::never())
         };
         let engine = Engine::for_newer_versions().map_err(|error| error.to_string())?;
         let cycle = Cycle {
@@ -217,12 +219,12 @@ impl Beginning {
     async fn chain(&mut self, role: Role) -> Result<Chain, Failed> {
         if role != Role::Agent {
             return Err(failed(
-                &"`acp-chain dev` is not a proxy of another conductor; let it run by itself",
+                &"`acp-chain dev` cannot be a proxy of another conductor; run it directly",
             ));
         }
         let built = tokio::select! {
             built = self.built.wait_for(Option::is_some) => built.map(|built| built.clone()),
-            () = self.client.wait() => return Err(failed(&"the client left while the project was built")),
+            () = self.client.wait() => return Err(failed(&"the client disconnected while the project was built")),
         };
         let built = built.ok().flatten();
         if let Some(Err(error)) = built {

@@ -13,7 +13,7 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::told::tell;
+use super::notices::tell;
 use crate::extension::Digest;
 use crate::sandbox::apart;
 use crate::system::files::Identity;
@@ -47,15 +47,15 @@ pub struct Sources {
 /// The places of the sources.
 struct Tree {
     folder: PathBuf,
-    /// A file elsewhere that belongs to them.
+    /// A source outside the folder.
     beside: Option<PathBuf>,
     /// Files that we write ourselves.
     written: Vec<PathBuf>,
     watcher: RecommendedWatcher,
     /// The watched folders. A recreated one must be watched again.
     watched: HashMap<PathBuf, Option<Identity>>,
-    /// Whether the developer was told that not all folders are watched.
-    has_told: bool,
+    /// Whether the developer was warned that not all folders are watched.
+    has_warned: bool,
 }
 
 impl Sources {
@@ -76,7 +76,7 @@ impl Sources {
             written: written.collect(),
             watcher,
             watched: HashMap::new(),
-            has_told: false,
+            has_warned: false,
         };
         Ok(Self {
             tree: Arc::new(Mutex::new(tree)),
@@ -96,8 +96,8 @@ impl Sources {
         }
     }
 
-    /// A digest of their content, unless no thread can read them. All current folders are watched from here on. The
-    /// chain continues meanwhile.
+    /// A digest of the sources' content; `None` if no thread can read them. All current folders are watched from here
+    /// on. The chain continues meanwhile.
     pub async fn digest(&self) -> Option<Digest> {
         let tree = self.tree.clone();
         let digest = apart(move || {
@@ -128,7 +128,7 @@ impl Tree {
                 }
             }
             if files.len() + folders.len() > MOST_FILES {
-                self.tell(&format!(
+                self.warn(&format!(
                     "the project has more than {MOST_FILES} files; not all of them are watched"
                 ));
                 break;
@@ -139,7 +139,7 @@ impl Tree {
         let mut all = Vec::new();
         for file in files {
             all.extend(file.as_os_str().as_encoded_bytes());
-            // A file that has gone by now is ignored.
+            // A file that was removed meanwhile is ignored.
             let read = File::open(&file).and_then(|file| Digest::read(file.take(MOST_BYTES)));
             let read = read.map_or_else(|_| String::new(), |read| read.hex());
             all.extend(read.into_bytes());
@@ -162,7 +162,7 @@ impl Tree {
         }
         if let Err(error) = self.watcher.watch(&folder, RecursiveMode::NonRecursive) {
             let folder = Untrusted::new(folder.display());
-            self.tell(&format!(
+            self.warn(&format!(
                 "{folder} cannot be watched: {error}; changes there are not noticed"
             ));
             return;
@@ -170,15 +170,15 @@ impl Tree {
         self.watched.insert(folder, identity);
     }
 
-    /// Told only once: most others will fail the same way, at each save.
-    fn tell(&mut self, what: &str) {
-        if !std::mem::replace(&mut self.has_told, true) {
+    /// Warns only once: most folders fail the same way, at each save.
+    fn warn(&mut self, what: &str) {
+        if !std::mem::replace(&mut self.has_warned, true) {
             tell(what);
         }
     }
 }
 
-/// Where links in a project lead that lead out of it: sources are there, too.
+/// The targets of links that lead out of a project: they are sources, too.
 pub fn elsewhere(project: &Path) -> Vec<PathBuf> {
     let (mut folders, mut targets) = (vec![project.to_owned()], Vec::new());
     while let Some(folder) = folders.pop() {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_is_written_as_it_was_or_made_by_a_build_is_no_change() {
+    async fn rewriting_a_file_unchanged_and_building_are_no_changes() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for name in ["src", "build", "node_modules", ".git"] {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn folders_that_come_are_watched_too() {
+    async fn new_folders_are_watched() {
         let folder = tempfile::tempdir().unwrap();
         let mut sources = Sources::watch(folder.path(), None, &[]).unwrap();
         sources.digest().await;

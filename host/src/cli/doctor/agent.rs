@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use super::Doctor;
-use super::answer::{Answer, Heard, ask};
+use super::answer::{Answer, Response, initialize};
 use super::finding::Finding;
 use super::runtime::{self, Runtime};
 use crate::cli::agent;
@@ -29,15 +29,15 @@ const LINES: usize = 8;
 /// The version of the protocol that acp-chain speaks.
 const PROTOCOL: u64 = 1;
 
-/// An agent to be asked.
-struct Asked {
+/// An agent to start, and its interpreter.
+struct Target {
     command: CommandLine,
     runtime: Option<Runtime>,
 }
 
-/// The outcome.
+/// The answer of an agent, and the version of its interpreter.
 struct Reply {
-    heard: Heard,
+    response: Response,
     version: Option<semver::Version>,
 }
 
@@ -50,16 +50,16 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     if commands.is_empty() && findings.is_empty() {
         return vec![
             Finding::note(
-                "there is no agent to ask: none is installed, and no editor launches one through acp-chain",
+                "there is no agent to check: none is installed, and no editor launches one through acp-chain",
             )
             .run("acp-chain doctor -- AGENT"),
         ];
     }
-    let asked = commands.into_iter().map(|command| Asked {
+    let targets = commands.into_iter().map(|command| Target {
         runtime: runtime::of(&command),
         command,
     });
-    let asked: Vec<_> = asked.collect();
+    let targets: Vec<_> = targets.collect();
     let wrong = |error: String| {
         vec![Finding::problem(error).step("install acp-chain again: `cargo xtask install`")]
     };
@@ -67,22 +67,23 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         .enable_all()
         .build();
     let replies = match runtime {
-        Ok(runtime) => runtime.block_on(ask_all(&asked, doctor.patience())),
+        Ok(runtime) => runtime.block_on(check_all(&targets, doctor.patience())),
         Err(error) => return wrong(format!("the runtime does not start: {error}")),
     };
     match replies {
         Ok(replies) => {
-            let asked = asked.iter().zip(replies);
-            findings
-                .extend(asked.flat_map(|(asked, reply)| asked.findings(reply, doctor.patience())));
+            let targets = targets.iter().zip(replies);
+            findings.extend(
+                targets.flat_map(|(target, reply)| target.findings(reply, doctor.patience())),
+            );
             findings
         }
         Err(error) => wrong(error),
     }
 }
 
-/// The commands of the agents to ask by default, each once: the manifest's, the installed ones, and those that editors
-/// launch through acp-chain. Also findings about those that cannot be asked.
+/// The commands of the agents to check by default, each once: the manifest's, the installed ones, and those that
+/// editors launch through acp-chain. Also findings about those that cannot be started.
 fn known(doctor: &Doctor) -> (Vec<CommandLine>, Vec<Finding>) {
     let mut all: Vec<CommandLine> = of_manifest(doctor).into_iter().collect();
     let mut wrong = Vec::new();
@@ -113,19 +114,19 @@ fn of_manifest(doctor: &Doctor) -> Option<CommandLine> {
     Manifest::read(path, &user, &installed).ok()?.agent
 }
 
-/// Asks all agents concurrently.
-async fn ask_all(asked: &[Asked], patience: Duration) -> Result<Vec<Reply>, String> {
+/// Starts all agents concurrently, and sends each `initialize`.
+async fn check_all(targets: &[Target], patience: Duration) -> Result<Vec<Reply>, String> {
     let program = std::env::current_exe()
         .map_err(|error| format!("this program cannot be found: {error}"))?;
     let supervisor = supervise(&program).map_err(|failed| failed.error.message)?;
-    let commands = asked.iter().map(|asked| asked.command.clone());
-    let versions = asked.iter().filter_map(Asked::asks_version).cloned();
+    let commands = targets.iter().map(|target| target.command.clone());
+    let versions = targets.iter().filter_map(Target::version_command).cloned();
     let allowed = supervisor.allow(commands.chain(versions).collect());
     let mut programs = allowed.map_err(|error| error.to_string())?;
-    let mut versions = programs.split_off(asked.len()).into_iter();
+    let mut versions = programs.split_off(targets.len()).into_iter();
     let mut running = JoinSet::new();
-    for (at, (asked, program)) in asked.iter().zip(programs).enumerate() {
-        let version = asked.asks_version().and_then(|_| versions.next());
+    for (at, (target, program)) in targets.iter().zip(programs).enumerate() {
+        let version = target.version_command().and_then(|_| versions.next());
         running.spawn(async move { (at, reply(program, version, patience).await) });
     }
     let mut replies = running.join_all().await;
@@ -140,13 +141,13 @@ async fn reply(program: Startable, version: Option<Startable>, patience: Duratio
             None => None,
         }
     };
-    let (heard, version) = tokio::join!(ask(program, patience), version);
-    Reply { heard, version }
+    let (response, version) = tokio::join!(initialize(program, patience), version);
+    Reply { response, version }
 }
 
-impl Asked {
-    /// Prints the version of its runtime, if that matters.
-    fn asks_version(&self) -> Option<&CommandLine> {
+impl Target {
+    /// The command that prints the version of the interpreter, if the agent requires one.
+    fn version_command(&self) -> Option<&CommandLine> {
         let runtime = self.runtime.as_ref()?;
         runtime
             .command
@@ -155,33 +156,33 @@ impl Asked {
     }
 
     fn findings(&self, reply: Reply, patience: Duration) -> Vec<Finding> {
-        let mut findings = vec![self.finding(&reply.heard, patience)];
-        let is_answered = matches!(reply.heard.answer, Answer::Result(..));
+        let mut findings = vec![self.finding(&reply.response, patience)];
+        let is_answered = matches!(reply.response.answer, Answer::Result(..));
         findings.extend(self.of_runtime(reply.version.as_ref(), is_answered));
         let shown = command_line(&self.command);
-        if reply.heard.is_noisy {
+        if reply.response.is_noisy {
             findings.push(
                 Finding::note(format!(
                     "`{shown}` writes something other than messages to standard output; acp-chain drops it, but editors may not"
                 ))
-                .step("tell its authors; logs belong on standard error"),
+                .step("report it to its authors; logs belong on standard error"),
             );
         }
-        if let Answer::Result(result, _) = &reply.heard.answer {
+        if let Answer::Result(result, _) = &reply.response.answer {
             let ways = logins(result, &self.command);
             findings.extend((!ways.is_empty()).then(|| self.logins(&ways)));
         }
         findings
     }
 
-    fn finding(&self, heard: &Heard, patience: Duration) -> Finding {
+    fn finding(&self, response: &Response, patience: Duration) -> Finding {
         let shown = command_line(&self.command);
         let by_hand = || {
             let words = std::iter::once(&self.command.program).chain(&self.command.args);
             let words: Vec<_> = words.map(|word| shell::word(Path::new(word))).collect();
             words.join(" ")
         };
-        match &heard.answer {
+        match &response.answer {
             Answer::Result(result, took) => {
                 let about = &result["agentInfo"];
                 let name = about["name"].as_str();
@@ -211,12 +212,12 @@ impl Asked {
                 "`{shown}` answers `initialize` with an error: {}",
                 quote(&error.to_string(), MAX_QUOTE)
             ))
-            .with_lines(last_lines(&heard.words))
+            .with_lines(last_lines(&response.stderr))
             .step("use a version of the agent that speaks the Agent Client Protocol"),
             Answer::Ended(how) => Finding::problem(format!(
                 "`{shown}` {how} before it answered `initialize`"
             ))
-            .with_lines(last_lines(&heard.words))
+            .with_lines(last_lines(&response.stderr))
             .step(format!(
                 "run it by hand, and fix what it reports: {}. Some agents need an argument, such as `--acp`, to speak the \
                  protocol",
@@ -226,7 +227,7 @@ impl Asked {
                 "`{shown}` did not answer `initialize` within {} s, and was ended",
                 patience.as_secs()
             ))
-            .with_lines(last_lines(&heard.words))
+            .with_lines(last_lines(&response.stderr))
             .step(
                 "check whether it waits for a login, the network or an argument such as `--acp`; `--timeout SECONDS` \
                  waits longer",
@@ -246,7 +247,7 @@ impl Asked {
         }
     }
 
-    /// The problem with its runtime, if there is one.
+    /// The problem with the interpreter, if there is one.
     fn of_runtime(&self, version: Option<&semver::Version>, is_answered: bool) -> Option<Finding> {
         let runtime = self.runtime.as_ref()?;
         let (name, script) = (quote(&runtime.name, MAX_QUOTE), runtime.script.display());
@@ -267,9 +268,10 @@ impl Asked {
         let says = format!(
             "{script} is run by `{name}` {version}, and its package asks for Node {wanted}"
         );
-        let finding = match is_answered {
-            true => Finding::note(says),
-            false => Finding::problem(says),
+        let finding = if is_answered {
+            Finding::note(says)
+        } else {
+            Finding::problem(says)
         };
         Some(finding.step(format!("install Node {wanted}, and put it first in PATH")))
     }
@@ -284,7 +286,7 @@ impl Asked {
         match ways.iter().find_map(|login| login.command.as_ref()) {
             Some(command) => Finding::note(says).run(command),
             None => Finding::note(says).step(
-                "sign in with the agent's own program, as its authors say; `acp-chain try` tells whether it is enough",
+                "sign in with the agent's own program, as its authors say; `acp-chain try` shows whether that is enough",
             ),
         }
     }

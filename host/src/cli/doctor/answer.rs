@@ -1,5 +1,5 @@
-//! Starts an agent, and sends it `initialize`, nothing else. In any case, it and everything that it started are gone
-//! afterwards.
+//! Starts an agent, and sends it `initialize`, nothing else. In any case, the agent and all processes that it started
+//! end.
 
 use std::time::{Duration, Instant};
 
@@ -9,60 +9,57 @@ use serde_json::Value;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::time::timeout;
 
-use crate::cli::initialize;
+use crate::cli::initialize::params;
 use crate::limits::LINE;
 use crate::native::{Process, SpawnError, Startable, describe};
 
-/// How long to wait for its end.
+/// How long to wait for the agent to end.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The result of asking an agent.
+/// The answer of an agent to `initialize`.
 #[derive(Debug)]
 pub enum Answer {
-    /// It answered with this, within this time.
+    /// The result, and the time until it arrived.
     Result(Value, Duration),
-    /// It answered with an error.
     Error(Value),
-    /// It ended before, in this way.
+    /// The agent ended, or closed its output, before it answered; the text says how.
     Ended(String),
-    /// It did not answer in time.
+    /// No answer arrived in time.
     Silent,
-    /// It could not be started.
     NotStarted(SpawnError),
 }
 
-/// The outcome of asking an agent.
+/// The answer of an agent, and the rest of its output.
 #[derive(Debug)]
-pub struct Heard {
+pub struct Response {
     pub answer: Answer,
-    /// The end of what it wrote to standard error.
-    pub words: String,
-    /// Whether it wrote something to standard output that is not a message.
+    /// The end of the agent's standard error.
+    pub stderr: String,
+    /// Whether the agent wrote something to standard output that is not a message.
     pub is_noisy: bool,
 }
 
-/// Asks the agent.
-pub async fn ask(program: Startable, patience: Duration) -> Heard {
+pub async fn initialize(program: Startable, patience: Duration) -> Response {
     let begun = Instant::now();
     let (mut process, mut input, output) = match Process::start(&program, None) {
         Ok(started) => started,
         Err(error) => {
-            return Heard {
+            return Response {
                 answer: Answer::NotStarted(error),
-                words: String::new(),
+                stderr: String::new(),
                 is_noisy: false,
             };
         }
     };
     let mut end = End::default();
-    let request = end.request(INITIALIZE, initialize::params(), ());
+    let request = end.request(INITIALIZE, params(), ());
     let mut is_noisy = false;
-    let asked = async {
+    let answered = async {
         // An agent that does not read may have ended, which its output shows.
         let _ = input.write_all(format!("{request}\n").as_bytes()).await;
         answer(end, output, &mut is_noisy).await
     };
-    let answer = timeout(patience, asked).await;
+    let answer = timeout(patience, answered).await;
     drop(input);
     let ending = process.end(answer.is_ok());
     let ended = timeout(ENDING, ending).await.ok().and_then(Result::ok);
@@ -70,14 +67,14 @@ pub async fn ask(program: Startable, patience: Duration) -> Heard {
         Ok(Some(Err(error))) => Answer::Error(error),
         Ok(Some(Ok(result))) => Answer::Result(result, begun.elapsed()),
         Ok(None) => Answer::Ended(match ended {
-            Some(ended) if ended.by_itself => describe(ended.status),
+            Some(ended) if ended.ended_first => describe(ended.status),
             _ => "closed its standard output".to_owned(),
         }),
         Err(_) => Answer::Silent,
     };
-    Heard {
+    Response {
         answer,
-        words: process.last_words().await,
+        stderr: process.last_words().await,
         is_noisy,
     }
 }

@@ -8,7 +8,7 @@ use acp_chain_package::PackageError;
 
 use super::Doctor;
 use super::finding::Finding;
-use crate::cli::relied_on::{self, Named};
+use crate::cli::protected::{self, Named};
 use crate::cli::{folders, open, words};
 use crate::extension::{Installed, Location, Lock, NotInstalled, StoreError};
 use crate::manifest::{Manifest, ManifestError, ProxyEntry, ProxyKind, Single, User};
@@ -48,9 +48,10 @@ fn examine(doctor: &Doctor) -> Result<Vec<Finding>, Box<Finding>> {
     let path = path.unwrap_or_default();
     let path = std::path::absolute(&path).unwrap_or(path);
     // Without a home, the user has neither a file nor a lock beside it.
-    let lock = match path.is_absolute() {
-        true => Lock::read(&Lock::beside(&path)),
-        false => Ok(Lock::default()),
+    let lock = if path.is_absolute() {
+        Lock::read(&Lock::beside(&path))
+    } else {
+        Ok(Lock::default())
     };
     let lock = lock.map_err(|error| {
         later(
@@ -193,7 +194,7 @@ impl Chain<'_> {
             ))
             .step(words::not_granted(config.as_deref()));
         }
-        match relied_on::file_of(&native.command) {
+        match protected::file_of(&native.command) {
             Some(file) if file.is_file() => Finding::note(format!(
                 "`{id}` is the program {program}, which no sandbox holds"
             )),
@@ -243,7 +244,7 @@ impl Chain<'_> {
         let manifest = manifest.map_err(|error| error.to_string())?;
         manifest.check_guards()?;
         let directories = open(&manifest)?;
-        relied_on::check(&manifest, &directories, &Named::default())
+        protected::check(&manifest, &directories, &Named::default())
     }
 }
 

@@ -25,9 +25,10 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
             ];
         }
     };
-    let mut findings = vec![Finding::fine(match user.has_chain() {
-        true => format!("{shown} has a chain of your own"),
-        false => format!("{shown} has no chain"),
+    let mut findings = vec![Finding::fine(if user.has_chain() {
+        format!("{shown} has a chain of your own")
+    } else {
+        format!("{shown} has no chain")
     })];
     if user.native {
         findings.push(Finding::note(

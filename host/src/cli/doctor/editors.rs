@@ -28,7 +28,7 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
         findings.extend(editor.program().map(|program| {
             let program = Untrusted::new(program.display());
             Finding::note(format!(
-                "{} ({program}) is told on its command line what to launch",
+                "{} ({program}) takes the agent to launch on its command line",
                 editor.title
             ))
             .run(format!("acp-chain setup {}", editor.name))
@@ -57,9 +57,10 @@ fn configuration(editor: &Editor, path: &Path, setup: &str) -> Vec<Finding> {
         }
     };
     if editor.is_code() {
-        return vec![match is_chained {
-            true => Finding::fine(format!("{at}: launches acp-chain")),
-            false => Finding::note(format!("{at}: does not launch acp-chain")).run(setup),
+        return vec![if is_chained {
+            Finding::fine(format!("{at}: launches acp-chain"))
+        } else {
+            Finding::note(format!("{at}: does not launch acp-chain")).run(setup)
         }];
     }
     if found.is_empty() {
@@ -75,12 +76,12 @@ fn one(at: &str, path: &Path, setup: &str, agent: &Agent) -> Finding {
     match &agent.runs {
         Runs::Chain | Runs::ByHand => {
             let program = agent.words.first().map(Path::new);
-            let is_gone = |program: &&Path| program.is_absolute() && !program.is_file();
-            let Some(program) = program.filter(is_gone) else {
+            let is_missing = |program: &&Path| program.is_absolute() && !program.is_file();
+            let Some(program) = program.filter(is_missing) else {
                 return behind(at, &name, agent);
             };
             let finding = Finding::problem(format!(
-                "{at}: `{name}` launches {}, which is not there",
+                "{at}: `{name}` launches {}, which does not exist",
                 Untrusted::new(program.display())
             ));
             match agent.runs {
@@ -120,7 +121,7 @@ fn behind(at: &str, name: &str, agent: &Agent) -> Finding {
         return Finding::problem(format!(
             "{at}: the chain of `{name}` would not start: {why}"
         ))
-        .step("change that there, or in what the message names");
+        .step("change that entry, or the file that the message names");
     }
     match run.as_ref().and_then(|run| run.agent.name()) {
         Some(missing) if is_unknown(missing) => Finding::problem(format!(

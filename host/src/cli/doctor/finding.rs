@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// The state of something.
+/// The state of a finding's subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// As it should be.
+    /// There is nothing to do.
     Fine,
-    /// It works, but the user should know this.
+    /// Everything works, but the user should know this.
     Note,
     /// Something does not work.
     Problem,
@@ -22,13 +22,12 @@ pub enum State {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remedy {
-    /// This, in a shell.
+    /// A shell command.
     Command(String),
-    /// Something that no command does.
+    /// An instruction to the user.
     Step(String),
 }
 
-/// A finding.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
     pub state: State,
@@ -62,20 +61,20 @@ impl Finding {
         }
     }
 
-    /// The same, with the output of programs.
+    /// Adds the output of programs.
     pub fn with_lines<'l>(mut self, lines: impl IntoIterator<Item = &'l str>) -> Self {
         let lines = lines.into_iter().map(|line| quote(line, MAX_QUOTE));
         self.lines = lines.collect();
         self
     }
 
-    /// The same, with the command that fixes it.
+    /// Sets the command that fixes the problem.
     pub fn run(mut self, command: impl Display) -> Self {
         self.remedy = Some(Remedy::Command(Untrusted::new(command).to_string()));
         self
     }
 
-    /// The same, with a step that fixes it.
+    /// Sets the step that fixes the problem.
     pub fn step(mut self, step: impl Display) -> Self {
         self.remedy = Some(Remedy::Step(Untrusted::new(step).to_string()));
         self

@@ -42,9 +42,10 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
         )
     };
     let is_there = path.symlink_metadata().is_ok();
-    let place = match is_there && !path.is_file() {
-        true => Err("it is not a file".to_owned()),
-        false => check_place(&path),
+    let place = if is_there && !path.is_file() {
+        Err("it is not a file".to_owned())
+    } else {
+        check_place(&path)
     };
     let mut findings = vec![match place {
         Ok(()) if is_there => Finding::fine(format!("{shown}")),
@@ -82,15 +83,16 @@ fn tail(path: &Path) -> io::Result<String> {
 fn failures(text: &str) -> Vec<Finding> {
     let mut last: Vec<_> = last(text).into_iter().collect();
     last.sort_by(|(_, one), (_, other)| other.time.cmp(&one.time));
-    let shown = last.into_iter().take(MOST).map(|(who, failed)| {
-        Finding::note(format!("{who}, last at {}: {}", failed.time, failed.says)).step(
-            "if it comes again: `acp-chain check --start` starts each proxy, and the log has more",
+    let shown =
+        last.into_iter().take(MOST).map(|(subject, failed)| {
+            Finding::note(format!("{subject}, last at {}: {}", failed.time, failed.says)).step(
+            "if it happens again: `acp-chain check --start` starts each proxy, and the log has more",
         )
-    });
+        });
     shown.collect()
 }
 
-/// The last failure of each proxy in a log, by `Failure::TARGET`. Text of others cannot pass for such a line: the
+/// The last failure of each proxy in a log, by `Failure::TARGET`. Text from outside cannot imitate such a line: the
 /// target precedes the message of a line.
 fn last(text: &str) -> BTreeMap<String, Failed> {
     let mut last = BTreeMap::new();
@@ -101,13 +103,13 @@ fn last(text: &str) -> BTreeMap<String, Failed> {
         let proxy = says
             .strip_prefix("the proxy `")
             .and_then(|rest| rest.split_once("` "));
-        let (who, says) = match (proxy, says.strip_prefix("the chain ")) {
+        let (subject, says) = match (proxy, says.strip_prefix("the chain ")) {
             (Some((name, says)), _) => (format!("the proxy `{name}`"), says),
             (None, Some(says)) => (CHAIN.to_owned(), says),
             (None, None) => continue,
         };
         let (time, says) = (time.to_owned(), says.to_owned());
-        last.insert(who, Failed { time, says });
+        last.insert(subject, Failed { time, says });
     }
     last
 }
@@ -125,24 +127,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_failure_of_each_proxy_is_found_and_words_of_proxies_are_none() {
+    fn the_last_failure_of_each_proxy_is_found_and_text_of_proxies_is_ignored() {
         let log = "\
 e `cut` broke: in the midst of a line\n\
 2026-01-01T00:00:01.000000Z ERROR acp_chain::failed: the proxy `one` broke at the request \"x\": wasm trap\n    | main\n\
 2026-01-01T00:00:02.000000Z  INFO acp_chain_sandbox::journal: the proxy `one` broke: a lie proxy=\"two\"\n\
 2026-01-01T00:00:03.000000Z ERROR acp_chain_sandbox::journal: ERROR acp_chain::failed: the proxy `one` broke: a lie\n\
-2026-01-01T00:00:04.000000Z ERROR acp_chain::failed: the proxy `one` is given up, and everything passes it by: wasm trap\n\
+2026-01-01T00:00:04.000000Z ERROR acp_chain::failed: the proxy `one` is given up, and all messages bypass it: wasm trap\n\
 2026-01-01T00:00:05.000000Z ERROR acp_chain::failed: the chain did not start: /c.toml: no\n";
         let found = last(log);
         let says: Vec<_> = found
             .iter()
-            .map(|(who, failed)| format!("{who} {} {}", &failed.time[18..19], failed.says))
+            .map(|(subject, failed)| format!("{subject} {} {}", &failed.time[18..19], failed.says))
             .collect();
         assert_eq!(
             says,
             [
                 "the chain 5 did not start: /c.toml: no",
-                "the proxy `one` 4 is given up, and everything passes it by: wasm trap",
+                "the proxy `one` 4 is given up, and all messages bypass it: wasm trap",
             ]
         );
     }

@@ -12,7 +12,7 @@
 //! | `chain` | the proxies |
 //! | `store` | installed extensions, and compiled code |
 //! | `agent` | the agents: whether they start and answer |
-//! | `answer` | starts and asks one agent |
+//! | `answer` | starts one agent, and sends it `initialize` |
 //! | `runtime` | interpreters of agents that are scripts |
 //! | `editors` | the agents that editors launch |
 //! | `log` | the log, and the last failure of each proxy in it |
@@ -47,7 +47,7 @@ use crate::untrusted::Untrusted;
 /// The version of the format of `--json`.
 const VERSION: u32 = 1;
 
-/// How long an area may take beyond the time of agents. For an agent, its interpreter is asked too.
+/// How long an area may take beyond the time of agents. For an agent, the version of its interpreter is requested, too.
 const LONGEST: Duration = Duration::from_secs(5);
 
 /// The areas, in order.
@@ -119,26 +119,23 @@ impl Doctor {
         let findings = || areas.iter().flat_map(|(_, findings)| findings);
         let count = |state| findings().filter(|finding| finding.state == state).count();
         let (problems, notes) = (count(State::Problem), count(State::Note));
-        match is_json {
-            true => {
-                let entries = areas.iter().flat_map(|(area, findings)| {
-                    findings.iter().map(|finding| Entry { area, finding })
-                });
-                let report = Report {
-                    version: VERSION,
-                    problems,
-                    notes,
-                    findings: entries.collect(),
-                };
-                let text = serde_json::to_string_pretty(&report);
-                say!("{}", text.unwrap_or_default());
+        if is_json {
+            let entries = areas.iter().flat_map(|(area, findings)| {
+                findings.iter().map(|finding| Entry { area, finding })
+            });
+            let report = Report {
+                version: VERSION,
+                problems,
+                notes,
+                findings: entries.collect(),
+            };
+            let text = serde_json::to_string_pretty(&report);
+            say!("{}", text.unwrap_or_default());
+        } else {
+            for (area, findings) in &areas {
+                print(area, findings);
             }
-            false => {
-                for (area, findings) in &areas {
-                    print(area, findings);
-                }
-                say!("{}", summary(problems, notes));
-            }
+            say!("{}", summary(problems, notes));
         }
         match problems {
             0 => ExitCode::SUCCESS,
@@ -176,7 +173,7 @@ impl Doctor {
         areas.collect()
     }
 
-    /// Examines an area on a thread of its own, which may hang or break.
+    /// Examines an area on a separate thread, which may hang or panic.
     fn begin(self: Arc<Self>, look: Look) -> Receiver<Vec<Finding>> {
         let (tell, found) = channel();
         // If the thread cannot be started, that is reported.

@@ -16,7 +16,7 @@ pub fn look(_: &Doctor) -> Vec<Finding> {
     findings.extend(home());
     let folders = [
         (
-            "extensions and what you trust",
+            "extensions and your trust decisions",
             "XDG_DATA_HOME",
             folders::extensions(),
         ),
@@ -49,12 +49,13 @@ fn program() -> Finding {
     match Carried::by(&path) {
         Ok(carried) => {
             let names: Vec<_> = carried.iter().map(|extension| &*extension.name).collect();
-            match names.is_empty() {
-                true => Finding::fine(format!("{this}; it has no built-in extensions")),
-                false => Finding::fine(format!(
+            if names.is_empty() {
+                Finding::fine(format!("{this}; it has no built-in extensions"))
+            } else {
+                Finding::fine(format!(
                     "{this}; with the built-in extensions {}",
                     names.join(", ")
-                )),
+                ))
             }
         }
         Err(error) => Finding::problem(format!("{this}: it cannot be read: {error}"))

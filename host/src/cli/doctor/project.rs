@@ -7,7 +7,7 @@ use super::finding::Finding;
 use crate::cli::folders;
 use crate::cli::project::trust::check_installed;
 use crate::cli::project::{self, Opened, State, shell};
-use crate::cli::relied_on::Named;
+use crate::cli::protected::Named;
 use crate::extension::Installed;
 use crate::manifest::{Manifest, User};
 use crate::project::{Content, Found, Keep, MANIFEST, Records};
@@ -16,14 +16,14 @@ use crate::untrusted::Untrusted;
 pub fn look(doctor: &Doctor) -> Vec<Finding> {
     if doctor.manifest.is_some() {
         return vec![Finding::fine(
-            "not asked: a manifest that is named is the whole chain",
+            "not checked: the named manifest is the whole chain",
         )];
     }
     let here = match std::env::current_dir() {
         Ok(here) => here,
         Err(error) => {
             return vec![
-                Finding::problem(format!("the current folder is gone: {error}"))
+                Finding::problem(format!("the current folder cannot be used: {error}"))
                     .step("go to another folder"),
             ];
         }
@@ -37,7 +37,7 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
     let Some(records) = &records else {
         return vec![
             Finding::problem(format!(
-                "{shown} is a project, and without a home folder nobody can have agreed to it"
+                "{shown} is a project, and without a home folder it cannot be trusted"
             ))
             .step("let HOME, or XDG_DATA_HOME, name a folder of yours"),
         ];
@@ -47,8 +47,8 @@ pub fn look(doctor: &Doctor) -> Vec<Finding> {
 
 fn standing(root: &Path, records: &Records) -> Finding {
     let shown = Untrusted::new(root.display());
-    let (user, installed) = match known() {
-        Ok(known) => known,
+    let (user, installed) = match settings() {
+        Ok(settings) => settings,
         Err(error) => {
             return Finding::problem(format!("{shown} cannot be looked at: {error}"))
                 .step("fix that first");
@@ -68,12 +68,13 @@ fn standing(root: &Path, records: &Records) -> Finding {
                 let error = broken.error;
                 let finding =
                     Finding::problem(format!("{shown} is trusted, and does not run: {error}"));
-                match broken.is_missing {
-                    true => finding.run(format!(
+                if broken.is_missing {
+                    finding.run(format!(
                         "acp-chain install --manifest {}",
                         shell::word(&root.join(MANIFEST))
-                    )),
-                    false => finding.step(format!("fix that in the project, then `{trust}`")),
+                    ))
+                } else {
+                    finding.step(format!("fix that in the project, then `{trust}`"))
                 }
             }
         },
@@ -86,7 +87,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
         ))
         .run(trust),
         State::Denied => Finding::fine(format!(
-            "{shown} never runs: you said so. `{trust}` asks you again"
+            "{shown} is denied: its proxies never run. `{trust}` asks you again"
         )),
         State::Wrong(error) => Finding::problem(format!("{shown} cannot be used: {error}")).step(
             format!("fix that in the project, or run `acp-chain trust --deny {word}`"),
@@ -95,7 +96,7 @@ fn standing(root: &Path, records: &Records) -> Finding {
     }
 }
 
-fn known() -> Result<(User, Installed), String> {
+fn settings() -> Result<(User, Installed), String> {
     let user = crate::cli::user().map_err(|error| error.to_string())?;
     let installed = crate::cli::installed(&user)?;
     Ok((user, installed))
@@ -114,7 +115,7 @@ fn opened(root: &Path, user: &User, installed: &Installed) -> Result<Opened, Bro
     let content = Content::read(root, &installed.carried, Keep::Components);
     let content = content.map_err(|error| broken(false)(error.to_string()))?;
     check_installed(&content, installed).map_err(broken(true))?;
-    // Errors in the user's own chain are reported there.
+    // `chain` reports errors in the user's own chain.
     let own = Manifest::of_user(user, installed).ok();
     let named = own.map_or_else(Named::default, |own| Named::default().and(&own));
     Opened::new(content, user, installed, &named).map_err(broken(false))

@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 
-use crate::cli::relied_on::{file_of, first_line};
+use crate::cli::protected::{file_of, first_line};
 use crate::native::{CommandLine, Process, Startable};
 
 /// The maximum length of a `package.json`, in bytes.
@@ -23,11 +23,11 @@ const FOLDERS: usize = 8;
 /// The interpreter of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Runtime {
-    /// Its name in the script, or on the command line.
+    /// The name of the interpreter in the script, or on the command line.
     pub name: String,
     /// The script.
     pub script: PathBuf,
-    /// Its command line, if it is found.
+    /// The command that prints the version; `None` if the interpreter is not found.
     pub command: Option<CommandLine>,
     /// The versions of Node that the script's package requires, if it says so.
     pub wanted: Option<String>,
@@ -89,7 +89,7 @@ fn wanted(script: &Path) -> Option<String> {
     package["engines"]["node"].as_str().map(str::to_owned)
 }
 
-/// The version of a runtime, asked for within this time.
+/// The version that an interpreter prints within this time.
 pub async fn version(program: Startable, patience: Duration) -> Option<Version> {
     let (mut process, input, output) = Process::start(&program, None).ok()?;
     drop(input);
@@ -112,9 +112,10 @@ pub fn fits(version: &Version, wanted: &str) -> Option<bool> {
                 text.replace(&format!("{operator},"), operator)
             });
         // For npm, a bare version means exactly that one; for cargo, any compatible one.
-        let text = match text.starts_with(|c: char| c.is_ascii_digit()) {
-            true => format!("={text}"),
-            false => text,
+        let text = if text.starts_with(|c: char| c.is_ascii_digit()) {
+            format!("={text}")
+        } else {
+            text
         };
         Some(VersionReq::parse(&text).ok()?.matches(version))
     });
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_held_against_what_packages_ask_for() {
+    fn versions_are_compared_with_the_requirements_of_packages() {
         for (version, wanted, expected) in [
             ("18.20.1", ">=20", Some(false)),
             ("20.0.0", ">= 20.0.0", Some(true)),

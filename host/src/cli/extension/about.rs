@@ -19,7 +19,7 @@ pub fn print(package: &Package, digest: Digest, size: u64) {
 
 /// The description, one line each.
 pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
-    let mut lines = what(package, digest, size);
+    let mut lines = description(package, digest, size);
     lines.push("It asks for".to_owned());
     lines.extend(asks(package).into_iter().map(|line| format!("  {line}")));
     lines.push("It cannot".to_owned());
@@ -27,8 +27,8 @@ pub fn lines(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     lines
 }
 
-/// Its own statements about itself, one line each.
-pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
+/// The package's description of itself, one line each.
+pub fn description(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     let text = |text: &str| quote(text, MAX_QUOTE);
     let mut lines = vec![format!("{} {}", package.name, package.version)];
     lines.extend(package.about.said().map(|(section, said)| {
@@ -53,7 +53,7 @@ pub fn what(package: &Package, digest: Digest, size: u64) -> Vec<String> {
     lines
 }
 
-/// What it asks for, each with its author's reason.
+/// The powers, methods and limits that a package asks for, with its author's reasons.
 fn asks(package: &Package) -> Vec<String> {
     let asks = &package.asks;
     let mut lines = Vec::new();
@@ -69,8 +69,7 @@ fn asks(package: &Package) -> Vec<String> {
     for (name, asked) in &asks.methods {
         let (name, actions) = (quote(name, MAX_QUOTE), asked.actions.join(", "));
         let words = format!(
-            "! may {actions} what is called {name}: the protocol does not know it, and this program cannot say \
-             what it is"
+            "! may {actions} {name}, which is not in the protocol: this program cannot say what it is"
         );
         add(words, &asked.reason);
     }
@@ -106,12 +105,11 @@ pub fn author(reason: &str) -> String {
 }
 
 pub fn cannot(imports: &[String]) -> &'static str {
-    match imports.iter().any(|name| name.starts_with("wasi:")) {
-        true => {
-            "reach files, unless you give it a directory; the network, programs, your environment, or other \
+    if imports.iter().any(|name| name.starts_with("wasi:")) {
+        "reach files, unless you give it a directory; the network, programs, your environment, or other \
              proxies. It imports WASI, which gives it clocks and random numbers"
-        }
-        false => "reach files, the network, programs, clocks, your environment, or other proxies",
+    } else {
+        "reach files, the network, programs, clocks, your environment, or other proxies"
     }
 }
 

@@ -12,7 +12,7 @@ use crate::extension::signature::signer;
 use crate::extension::{Digest, Fetched, Location, Lock, Locked, Signer, Source, is_name};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// Our extensions. Nobody else may use their names, nor those of what else comes with this program.
+/// Our extensions. Their names, and those of all other built-in extensions, are reserved.
 const OURS: [&str; 5] = ["permissions", "project-map", "redact", "rules", "todo"];
 
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ impl Add {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Adds a built-in extension to a manifest. Those are not locked: they are part of the program.
+    /// Adds a built-in extension to a manifest. Built-in extensions are not locked: they are part of the program.
     fn use_built_in(&self, place: &Place, name: &str) -> Result<ExitCode, String> {
         if self.id.is_some() || self.signer.is_some() {
             return Err("`--id` and `--signer` are not for built-in extensions".to_owned());
@@ -112,7 +112,7 @@ impl Add {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Its name in the manifest.
+    /// The name of the candidate in the manifest.
     fn name(&self, candidate: &Candidate) -> Result<String, String> {
         let claimed = &candidate.package.name;
         let (name, from) = match &self.id {
@@ -162,7 +162,7 @@ fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
     match answer {
         Answer::Unasked => Err(format!(
             "there is no terminal to ask on; nothing was changed. If you agree to all of this, say \
-             `--accept-powers {digest}`, or `--yes` for whatever comes"
+             `--accept-powers {digest}`, or `--yes` to agree to any component"
         )),
         Answer::Yes | Answer::No => {
             say!("Nothing was changed.");
@@ -171,7 +171,7 @@ fn refused(answer: Answer, digest: &Digest) -> Result<ExitCode, String> {
     }
 }
 
-/// A file as in the lock: relative to the manifest's folder, if it is beneath that.
+/// The path of a file as in the lock: relative to the manifest's folder, if the file is beneath it.
 pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
     let Source::File(path) = source else {
         return Ok(source);
@@ -183,11 +183,11 @@ pub fn relative(source: Source, place: &Place) -> Result<Source, String> {
     })))
 }
 
-/// First the store, then the lock, then the manifest.
+/// Writes the store, then the lock, then the manifest.
 fn install(place: &Place, name: &str, candidate: Candidate) -> Result<(), String> {
     let wrong = |error: &dyn std::fmt::Display| error.to_string();
     let changing = place.store.change().map_err(|error| wrong(&error))?;
-    // It may have been installed otherwise while the user was thinking.
+    // Another process may have installed one of this name before the user answered.
     check_new(place, name, &candidate)?;
     let (mut lock, mut edit) = (place.lock()?, place.edit()?);
     changing

@@ -68,9 +68,9 @@ impl Checks {
         let unread = fetched.unread_signatures();
         let signer = signer(&fetched).map_err(|error| wrong(&format!("{error}{unread}")))?;
         if self.user.require_signature && signer.is_none() {
-            let told = "it has no signature, and your config.toml has `require-signature = true`; ask its \
+            let unsigned = "it has no signature, and your config.toml has `require-signature = true`; ask its \
                         author for one";
-            return Err(wrong(&format!("{told}{unread}")));
+            return Err(wrong(&format!("{unsigned}{unread}")));
         }
         self.check_revoked(place, &fetched.digest)
             .map_err(|error| wrong(&error))?;
@@ -106,7 +106,7 @@ impl Checks {
         self.read(&source.clone().from_folder(place.folder()))
     }
 
-    /// The same, with paths relative to the working directory.
+    /// Fetches the current content of a source, whose path is relative to the working directory.
     pub fn read(&self, source: &Source) -> Result<Fetched, String> {
         let download = self.progress.download(&shown(source));
         let seen = |there, whole| download.set(there, whole);
@@ -120,7 +120,7 @@ impl Checks {
         published.map_err(|error| error.to_string())
     }
 
-    /// Compiles a component, so that no start has to. Components with unknown imports are refused.
+    /// Compiles a component, so that no start has to. Components with unknown imports are rejected.
     pub fn compile(&self, name: &str, component: &[u8]) -> Result<(), String> {
         let digest = Digest::of(component).to_string();
         let compile = || Component::compile_kept(&self.engine, &digest, component);
@@ -140,8 +140,8 @@ impl Checks {
         revoked.check(digest).map_err(|revoked| revoked.to_string())
     }
 
-    /// Fetches the list of revocations, if the user names one. Without it nothing is installed: somebody may withhold
-    /// it on purpose.
+    /// Fetches the list of revocations, if the user names one. If that fails, nothing is installed: an attacker may
+    /// withhold the list.
     pub fn refresh_revoked(&self, place: &Place) -> Result<(), String> {
         let Some(revocations) = &self.user.revocations else {
             return Ok(());
@@ -156,7 +156,7 @@ impl Checks {
             .runtime
             .block_on(list)
             .map_err(|error| error.to_string())?;
-        // Another process may be about to store a newer one.
+        // Another process may be about to store a newer list.
         let changing = place.store.change().map_err(|error| error.to_string())?;
         let kept = Revoked::read(place.store.folder(), &revocations.key);
         let kept = kept.map_err(|error| error.to_string())?;
@@ -176,7 +176,7 @@ fn powers(package: &Package) -> Vec<String> {
     asked.map(|asked| asked.power.clone()).collect()
 }
 
-/// What a package asks to happen when it breaks, as in manifests.
+/// The `on-failure` that a package asks for, as in manifests.
 fn on_failure(package: &Package) -> Option<String> {
     let policy = serde_json::to_value(package.asks.on_failure?).ok()?;
     Some(policy.as_str()?.to_owned())

@@ -1,4 +1,4 @@
-//! Shows an extension and what it asks for to the user, who then agrees or not.
+//! Shows the user an extension and what it asks for, and asks whether the user agrees.
 
 use std::io::{BufRead, IsTerminal, stdin};
 
@@ -8,7 +8,7 @@ use crate::cli::out;
 use crate::extension::{Digest, Release};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How the user says yes without being asked.
+/// Options with which the user agrees in advance.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub struct Consent {
     /// Do not ask
@@ -24,7 +24,7 @@ pub struct Consent {
 pub enum Answer {
     Yes,
     No,
-    /// There is nobody to ask.
+    /// There is no terminal to ask on.
     Unasked,
 }
 
@@ -55,9 +55,10 @@ pub fn ask(question: &str) -> Answer {
     let mut line = String::new();
     let read = stdin().lock().read_line(&mut line);
     let said = line.trim().to_lowercase();
-    match read.is_ok() && matches!(&*said, "y" | "yes") {
-        true => Answer::Yes,
-        false => Answer::No,
+    if read.is_ok() && matches!(&*said, "y" | "yes") {
+        Answer::Yes
+    } else {
+        Answer::No
     }
 }
 

@@ -54,9 +54,10 @@ impl Info {
             }
         };
         let package = package.map_err(|error| unreadable(&error))?;
-        match self.json {
-            true => say!("{:#}", about::json(&package, digest, size)),
-            false => about::print(&package, digest, size),
+        if self.json {
+            say!("{:#}", about::json(&package, digest, size));
+        } else {
+            about::print(&package, digest, size);
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub struct Install {
 }
 
 impl Install {
-    /// The lock is never changed.
+    /// Never changes the lock.
     pub fn main(self) -> Result<ExitCode, String> {
         let place = self.named.place()?;
         let (lock, edit) = (place.lock()?, place.edit()?);
@@ -52,21 +52,22 @@ impl Install {
             );
             match get(&place, &checks, &lock, locked) {
                 Ok(how) => say!("{name} {version}: {how}"),
-                // A failure does not hold up the others.
+                // A failure does not stop the others.
                 Err(error) => {
                     tell!("acp-chain: `{name}`: {error}");
                     succeeded = false;
                 }
             }
         }
-        Ok(match succeeded {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        Ok(if succeeded {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
         })
     }
 }
 
-/// An error unless the lock has just those extensions that the manifest uses, but for those that this program carries.
+/// Fails unless the lock has exactly the extensions that the manifest uses, apart from built-in ones.
 fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
     let listed = |names: &[String]| {
         let names = names.iter().map(|name| quote(name, MAX_QUOTE));
@@ -87,12 +88,13 @@ fn match_up(lock: &Lock, edit: &Edit) -> Result<(), String> {
     let carried = carried()?;
     let mut missing: Vec<_> = edit.uses().map(str::to_owned).collect();
     missing.retain(|name| !locked.contains(name) && carried.named(name).is_none());
-    match missing.is_empty() {
-        true => Ok(()),
-        false => Err(format!(
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(format!(
             "{path} lacks {}, which its manifest uses; `acp-chain add` adds it",
             listed(&missing)
-        )),
+        ))
     }
 }
 
@@ -132,7 +134,7 @@ fn get(
         ));
     }
     check_size(&fetched.component)?;
-    // Whoever wrote the lock may have made up its signer.
+    // The lock itself does not prove that its signer signed the component.
     if let Some(wanted) = &release.signer {
         let signed = signer(&fetched.component, &fetched.signatures, Some(wanted));
         signed.map_err(|error| {

@@ -61,16 +61,16 @@ impl Package {
     }
 }
 
-/// Replaces a file, such as the component itself, which is never half of one.
+/// Replaces a file, such as the component itself, atomically.
 fn write(output: &Path, bytes: &[u8]) -> io::Result<()> {
     match fs::metadata(output) {
         Ok(about) if about.is_file() => disk::write(&output.canonicalize()?, bytes),
-        // It is new, or no file, such as a pipe.
+        // A new path, or not a regular file, such as a pipe.
         _ => fs::write(output, bytes),
     }
 }
 
-/// A file that may be a component, if it is not too large.
+/// Reads a file, which must not be larger than components may be.
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     let shown = Untrusted::new(path.display());
     let unreadable = |error: std::io::Error| format!("{shown}: the file cannot be read: {error}");
@@ -81,11 +81,12 @@ pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = file.take(COMPONENT as u64 + 1).read_to_end(&mut bytes);
     read.map_err(unreadable)?;
-    match bytes.len() > COMPONENT {
-        true => Err(format!(
+    if bytes.len() > COMPONENT {
+        Err(format!(
             "{shown}: the file is larger than {}",
             Quantity::Size.show(COMPONENT as u64)
-        )),
-        false => Ok(bytes),
+        ))
+    } else {
+        Ok(bytes)
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::folders;
 use crate::extension::{Lock, Store};
 use crate::manifest::Edit;
 
-/// Which chain a command is about.
+/// Names the chain of a command.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Named {
     /// The manifest; by default, your own config.toml
@@ -23,7 +23,7 @@ pub struct Place {
 }
 
 impl Named {
-    /// Finds them. An error if there is no place for them, or somebody else could change them.
+    /// Finds the files. Fails if there is no place for them, or if other users could change them.
     pub fn place(self) -> Result<Place, String> {
         folders::check_owners()?;
         let none = "there is no home folder to keep extensions in; let XDG_DATA_HOME and XDG_CONFIG_HOME \

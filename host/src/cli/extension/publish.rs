@@ -34,7 +34,7 @@ impl Publish {
     pub fn main(self) -> Result<ExitCode, String> {
         let shown = quote(&self.file.display().to_string(), MAX_QUOTE);
         if self.reference.digest.is_some() {
-            return Err("a registry finds the digest itself; name a version, as `:1.2`".to_owned());
+            return Err("the registry determines the digest; name a version, as `:1.2`".to_owned());
         }
         let checks = Checks::new(false)?;
         let read = checks.read(&Source::File(self.file.clone()))?;
@@ -89,7 +89,7 @@ fn annotations(package: &Package) -> std::collections::BTreeMap<String, String> 
     said.collect()
 }
 
-/// Has `minisign` sign a file. It asks for the password itself.
+/// Signs a file with the program `minisign`, which asks for the password.
 #[expect(clippy::disallowed_methods, reason = "minisign talks to the user")]
 fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
     let shown = |path: &Path| quote(&path.display().to_string(), MAX_QUOTE);
@@ -125,7 +125,7 @@ fn sign(file: &Path, key: &Path, component: &[u8]) -> Result<String, String> {
         ));
     }
     let text = std::fs::read_to_string(&signature).map_err(|error| error.to_string())?;
-    // Check that the two keys match, before anybody else finds out.
+    // Check that the two keys match, before anything is published.
     let checked = signer(component, std::slice::from_ref(&text), Some(&known));
     checked.map_err(|error| format!("{} and {}: {error}", shown(key), shown(&public)))?;
     Ok(text)

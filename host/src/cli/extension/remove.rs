@@ -19,7 +19,7 @@ pub struct Remove {
 }
 
 impl Remove {
-    /// First the manifest, then the lock. The store keeps the component until `acp-chain gc`.
+    /// Writes the manifest, then the lock. The store keeps the component until `acp-chain gc`.
     pub fn main(self) -> Result<ExitCode, String> {
         let place = self.named.place()?;
         let changing = place.store.change().map_err(|error| error.to_string())?;
@@ -40,7 +40,7 @@ impl Remove {
         if was_locked {
             changing.write(&lock).map_err(|error| error.to_string())?;
         }
-        say!("{manifest} no longer uses `{name}`. `acp-chain gc` frees its room.");
+        say!("{manifest} no longer uses `{name}`. `acp-chain gc` removes unused components.");
         Ok(ExitCode::SUCCESS)
     }
 }

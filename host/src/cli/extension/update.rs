@@ -1,7 +1,7 @@
 //! `acp-chain update`: checks sources for newer versions.
 //!
-//! An update never widens the user's consent by itself: one that asks for more stays pending, and the old one keeps
-//! running, until the user agrees to that very component.
+//! An update never widens the user's consent: an update that asks for more stays pending, and the old version keeps
+//! running, until the user agrees to exactly that component.
 
 use std::process::ExitCode;
 
@@ -24,7 +24,7 @@ Exit codes:
   1  an extension could not be checked or fetched
   2  the command line is wrong")]
 pub struct Update {
-    /// Which; all of them by default
+    /// The extensions; by default, all of them
     #[arg(value_name = "NAME")]
     names: Vec<String>,
     #[command(flatten)]
@@ -41,12 +41,12 @@ impl Update {
         let place = self.named.clone().place()?;
         let lock = place.lock()?;
         let all = self.names.is_empty();
-        let names = match all {
-            true => lock
-                .extensions()
+        let names = if all {
+            lock.extensions()
                 .map(|locked| locked.name.clone())
-                .collect(),
-            false => self.names.clone(),
+                .collect()
+        } else {
+            self.names.clone()
         };
         if names.len() > 1 && (self.from.is_some() || self.consent.accept_powers.is_some()) {
             return Err(
@@ -57,7 +57,7 @@ impl Update {
         checks.refresh_revoked(&place)?;
         let mut succeeded = true;
         for name in &names {
-            // A failure does not hold up the others.
+            // A failure does not stop the others.
             let Some(locked) = lock.get(name) else {
                 let name = quote(name, MAX_QUOTE);
                 tell!("acp-chain: `{name}` is not installed; `acp-chain list` shows what is");
@@ -69,9 +69,10 @@ impl Update {
                 succeeded = false;
             }
         }
-        Ok(match succeeded {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        Ok(if succeeded {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
         })
     }
 
@@ -139,7 +140,7 @@ impl Update {
     }
 }
 
-/// Keeps a release that is the newest one: nothing is pending any more, and its component is there.
+/// Keeps an agreed release that is up to date: removes a pending one, and stores its component if that is missing.
 fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), String> {
     let mut done = String::new();
     if place.store.read(&locked.agreed.digest).is_err() {
@@ -155,26 +156,27 @@ fn keep(place: &Place, locked: &Locked, candidate: Candidate) -> Result<(), Stri
     Ok(())
 }
 
-/// Records a release, as the running or the pending one.
+/// Records a release, as the agreed or the pending one.
 fn put(place: &Place, old: &Locked, candidate: Candidate, agreed: bool) -> Result<(), String> {
     let changing = place.store.change().map_err(|error| error.to_string())?;
     let mut lock = place.lock()?;
-    // The user was shown the differences from exactly this one.
+    // The differences that the user saw are those from exactly this release.
     let Some(mut locked) = lock
         .remove(&old.name)
         .filter(|now| now.agreed == old.agreed)
     else {
-        return Err("it was changed meanwhile; nothing was changed now. Do it again".to_owned());
+        return Err(
+            "another process changed the lock meanwhile; nothing was changed: retry".to_owned(),
+        );
     };
     changing
         .add(&candidate.component)
         .map_err(|error| error.to_string())?;
-    match agreed {
-        true => {
-            locked.agreed = candidate.release;
-            locked.pending = None;
-        }
-        false => locked.pending = Some(candidate.release),
+    if agreed {
+        locked.agreed = candidate.release;
+        locked.pending = None;
+    } else {
+        locked.pending = Some(candidate.release);
     }
     lock.put(locked);
     changing.write(&lock).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! The export formats, besides those that the page makes itself.
+//! The export formats, besides those of the page.
 
 use acp_chain_inspect::Format;
 use acp_chain_otel::otlp_json;
@@ -6,7 +6,6 @@ use acp_chain_trace::{Format as Other, Line, Reader, export};
 
 use crate::transcript::recorded;
 
-/// All of them.
 pub fn all() -> Vec<Format> {
     vec![
         Format {
@@ -46,7 +45,7 @@ pub fn all() -> Vec<Format> {
     ]
 }
 
-/// A format made from lines, one after the other.
+/// A format that is written line by line.
 fn of_lines(
     name: &'static str,
     label: &'static str,

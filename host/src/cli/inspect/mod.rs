@@ -75,13 +75,14 @@ impl Inspect {
         let address = server.address();
         say!("{address}");
         tell!(
-            "acp-chain inspect: whoever has this address can read what it shows, secrets included; Ctrl-C ends it"
+            "acp-chain inspect: anyone with this address can read what the page shows, secrets included; Ctrl-C ends it"
         );
-        let page = match self.open {
-            true => open_in_browser(&address)
+        let page = if self.open {
+            open_in_browser(&address)
                 .inspect_err(|error| tell!("acp-chain inspect: {error}"))
-                .ok(),
-            false => None,
+                .ok()
+        } else {
+            None
         };
         let ended = tokio::select! {
             done = server.serve(log, formats::all()) => done.map(|never| match never {}),
@@ -95,7 +96,8 @@ impl Inspect {
     }
 }
 
-/// Opens a page that leads to the address. The address itself is on no command line, where others could see it.
+/// Opens a page that redirects to the address. The address itself is on no command line, where other users could read
+/// it.
 fn open_in_browser(address: &str) -> Result<tempfile::TempPath, String> {
     let mut builder = tempfile::Builder::new();
     let page = builder.prefix("acp-chain-").suffix(".html").tempfile();

@@ -1,4 +1,4 @@
-//! The lines of all running chains, each read by a thread of its own.
+//! The lines of all running chains, each read by a separate thread.
 
 use std::collections::HashSet;
 use std::io::{BufReader, ErrorKind};
@@ -16,7 +16,7 @@ use crate::untrusted::Untrusted;
 /// How often to look for new chains.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Listens to the running chains, and to those that start later.
+/// Connects to the running chains, and to those that start later.
 pub fn begin(log: &Arc<Log>) -> Result<(), String> {
     let cannot = |error| {
         format!(
@@ -26,28 +26,28 @@ pub fn begin(log: &Arc<Log>) -> Result<(), String> {
     let mut found = chains().map_err(cannot)?;
     let log = Arc::clone(log);
     thread::spawn(move || {
-        let mut heard = HashSet::new();
+        let mut connected = HashSet::new();
         loop {
-            heard.retain(|path| found.iter().any(|chain| chain.path == *path));
+            connected.retain(|path| found.iter().any(|chain| chain.path == *path));
             for chain in &found {
-                if heard.contains(&chain.path) {
+                if connected.contains(&chain.path) {
                     continue;
                 }
                 match chain.connect() {
                     Ok(stream) => {
-                        heard.insert(chain.path.clone());
-                        hear(&log, chain, stream);
+                        connected.insert(chain.path.clone());
+                        read(&log, chain, stream);
                     }
-                    // It ended meanwhile.
+                    // The chain has ended meanwhile.
                     Err(error) if error.kind() != ErrorKind::PermissionDenied => {}
                     Err(error) => {
-                        heard.insert(chain.path.clone());
+                        connected.insert(chain.path.clone());
                         log.notice(&format!("process {}: {error}", chain.process));
                     }
                 }
             }
             thread::sleep(PAUSE);
-            // A folder that cannot be read now may be read later; nothing has ended because of that.
+            // If the folder cannot be read, the chains that are known continue.
             if let Ok(now) = chains() {
                 found = now;
             }
@@ -56,8 +56,8 @@ pub fn begin(log: &Arc<Log>) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the lines of a chain, until it ends.
-fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
+/// Reads the lines of a chain, until it ends.
+fn read(log: &Arc<Log>, chain: &Found, stream: Stream) {
     let log = Arc::clone(log);
     let name = format!("process {}", chain.process);
     let source = log.source(&name);
@@ -73,9 +73,9 @@ fn hear(log: &Arc<Log>, chain: &Found, stream: Stream) {
                 // A chain that ends may leave a partial line.
                 Err(TraceError::Unreadable(_)) => break,
                 Err(error) => {
-                    let told = format!("{name}: line {error}");
-                    tell!("acp-chain inspect: {}", Untrusted::new(&told));
-                    log.notice(&told);
+                    let wrong = format!("{name}: line {error}");
+                    tell!("acp-chain inspect: {}", Untrusted::new(&wrong));
+                    log.notice(&wrong);
                     break;
                 }
             }

@@ -1,7 +1,7 @@
 //! `acp-chain export-otel`: reads the trace of the `acp-chain run` that starts it, and exports spans and metrics.
 //!
-//! It ends when the chain has ended, after a last attempt to reach the collector, which takes a few seconds at most.
-//! Nobody waits for it, and it gives way to those that people wait for.
+//! It ends when the chain has ended, after a last attempt to reach the collector, which takes a few seconds at most. No
+//! process waits for it, and it lowers its own priority.
 
 use std::io;
 use std::process::ExitCode;
@@ -14,7 +14,7 @@ use crate::system::process::{give_way, memory_of_groups};
 use crate::system::stop;
 
 pub fn main() -> ExitCode {
-    // Chains come first: what does not fit meanwhile is counted.
+    // Chains have priority: lines that do not fit meanwhile are counted.
     give_way();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -22,7 +22,7 @@ pub fn main() -> ExitCode {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            tracing::error!("the exporter for OpenTelemetry cannot begin: {error}");
+            tracing::error!("the exporter for OpenTelemetry cannot start: {error}");
             return ExitCode::FAILURE;
         }
     };
@@ -31,24 +31,25 @@ pub fn main() -> ExitCode {
     thread::spawn(|| {
         let exported = export();
         let exported = exported.inspect_err(|error| tracing::error!("{error}"));
-        // If nobody waits any more, the error is in the log.
+        // If the receiver is closed, the error is in the log.
         let _ = done.send(exported.is_ok());
     });
     let is_fine = runtime.block_on(async {
         tokio::select! {
             done = is_done => done.unwrap_or(false),
-            () = outlive() => false,
+            () = ignore_stops() => false,
         }
     });
-    match is_fine {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    if is_fine {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     }
 }
 
-/// The signal that stops the chain may reach all of its processes, and its last turn has still to be exported: we end
-/// with our input.
-async fn outlive() {
+/// Ignores requests to stop: the signal may reach all processes of the chain, and its last turn has still to be
+/// exported. The process ends with its input.
+async fn ignore_stops() {
     loop {
         stop::requested().await;
     }

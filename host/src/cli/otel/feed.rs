@@ -1,4 +1,4 @@
-//! Hands lines over to the exporting process, which may be stopped, slow or gone: a bounded amount waits for it, and
+//! Hands lines over to the exporting process, which may be stopped, slow or dead: a bounded amount waits for it, and
 //! lines that do not fit are counted.
 
 use std::io::{self, Write};
@@ -16,12 +16,12 @@ use acp_chain_trace::{Line, Missed, Sink};
 /// How many bytes may wait to be handed over.
 const WAITING: usize = 4 << 20;
 
-/// How long the end of a chain waits for that.
+/// How long the end of a chain waits until all lines are handed over.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Hands over lines.
 pub struct Feed {
-    /// The process, until the thread has it: threads that run before rights are given up would keep theirs.
+    /// The process, until [`start`](Self::start): threads that run before rights are given up would keep theirs.
     child: Option<Child>,
     queue: Sender<Entry>,
     entries: Option<Receiver<Entry>>,
@@ -29,7 +29,7 @@ pub struct Feed {
     /// The lines that did not fit.
     missed: Missed,
     settings: Settings,
-    is_gone: bool,
+    has_ended: bool,
 }
 
 enum Entry {
@@ -41,14 +41,14 @@ impl Feed {
     /// Starts the process.
     pub fn begin(log: Option<&Path>, settings: Settings) -> io::Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
-        // Nobody must wait for it to close our standard streams.
+        // The process outlives us, and must not keep our standard streams open.
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         match log {
             Some(log) => command.arg("--log-file").arg(log),
-            // Our log goes to standard error. Its own goes to the user's.
+            // Our log goes to standard error; the process logs to the user's file.
             None => command.env_remove("ACP_CHAIN_LOG"),
         };
         let child = command.arg("export-otel").spawn()?;
@@ -60,7 +60,7 @@ impl Feed {
             waiting: Arc::default(),
             missed: Missed::default(),
             settings,
-            is_gone: false,
+            has_ended: false,
         })
     }
 
@@ -84,12 +84,12 @@ impl Feed {
         Ok(text)
     }
 
-    /// These lines do not fit. The beginnings and ends of connections are still handed over, up to half as much more:
-    /// without an end, the receiver would keep the connection.
+    /// Counts lines that do not fit, and returns those to hand over nevertheless, up to half as much more: beginnings
+    /// and ends of connections, since the receiver keeps a connection until its end.
     fn leave_out<'l>(&mut self, lines: &'l [Line], waiting: usize) -> Vec<&'l Line> {
         if self.missed.is_empty() {
             tracing::warn!(
-                "the exporter for OpenTelemetry does not follow: lines of the trace are left out"
+                "the exporter for OpenTelemetry is too slow: lines of the trace are left out"
             );
         }
         let is_edge = |line: &Line| line.version.is_some() || line.is_end();
@@ -106,14 +106,14 @@ impl Feed {
 }
 
 impl Sink for Feed {
-    /// No error is the user's concern: the log has it.
+    /// Errors are logged, and not reported to the user.
     fn write(&mut self, lines: &[Line]) -> io::Result<()> {
-        if self.is_gone {
+        if self.has_ended {
             return Ok(());
         }
         if let Err(error) = self.start() {
             tracing::error!("there are no spans and metrics: no thread can be started: {error}");
-            self.is_gone = true;
+            self.has_ended = true;
             return Ok(());
         }
         let waiting = self.waiting.load(Ordering::Relaxed);
@@ -129,12 +129,12 @@ impl Sink for Feed {
             return Ok(());
         }
         self.waiting.fetch_add(text.len(), Ordering::Relaxed);
-        self.is_gone = self.queue.send(Entry::Lines(text)).is_err();
+        self.has_ended = self.queue.send(Entry::Lines(text)).is_err();
         Ok(())
     }
 
     fn looks(&self) -> bool {
-        self.settings.metrics && !self.is_gone
+        self.settings.metrics && !self.has_ended
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -146,7 +146,7 @@ impl Sink for Feed {
     }
 }
 
-/// Writes entries until there are no more, or nobody reads them.
+/// Writes entries until there are no more, or the process has closed its input.
 fn hand_over(mut child: Child, entries: &Receiver<Entry>, waiting: &AtomicUsize) {
     let Some(mut input) = child.stdin.take() else {
         return;
@@ -156,7 +156,7 @@ fn hand_over(mut child: Child, entries: &Receiver<Entry>, waiting: &AtomicUsize)
             Entry::Lines(text) => {
                 if let Err(error) = input.write_all(&text) {
                     tracing::error!(
-                        "the exporter for OpenTelemetry is gone, and says why in its log: {error}"
+                        "the exporter for OpenTelemetry has ended, for the reason in its log: {error}"
                     );
                     break;
                 }
@@ -168,6 +168,6 @@ fn hand_over(mut child: Child, entries: &Receiver<Entry>, waiting: &AtomicUsize)
         }
     }
     drop(input);
-    // It may take its time. If we end before it, nobody waits for it.
+    // The process may take a while. If ours ends first, it is not waited for.
     let _ = child.wait();
 }

@@ -1,12 +1,12 @@
-//! OpenTelemetry: a chain's activity, for its operators' collectors, if the environment asks for that.
+//! OpenTelemetry: exports a chain's activity to the operator's collector, if the environment requests it.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `feed` | in the chain's process: hands over lines of its trace, without waiting |
-//! | `export` | in a process of its own: makes spans and metrics of them, and exports these |
+//! | `export` | in a separate process: makes spans and metrics of the lines, and exports them |
 //!
 //! A running chain may not connect to anything, and neither may any of its threads. So a process is started before that
-//! right is given up, and has none of the chain's data.
+//! right is given up; it receives only the lines to export.
 
 mod export;
 mod feed;
@@ -22,17 +22,17 @@ use feed::Feed;
 
 use crate::trace::{Masked, Trace};
 
-/// The trace of a process, which is also exported if the environment asks for that. If it `propagates`, agents are told
-/// of the spans of their turns.
+/// The trace of a process, which is also exported if the environment requests it. If it `propagates`, agents receive
+/// the spans of their turns.
 pub fn exported(trace: Option<Trace>, propagates: bool, log: Option<&Path>) -> Option<Trace> {
     let settings = Settings::from_env();
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    if !settings.is_asked() {
+    if !settings.is_enabled() {
         if propagates {
             tracing::warn!(
-                "agents are told of no spans, since none are exported: set OTEL_EXPORTER_OTLP_ENDPOINT"
+                "agents receive no spans, since none are exported: set OTEL_EXPORTER_OTLP_ENDPOINT"
             );
         }
         return trace;
@@ -41,15 +41,13 @@ pub fn exported(trace: Option<Trace>, propagates: bool, log: Option<&Path>) -> O
     match Feed::begin(log, settings) {
         Ok(feed) => {
             let trace = trace.unwrap_or_default();
-            let trace = match has_content {
-                // Messages leave without their secrets, whatever a trace file has.
-                true => trace.to(Masked::new(feed)),
-                false => trace.to(feed),
+            let trace = if has_content {
+                // Messages are exported without their secrets, even if a trace file has them.
+                trace.to(Masked::new(feed))
+            } else {
+                trace.to(feed)
             };
-            Some(match propagates {
-                true => trace.propagate(),
-                false => trace,
-            })
+            Some(if propagates { trace.propagate() } else { trace })
         }
         Err(error) => {
             tracing::error!(

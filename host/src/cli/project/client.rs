@@ -1,5 +1,5 @@
-//! The host's side: projects are found by `find-projects`, and their proxies run in `project-chain`. Neither is
-//! started before a session asks for it, and the first ends when it has no project to watch.
+//! The host's side: projects are found by `find-projects`, and their proxies run in `project-chain`. Each is started
+//! when a session needs it, and `find-projects` ends when it has no project to watch.
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use super::wire::{Begin, LINE, Lookup, Reply, Trusted, line};
 use crate::chain::{ChildIo, Launch, Member, Native, Program, Project, Projects, Word};
 use crate::channel::{Failure, FailurePolicy};
-use crate::cli::relied_on::Named;
+use crate::cli::protected::Named;
 use crate::cli::trace::Traced;
 use crate::native::{CommandLine, Dialect, Process, Startable};
 use crate::transport::{Frame, LineReader};
@@ -33,12 +33,12 @@ const MOST: usize = 256;
 /// How often the process that finds projects may fail before it is no longer started.
 const FAILURES: u32 = 4;
 
-/// How to find and run projects: with two command lines of this program.
+/// How to find and run projects: two command lines of this program.
 #[derive(Clone, Debug)]
 pub struct Finding {
     locator: CommandLine,
     chain: CommandLine,
-    /// The files beside the proxies of a project, in front and behind.
+    /// The files of the rest of the chain, which no proxy of a project may write to.
     beside: Named,
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
@@ -46,7 +46,7 @@ pub struct Finding {
 
 /// The command line's settings for projects.
 #[derive(Debug, Default)]
-pub struct Asked<'a> {
+pub struct Options<'a> {
     /// The project of every session.
     pub project: Option<&'a Path>,
     /// The log and trace arguments.
@@ -64,9 +64,9 @@ pub struct Client {
     refuses: bool,
     running: Option<Running>,
     failures: u32,
-    /// Lookups without an answer.
+    /// The numbers of unanswered lookups.
     open: HashSet<u64>,
-    /// Words to be returned first.
+    /// Results and notices to be returned first.
     words: VecDeque<Word>,
 }
 
@@ -77,19 +77,19 @@ type Run = Arc<dyn Fn(&str) -> Result<ChildIo, Failure> + Send + Sync>;
 struct Running {
     input: Box<dyn AsyncWrite + Send + Unpin>,
     output: LineReader<Box<dyn AsyncRead + Send + Unpin>>,
-    /// It ends with this.
+    /// The process ends when this is dropped.
     _process: Option<Process>,
-    /// Bytes to be written to it.
+    /// Bytes to be written to the process.
     unwritten: BytesMut,
-    /// Whether it watches a project.
+    /// Whether the process watches a project.
     watches: bool,
 }
 
 impl Finding {
-    /// Two command lines of `program`, which is this one.
-    pub fn new(program: &Path, asked: &Asked, beside: Named) -> io::Result<Self> {
+    /// The command lines of `program`, which is this one.
+    pub fn new(program: &Path, options: &Options, beside: Named) -> io::Result<Self> {
         let command = |name: &str, option: &str, path: Option<&Path>| {
-            let mut args = asked.logging.to_vec();
+            let mut args = options.logging.to_vec();
             args.push(name.into());
             if let Some(path) = path {
                 args.extend([option.into(), std::path::absolute(path)?.into_os_string()]);
@@ -100,16 +100,16 @@ impl Finding {
                 env: Vec::new(),
             })
         };
-        let path = asked.traced.map(|traced| &*traced.path);
+        let path = options.traced.map(|traced| &*traced.path);
         let mut chain = command("project-chain", "--trace", path)?;
-        if asked.traced.is_some_and(|traced| traced.bodies) {
+        if options.traced.is_some_and(|traced| traced.bodies) {
             chain.args.push("--trace-bodies".into());
         }
         Ok(Self {
-            locator: command(LOCATOR, "--project", asked.project)?,
+            locator: command(LOCATOR, "--project", options.project)?,
             chain,
             beside,
-            refuses: asked.refuses,
+            refuses: options.refuses,
         })
     }
 
@@ -118,7 +118,7 @@ impl Finding {
         [self.locator.clone(), self.chain.clone()]
     }
 
-    /// With the startable programs, in the order of [`commands`](Self::commands).
+    /// The client that starts these programs, which are in the order of [`commands`](Self::commands).
     pub fn client(self, [locator, chain]: [Startable; 2]) -> Client {
         let locate = move || start(&locator, LOCATOR);
         let run = move |id: &str| start(&chain, id);
@@ -160,8 +160,8 @@ impl Projects for Client {
                     return std::future::pending().await;
                 };
                 match running.next().await {
-                    Some(said) => self.hear(said),
-                    None => self.lose(),
+                    Some(said) => self.take(said),
+                    None => self.fail(),
                 }
             }
         })
@@ -211,7 +211,7 @@ impl Client {
         }
     }
 
-    fn hear(&mut self, said: Reply) {
+    fn take(&mut self, said: Reply) {
         if let Some(notice) = said.notice {
             self.words.push_back(Word::Notice(notice));
         }
@@ -224,15 +224,15 @@ impl Client {
         }
         if let Some(running) = &mut self.running {
             running.watches |= said.watches;
-            // It has nothing left to do, and takes memory.
+            // An idle finder only takes memory.
             if self.open.is_empty() && !running.watches {
                 self.running = None;
             }
         }
     }
 
-    /// The finder has gone. The next lookup starts another one.
-    fn lose(&mut self) {
+    /// The finder has ended. The next lookup starts another one.
+    fn fail(&mut self) {
         self.running = None;
         self.failures += 1;
         let what =
@@ -245,7 +245,7 @@ impl Client {
         }
     }
 
-    /// The result of a lookup that tells nothing.
+    /// The result of a failed lookup.
     fn unknown(&self, why: &str) -> Result<Option<Project>, String> {
         if self.refuses {
             Err(why.to_owned())
@@ -254,7 +254,7 @@ impl Client {
         }
     }
 
-    /// These projects as one: the proxies of the nearest stand in front.
+    /// Combines these projects into one: the proxies of the nearest are in front.
     fn project(&self, trusted: &[Trusted]) -> Option<Project> {
         let nearest = trusted.first()?;
         let keys: Vec<_> = trusted
@@ -310,7 +310,6 @@ fn member(id: String, run: Run, begin: Begin) -> Result<Member, Failure> {
     }))
 }
 
-/// Starts one of our own programs.
 fn start(program: &Startable, name: &str) -> Result<ChildIo, Failure> {
     ChildIo::start(program, Some(name)).map_err(|error| Failure::new(error.to_string()))
 }
@@ -331,9 +330,10 @@ impl Running {
             }
             let (input, unwritten) = (&mut self.input, &mut self.unwritten);
             let writing = async {
-                match unwritten.is_empty() {
-                    true => std::future::pending().await,
-                    false => input.write(unwritten).await,
+                if unwritten.is_empty() {
+                    std::future::pending().await
+                } else {
+                    input.write(unwritten).await
                 }
             };
             let filled = tokio::select! {
@@ -400,7 +400,7 @@ mod tests {
     use super::*;
     use crate::extension::Digest;
 
-    /// The ends of all started processes.
+    /// The test's ends of all started processes.
     type Ends = UnboundedReceiver<BufReader<DuplexStream>>;
 
     /// A process played by the test.
@@ -429,20 +429,20 @@ mod tests {
         (client, locators, chains)
     }
 
-    async fn heard(end: &mut BufReader<DuplexStream>) -> String {
+    async fn line_of(end: &mut BufReader<DuplexStream>) -> String {
         let mut line = String::new();
         end.read_line(&mut line).await.unwrap();
         line
     }
 
-    /// The next word, while the process at the other end answers with these lines.
+    /// The next result or notice, while the process at the other end answers with these lines.
     async fn answered(
         client: &mut Client,
         end: &mut BufReader<DuplexStream>,
         said: &[Reply],
     ) -> (Word, String) {
         let play = async {
-            let asked = heard(end).await;
+            let asked = line_of(end).await;
             for said in said {
                 end.write_all(&line(said)).await.unwrap();
             }
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_trusted_project_is_run_by_a_process_that_is_told_first_what_to_be() {
+    async fn a_trusted_project_is_run_by_a_process_whose_first_line_names_it() {
         let (mut client, mut locators, mut chains) = client();
         client.find(7, Path::new("/home/me/work/src"));
         let mut locator = locators.recv().await.unwrap();
@@ -485,7 +485,7 @@ mod tests {
         };
         assert_eq!(native.name, "project work");
         let mut program = native.program.unwrap();
-        // The same after a restart.
+        // A restarted process gets the same first line.
         for mut io in [program.io, (program.launch)().unwrap()] {
             io.input
                 .write_all(b"{\"method\":\"proxy/initialize\"}\n")
@@ -493,17 +493,17 @@ mod tests {
                 .unwrap();
             io.input.flush().await.unwrap();
             let mut chain = chains.recv().await.unwrap();
-            let begin: Begin = serde_json::from_str(&heard(&mut chain).await).unwrap();
+            let begin: Begin = serde_json::from_str(&line_of(&mut chain).await).unwrap();
             assert_eq!(
                 (begin.key, &*begin.root.to_string_lossy()),
                 (key, "/home/me/work")
             );
-            assert!(heard(&mut chain).await.contains("proxy/initialize"));
+            assert!(line_of(&mut chain).await.contains("proxy/initialize"));
         }
     }
 
     #[tokio::test]
-    async fn what_the_user_is_to_know_comes_before_the_answer_and_unasked() {
+    async fn notices_precede_the_answer_and_may_come_without_a_lookup() {
         let (mut client, mut locators, _chains) = client();
         client.find(1, Path::new("/work"));
         let mut locator = locators.recv().await.unwrap();
@@ -553,7 +553,7 @@ mod tests {
                 matches!(&word, Word::Found(found, Ok(None)) if *found == number),
                 "{word:?}"
             );
-            assert_eq!(heard(&mut locator).await, "", "its input has ended");
+            assert_eq!(line_of(&mut locator).await, "", "its input has ended");
         }
     }
 
@@ -584,7 +584,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn every_lookup_is_answered_whatever_becomes_of_who_is_asked() {
+    async fn every_lookup_is_answered_even_if_the_finder_ends() {
         let (mut client, mut locators, _chains) = client();
         let too_long = "/".to_owned() + &"a".repeat(PATH);
         client.find(0, Path::new(&too_long));
@@ -604,14 +604,14 @@ mod tests {
                 "{word:?}"
             );
         }
-        // There are too many.
+        // No process is started after so many failures.
         client.find(100, Path::new("/work"));
         assert!(matches!(client.next().await, Word::Found(100, Ok(None))));
         assert!(locators.try_recv().is_err());
     }
 
     #[tokio::test]
-    async fn no_more_lookups_wait_than_there_is_room_for() {
+    async fn waiting_lookups_are_bounded() {
         let (mut client, mut locators, _chains) = client();
         for number in 0..=MOST as u64 {
             client.find(number, Path::new("/work"));

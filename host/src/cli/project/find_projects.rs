@@ -37,7 +37,7 @@ struct Disk {
 impl FindProjects {
     #[expect(clippy::disallowed_methods, reason = "the host reads it")]
     pub fn main(self) -> Result<ExitCode, String> {
-        let (watch, happenings) = watch::begin();
+        let (watch, notifications) = watch::begin();
         let disk = Disk {
             project: self.project,
             bounds: super::bounds(),
@@ -48,7 +48,7 @@ impl FindProjects {
         let user = crate::cli::user().map_err(|error| error.to_string())?;
         let output = Mutex::new(io::stdout());
         let locator = Locator::new(disk, refuses(&user), move |said: &Reply| {
-            // The requester may have gone; then our input ends too.
+            // The host may have ended; then our input ends, too.
             let mut output = output
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -56,7 +56,7 @@ impl FindProjects {
         });
         let changes = locator.clone();
         let watching = thread::Builder::new().spawn(move || {
-            while happenings.wait() {
+            while notifications.wait() {
                 changes.again();
             }
         });
@@ -65,9 +65,9 @@ impl FindProjects {
     }
 }
 
-/// Answers until the requester has gone. Lookups that hang then are abandoned.
+/// Answers until the input ends. Lookups that hang then are abandoned.
 fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String> {
-    let misunderstood = || {
+    let misused = || {
         "`find-projects` is for acp-chain itself to start; `acp-chain trust` is for you".to_owned()
     };
     loop {
@@ -80,7 +80,7 @@ fn answer(locator: &Locator, mut input: impl BufRead) -> Result<ExitCode, String
             Ok(0) | Err(_) => return Ok(ExitCode::SUCCESS),
             Ok(_) => {
                 let lookup = serde_json::from_slice(&line);
-                locator.begin(lookup.map_err(|_| misunderstood())?);
+                locator.begin(lookup.map_err(|_| misused())?);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What applies in a folder: for `acp-chain check` without a manifest.
+//! The settings and the project that apply in a folder, for `acp-chain check` without a manifest.
 
 use std::path::Path;
 
@@ -6,14 +6,14 @@ use super::opened::Opened;
 use super::shell;
 use super::state::State;
 use crate::cli::folders;
-use crate::cli::relied_on::Named;
+use crate::cli::protected::Named;
 use crate::extension::{Installed, Lock};
 use crate::manifest::{Manifest, User};
 use crate::project::{Content, Found, Keep, MANIFEST, Records, Standing, vouched};
 use crate::untrusted::Untrusted;
 
-/// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. An error if it has
-/// one that cannot be used.
+/// Prints, file by file, what applies in a folder. Returns the project, if its proxies would run. Fails if the folder
+/// has a project that cannot be used.
 pub fn print(
     folder: &Path,
     own: &Manifest,
@@ -49,9 +49,10 @@ pub fn print(
     let manifest = root.join(MANIFEST);
     say!("manifest     {}", show(&manifest));
     let lock = Lock::beside(&manifest);
-    match lock.symlink_metadata().is_ok() {
-        true => say!("lock         {}", show(&lock)),
-        false => say!("lock         {} is not there", show(&lock)),
+    if lock.symlink_metadata().is_ok() {
+        say!("lock         {}", show(&lock));
+    } else {
+        say!("lock         {} is not there", show(&lock));
     }
     let Some(records) = &records else {
         say!("trust        none: there is no home folder to remember it in");
@@ -93,7 +94,7 @@ pub fn print(
         }
         _ => match vouched(&opened.content, &agreed, &user.signers) {
             Some(key) => say!("trust        signed by {key}, whom your config.toml trusts"),
-            None => return Err("it was changed just now; do it again".to_owned()),
+            None => return Err("it was changed just now; retry".to_owned()),
         },
     }
     Ok(Some(opened))

@@ -1,4 +1,4 @@
-//! Finds projects: each lookup in its own thread, so a hanging disk hangs nothing else.
+//! Finds projects: each lookup in a separate thread, so a hanging disk delays only lookups on it.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,10 +25,10 @@ pub trait Look: Send + Sync {
     /// The state of the project with this root.
     fn state(&self, root: &Path) -> State;
 
-    /// The key of what the user agreed to of a project that has changed, as it was kept.
+    /// The key of the kept copy of a changed project: the content that the user agreed to.
     fn kept(&self, root: &Path) -> Option<Digest>;
 
-    /// Called before each question about the project with this root, if its state is remembered.
+    /// Called before each check of the project with this root, if its state is remembered.
     fn begin(&self, root: &Path);
 }
 
@@ -40,28 +40,28 @@ pub struct Locator {
     /// Whether sessions must not begin in projects that are not trusted as they are.
     refuses: bool,
     under_way: Arc<AtomicUsize>,
-    known: Arc<Mutex<HashMap<PathBuf, Known>>>,
+    known: Arc<Mutex<HashMap<PathBuf, Remembered>>>,
 }
 
-/// The known state of a project.
+/// The remembered state of a project.
 #[derive(Default)]
-struct Known {
-    /// Its last state.
+struct Remembered {
+    /// The last state.
     state: Option<State>,
-    /// What the user agreed to, and new sessions get. It outlives changes of the files.
+    /// The key of the content that the user agreed to, and that new sessions get. It stays when files change.
     in_force: Option<Digest>,
 }
 
-/// How a project stands.
-struct Stands {
+/// The state of a project, and its consequences.
+struct Status {
     state: State,
-    /// What new sessions get of it.
+    /// The key of the content that new sessions get.
     in_force: Option<Digest>,
-    /// What the user is to know, if that has changed.
+    /// A notice for the user, if the state has changed.
     notice: Option<String>,
 }
 
-/// A lookup in progress, which makes room when dropped.
+/// Counts a running lookup until dropped.
 struct UnderWay(Arc<AtomicUsize>);
 
 impl Drop for UnderWay {
@@ -71,7 +71,7 @@ impl Drop for UnderWay {
 }
 
 impl Locator {
-    /// A locator that uses this, and reports its results.
+    /// A locator that sends its results to `say`.
     pub fn new(
         look: impl Look + 'static,
         refuses: bool,
@@ -86,7 +86,7 @@ impl Locator {
         }
     }
 
-    /// Starts a lookup. Each is answered.
+    /// Starts a lookup. Each lookup is answered.
     pub fn begin(&self, lookup: Lookup) {
         let number = lookup.number;
         let this = self.clone();
@@ -117,15 +117,15 @@ impl Locator {
     /// Checks all known projects again, and reports changes.
     pub fn again(&self) {
         let roots: Vec<_> = self.known().keys().cloned().collect();
-        // No more threads than lookups may have: a project whose disk hangs holds up only some of the others.
+        // At most half of the threads: a project whose disk hangs delays only the others of its thread.
         let share = roots.len().div_ceil(MOST / 2).max(1);
         for roots in roots.chunks(share) {
             let (this, roots) = (self.clone(), roots.to_vec());
             let checked = self.apart(move || {
                 for root in &roots {
-                    // Its components may lie in other folders now.
+                    // The components of the project may be in other folders now.
                     this.look.begin(root);
-                    let Stands { notice, .. } = this.stands(root);
+                    let Status { notice, .. } = this.status(root);
                     if notice.is_some() {
                         (this.say)(&Reply {
                             notice,
@@ -140,7 +140,7 @@ impl Locator {
         }
     }
 
-    /// Does something in a thread of its own, unless too many are running.
+    /// Runs `work` in a separate thread. Returns false if too many run.
     fn apart(&self, work: impl FnOnce() + Send + 'static) -> bool {
         if self.under_way.fetch_add(1, Ordering::Relaxed) >= MOST {
             self.under_way.fetch_sub(1, Ordering::Relaxed);
@@ -158,18 +158,18 @@ impl Locator {
         let mut reply = Reply::default();
         let mut notices = Vec::new();
         for root in self.look.find(cwd) {
-            // Before it is examined, so that no change is missed.
+            // Watched before it is examined, so that no change is missed.
             if self.remembers(&root) {
                 self.look.begin(&root);
             }
-            let stands = self.stands(&root);
-            notices.extend(stands.notice);
-            let refused = self.refuses && !stands.state.is_decided();
+            let status = self.status(&root);
+            notices.extend(status.notice);
+            let refused = self.refuses && !status.state.is_decided();
             reply.refused = reply
                 .refused
-                .or(refused.then(|| stands.state.refusal(&root)));
+                .or(refused.then(|| status.state.refusal(&root)));
             let guards_only = !reply.projects.is_empty();
-            reply.projects.extend(stands.in_force.map(|key| Trusted {
+            reply.projects.extend(status.in_force.map(|key| Trusted {
                 key,
                 name: name(&root),
                 root: root.into_os_string(),
@@ -180,46 +180,46 @@ impl Locator {
         reply
     }
 
-    /// How a project stands now.
-    fn stands(&self, root: &Path) -> Stands {
-        // It may take long, and others must not wait for it.
+    /// Determines the current state of a project.
+    fn status(&self, root: &Path) -> Status {
+        // This may take long; other lookups must not wait for it.
         let state = self.look.state(root);
         let in_force = match &state {
             State::Trusted(key) => Some(*key),
             State::Changed | State::Wrong(_) | State::Gone => self.look.kept(root),
             State::Unknown | State::Denied => None,
         };
-        let mut stands = Stands {
+        let mut status = Status {
             state,
             in_force,
             notice: None,
         };
         if !self.remembers(root) {
-            return stands;
+            return status;
         }
         let mut all = self.known();
         let known = all.entry(root.to_owned()).or_default();
-        // What runs goes on even if no copy was kept.
+        // Sessions keep what they got even if no copy was kept.
         let runs = known
             .in_force
-            .filter(|_| matches!(stands.state, State::Changed | State::Wrong(_)));
-        stands.in_force = stands.in_force.or(runs);
-        known.in_force = stands.in_force;
-        let before = known.state.replace(stands.state.clone());
-        if before.as_ref() != Some(&stands.state) {
-            let goes_on = stands.in_force.is_some();
-            stands.notice = stands.state.notice(before.as_ref(), root, goes_on);
+            .filter(|_| matches!(status.state, State::Changed | State::Wrong(_)));
+        status.in_force = status.in_force.or(runs);
+        known.in_force = status.in_force;
+        let before = known.state.replace(status.state.clone());
+        if before.as_ref() != Some(&status.state) {
+            let is_in_force = status.in_force.is_some();
+            status.notice = status.state.notice(before.as_ref(), root, is_in_force);
         }
-        stands
+        status
     }
 
-    /// Whether this project's state is remembered, or there is room for it.
+    /// Whether the state of this project is remembered, or may be.
     fn remembers(&self, root: &Path) -> bool {
         let all = self.known();
         all.contains_key(root) || all.len() < KNOWN
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Known>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Remembered>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -242,7 +242,7 @@ mod tests {
     impl Look for Played {
         fn find(&self, cwd: &Path) -> Vec<PathBuf> {
             if cwd.starts_with("/hangs") {
-                // Its other end is kept until the test is over.
+                // The sender is kept until the test is over.
                 let _ = self.1.lock().unwrap().recv();
             }
             let found = cwd.is_absolute().then(|| cwd.to_owned());
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn lookups_that_hang_keep_nobody_waiting_and_there_is_a_bound_to_them() {
+    fn hanging_lookups_delay_no_others_and_are_bounded() {
         let (locator, said, held) = locator(vec![State::Trusted(key("it"))]);
         for number in 0..MOST as u64 - 1 {
             locator.begin(lookup(number, "/hangs/here"));
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(answer.number, Some(100));
         assert!(answer.watches);
         assert_eq!(answer.projects[0].name, "work");
-        // That thread may not have ended yet: it hangs, or reports that there is no room.
+        // The previous thread may not have ended yet: then the first of these is refused, otherwise the second.
         locator.begin(lookup(200, "/hangs/too"));
         locator.begin(lookup(201, "/hangs/too"));
         let refused = said.recv().unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_to_stays_in_force_while_the_files_change() {
+    fn agreed_content_stays_in_force_while_the_files_change() {
         let states = vec![
             State::Trusted(key("old")),
             State::Wrong("/work/acp-chain.toml:1:1: no".to_owned()),
@@ -351,20 +351,20 @@ mod tests {
         let (in_force, notice) = ask();
         assert_eq!(in_force, None);
         assert!(notice.contains("is no longer trusted"), "{notice}");
-        // That is reported once.
+        // A state is reported once.
         assert_eq!(ask(), (None, String::new()));
     }
 
     #[test]
-    fn what_changes_is_told_unasked() {
+    fn changes_are_reported_without_a_lookup() {
         let states = vec![State::Trusted(key("old")), State::Trusted(key("new"))];
         let (locator, said, _held) = locator(states);
         locator.begin(lookup(1, "/work"));
         assert_eq!(said.recv().unwrap().notice, None);
         locator.again();
-        let told = said.recv().unwrap();
-        assert_eq!((told.number, &told.projects[..]), (None, &[][..]));
-        let notice = told.notice.unwrap();
+        let reply = said.recv().unwrap();
+        assert_eq!((reply.number, &reply.projects[..]), (None, &[][..]));
+        let notice = reply.notice.unwrap();
         assert!(
             notice.contains("new sessions have its proxies as they are now"),
             "{notice}"

@@ -2,19 +2,19 @@
 //!
 //! The host that serves an editor reads nothing of a project. It starts two other processes for that through its
 //! supervisor: `find-projects` finds the projects of sessions, with all of the user's rights, and runs no code of
-//! theirs; `project-chain` has the components of one project, and gives up its rights before they run.
+//! projects; `project-chain` has the components of one project, and gives up its rights before they run.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `shell` | paths as words of a shell |
-//! | `wire` | the protocol between the host and the two |
+//! | `wire` | the protocol between the host and the two processes |
 //! | `state` | the current state of a project, and the notices about it |
 //! | `opened` | an opened project: its manifest, and the directories of its proxies |
 //! | `locator` | finding projects, any number of them concurrently |
 //! | `watch` | notifications of changes |
-//! | `find_projects` | the first process |
-//! | `project_chain` | the second |
-//! | `client` | the host's side of both |
+//! | `find_projects` | `acp-chain find-projects` |
+//! | `project_chain` | `acp-chain project-chain` |
+//! | `client` | the host's side of both processes |
 //! | `question` | the question that the user is asked about a project |
 //! | `trust` | `acp-chain trust` |
 //! | `here` | `acp-chain check` without a manifest: what applies in a folder |
@@ -55,13 +55,13 @@ pub fn bounds() -> Bounds {
     )
 }
 
-/// The project that a folder is in, also one that was trusted and has lost its manifest.
+/// The project that contains a folder. A project that was trusted counts even without its manifest.
 pub fn locate(folder: &Path, records: Option<&Records>) -> Found {
     let is_known = |folder: &Path| records.is_some_and(|records| records.know(folder));
     find(folder, &bounds(), &is_known)
 }
 
-/// The root of the project that a folder is in. An error if there is none.
+/// The root of the project that contains a folder. Fails if there is none.
 pub fn root(folder: &Path) -> Result<PathBuf, String> {
     let folder = std::path::absolute(folder).map_err(|error| error.to_string())?;
     match locate(&folder, records().ok().as_ref()) {
@@ -73,7 +73,7 @@ pub fn root(folder: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// The locks of trusted projects, which need not be there.
+/// The paths of the locks of trusted projects; the files need not exist.
 pub fn locks() -> Result<Vec<PathBuf>, String> {
     let all = records()?.all().map_err(|error| error.to_string())?;
     let trusted = all.iter().filter(|record| record.agreed().is_some());

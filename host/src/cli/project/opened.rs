@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 
-use crate::cli::relied_on::{self, NAMES, Named};
+use crate::cli::protected::{self, NAMES, Named};
 use crate::extension::Installed;
 use crate::manifest::{Manifest, ProxyEntry, ProxyKind, User};
 use crate::project::{Agreed, Content};
@@ -21,7 +21,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Reads the rest of a project whose components were kept. The files in `named` are beside it.
+    /// Reads the rest of a project whose components were kept. No proxy may write to the files in `named`.
     pub fn new(
         content: Content,
         user: &User,
@@ -46,7 +46,7 @@ impl Opened {
             Ok::<_, String>(())
         };
         each(&|opened| fits(opened, content.root()))?;
-        relied_on::check(&manifest, &directories, named)?;
+        protected::check(&manifest, &directories, named)?;
         each(&spares_git)?;
         Ok(Self {
             content,
@@ -55,7 +55,7 @@ impl Opened {
         })
     }
 
-    /// Leaves out all proxies but its guards, as their packages say.
+    /// Removes all proxies but guards, according to their packages.
     pub fn retain_guards(&mut self) {
         let proxies = std::mem::take(&mut self.manifest.proxies).into_iter();
         let directories = std::mem::take(&mut self.directories);
@@ -69,14 +69,14 @@ impl Opened {
         (self.manifest.proxies, self.directories) = kept.unzip();
     }
 
-    /// Its proxies and their permissions.
+    /// The proxies and their permissions.
     pub fn agreed(&self) -> Vec<Agreed> {
         Agreed::of(&self.manifest, &self.content)
     }
 }
 
-/// Checks that a directory is the one that its user agrees to by its path: a link could be changed to lead elsewhere,
-/// without any change to what was agreed to. An opened directory keeps its place, whatever its path leads to later.
+/// Checks that a directory is the one that the user agrees to by its path: a link could be changed later without a new
+/// consent. An opened directory stays the same, whatever its path leads to later.
 fn fits(opened: &sandbox::Opened, root: &Path) -> Result<(), String> {
     let (named, real) = (&opened.by, &opened.directory.path);
     if !real.starts_with(root) {
@@ -96,7 +96,7 @@ fn fits(opened: &sandbox::Opened, root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that nothing of Git's, which runs programs from there, is in a directory that may be written to.
+/// Checks that no writable directory contains a `.git`, from which Git runs programs.
 fn spares_git(opened: &sandbox::Opened) -> Result<(), String> {
     if !opened.directory.write {
         return Ok(());
@@ -131,8 +131,8 @@ fn is_git(name: &OsStr) -> bool {
     name.eq_ignore_ascii_case(".git")
 }
 
-/// Finds a `.git` in a directory or below it, but not behind links, which lead out of what is opened or to another
-/// place in it. Checks a limited number of names.
+/// Finds a `.git` in a directory or below it. Does not follow links: they lead out of the directory, or to another
+/// place in it. Fails after `most` names.
 fn git_in(directory: &Path, most: usize) -> io::Result<Option<PathBuf>> {
     let mut seen = 0;
     let mut directories = vec![directory.to_owned()];
@@ -159,14 +159,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_git_is_found_as_deep_as_it_is_among_so_many_names() {
+    fn a_git_is_found_at_any_depth_within_the_limit_of_names() {
         let folder = tempfile::tempdir().unwrap();
         let (top, deep) = (folder.path(), folder.path().join("a/b"));
         fs::create_dir_all(&deep).unwrap();
         fs::write(deep.join("git"), "").unwrap();
         let found = |most| git_in(top, most).ok();
         assert_eq!(found(3), Some(None));
-        // That of a worktree or a submodule is a file. Some disks do not tell such names apart.
+        // The `.git` of a worktree or a submodule is a file. Some file systems are case-insensitive.
         fs::write(deep.join(".GIT"), "").unwrap();
         assert_eq!(found(4), Some(Some(deep.join(".GIT"))));
         assert_eq!(found(2), None);

@@ -1,7 +1,7 @@
 //! `acp-chain project-chain`: runs the proxies of one project, as a proxy of the `acp-chain run` that starts it.
 //!
-//! It trusts nobody: it rereads the project and the user's decision, and runs the project only if it is the expected
-//! one, and the user agreed to it. Before a component runs, it gives up its rights.
+//! It does not trust its parent: it rereads the project and the user's decision, and runs the project only if its key
+//! is the expected one, and the user agreed to it. Before a component runs, it gives up its rights.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -124,12 +124,12 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
             }
         },
     };
-    let may_be = match &standing {
+    let may_run = match &standing {
         Standing::Trusted(_) => true,
         Standing::Changed(_) | Standing::Unknown => is_signed(&content, &user.signers),
         Standing::Denied(_) => false,
     };
-    if !may_be {
+    if !may_run {
         return Err(format!("you have not agreed to it; {command} asks you"));
     }
     let files = files.iter().map(PathBuf::as_path);
@@ -140,10 +140,11 @@ fn agreed(begin: &Begin, files: &[PathBuf]) -> Result<Opened, String> {
         Standing::Trusted(record) => record.lets(&agreed),
         _ => vouched(&opened.content, &agreed, &user.signers).is_some(),
     };
-    match is_trusted {
-        true => Ok(opened),
-        false => Err(format!(
+    if is_trusted {
+        Ok(opened)
+    } else {
+        Err(format!(
             "its proxies ask for more than you agreed to, though its files are the same; {command} shows what it is"
-        )),
+        ))
     }
 }

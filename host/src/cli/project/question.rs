@@ -1,5 +1,5 @@
-//! What users see of a project before they agree: all of it the first time, later the differences. Whatever they agree
-//! to is shown whole, or the question says that it is not.
+//! What users see of a project before they agree: all of it the first time, later the differences. If a text is too
+//! long to be shown whole, the question says so.
 
 use std::cell::Cell;
 
@@ -17,13 +17,13 @@ use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 /// The longest text that is shown, in bytes.
 const LONGEST: usize = 10 * MAX_QUOTE;
 
-/// How much of what two long texts have in common is shown on either side of their difference, in characters.
+/// How many equal characters are shown on either side of the difference of two long texts.
 const AROUND: usize = 40;
 
-/// What is shown of a project.
+/// The text that is shown about a project.
 pub struct Question {
     pub lines: Vec<String>,
-    /// Whether something in it was too long to be shown whole.
+    /// Whether a text in it was too long to be shown whole.
     pub is_cut: bool,
 }
 
@@ -36,12 +36,11 @@ struct Quotes {
 impl Quotes {
     fn text(&self, text: &str) -> String {
         let whole = Untrusted::new(text).to_string();
-        match whole.len() > LONGEST {
-            true => {
-                self.is_cut.set(true);
-                quote(text, LONGEST)
-            }
-            false => whole,
+        if whole.len() > LONGEST {
+            self.is_cut.set(true);
+            quote(text, LONGEST)
+        } else {
+            whole
         }
     }
 
@@ -53,7 +52,7 @@ impl Quotes {
     }
 }
 
-/// Everything that a project asks for.
+/// The question about everything that a project asks for.
 pub fn all(opened: &Opened) -> Question {
     let quotes = Quotes::default();
     let mut lines = vec!["It asks for these proxies, the client's neighbour first:".to_owned()];
@@ -67,7 +66,7 @@ pub fn all(opened: &Opened) -> Question {
     quotes.question(lines)
 }
 
-/// The differences from the earlier consent.
+/// The question about the differences from the earlier consent.
 pub fn difference(opened: &Opened, before: &[Agreed]) -> Question {
     let quotes = Quotes::default();
     let difference = Difference::between(before, &opened.agreed());
@@ -77,14 +76,14 @@ pub fn difference(opened: &Opened, before: &[Agreed]) -> Question {
     }
     let mut lines = vec!["What is different from what you agreed to:".to_owned()];
     for id in &difference.gone {
-        lines.push(format!("- `{id}` is gone"));
+        lines.push(format!("- `{id}` is removed"));
     }
     for (id, changed) in &difference.changed {
         lines.push(format!("~ `{id}`"));
         for (what, before, now) in changed {
             let what = quotes.text(what);
             let [before, now] = around(before, now);
-            // The user has agreed to it once.
+            // The user has agreed to the earlier value, so it may be cut.
             let before = quote(&before, LONGEST);
             lines.push(format!("    {what}: {before} → {}", quotes.text(&now)));
         }
@@ -147,7 +146,7 @@ fn more(entry: &ProxyEntry, before: &Agreed) -> Vec<String> {
         .collect()
 }
 
-/// One proxy.
+/// The lines about one proxy.
 fn one(opened: &Opened, entry: &ProxyEntry, quotes: &Quotes) -> Vec<String> {
     let ProxyKind::Component(component) = &entry.kind else {
         return Vec::new();
@@ -159,7 +158,7 @@ fn one(opened: &Opened, entry: &ProxyEntry, quotes: &Quotes) -> Vec<String> {
     add(source(opened, entry, component, release, quotes));
     let (digest, size) = identity(opened, entry, component, release);
     match (&package, digest) {
-        (Some(package), Some(digest)) => about::what(package, digest, size)
+        (Some(package), Some(digest)) => about::description(package, digest, size)
             .into_iter()
             .for_each(&mut add),
         (None, Some(digest)) => {
@@ -301,7 +300,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_long_texts_what_differs_is_shown_and_a_little_around_it() {
+    fn only_the_surroundings_of_a_difference_are_shown_of_long_texts() {
         assert_eq!(around("short", "texts"), ["short", "texts"]);
         let long = |inside: &str| format!("{}{inside}{}", "ä".repeat(700), "z".repeat(700));
         let (start, end) = ("ä".repeat(AROUND), "z".repeat(AROUND));
@@ -312,7 +311,7 @@ mod tests {
                 format!("…{start}allow{end}…")
             ]
         );
-        // One is the other with more of the same.
+        // One text is a repetition of the other.
         let [before, now] = around(&"x".repeat(1200), &"x".repeat(1203));
         assert_eq!(
             (before.len() + 3, before),
@@ -323,11 +322,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_not_passed_over() {
+    fn cut_texts_are_reported() {
         let quotes = Quotes::default();
         assert_eq!(quotes.text(&"x".repeat(LONGEST)).len(), LONGEST);
         assert!(!quotes.is_cut.get());
-        // Escapes are longer than what they stand for.
+        // Escapes are longer than the characters that they replace.
         quotes.text(&"\n".repeat(LONGEST - 1));
         assert!(quotes.question(Vec::new()).is_cut);
     }

@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_one_word_and_shows_what_it_is() {
+    fn a_path_is_one_word_and_unprintable_characters_are_escaped() {
         for (path, expected) in [
             ("/home/me/work", "/home/me/work"),
             ("/home/me/my work", "'/home/me/my work'"),

@@ -16,11 +16,11 @@ pub enum State {
     Changed,
     /// The user has not decided.
     Unknown,
-    /// The user denied it.
+    /// The user denied the project.
     Denied,
-    /// It cannot be used.
+    /// The project cannot be used, for this reason.
     Wrong(String),
-    /// It no longer has a manifest.
+    /// The project has no manifest.
     Gone,
 }
 
@@ -28,7 +28,7 @@ impl State {
     /// Determines the state of the project with this root.
     pub fn of(root: &Path, records: &Records, carried: &Carried) -> Self {
         match Self::look(root, records, carried) {
-            // A user may have agreed even to that.
+            // A user may have agreed even to a project without a manifest.
             Ok(state @ Self::Trusted(_)) => state,
             _ if root.join(MANIFEST).symlink_metadata().is_err() => Self::Gone,
             looked => looked.unwrap_or_else(Self::Wrong),
@@ -66,7 +66,7 @@ impl State {
         })
     }
 
-    /// Whether its present content is what the user agreed to, or nothing of it runs by the user's decision.
+    /// Whether the user has decided about the present content: agreed to it, or denied the project.
     pub fn is_decided(&self) -> bool {
         matches!(self, Self::Trusted(_) | Self::Denied)
     }
@@ -82,18 +82,18 @@ impl State {
             Self::Unknown | Self::Trusted(_) | Self::Denied => "is not trusted".to_owned(),
         };
         format!(
-            "{project} {why}, and the `untrusted = \"refuse\"` of your config.toml lets no session begin there: \
+            "{project} {why}, and the `untrusted = \"refuse\"` of your config.toml rejects sessions there: \
              {command} shows what it asks for, and asks you"
         )
     }
 
-    /// The notice for the user when a project's state has changed, or was unknown. `goes_on` says whether new sessions
-    /// still get what the user agreed to before.
-    pub fn notice(&self, before: Option<&Self>, root: &Path, goes_on: bool) -> Option<String> {
+    /// The notice for the user when a project's state has changed, or was unknown. `is_in_force` says whether new
+    /// sessions still get the content that the user agreed to before.
+    pub fn notice(&self, before: Option<&Self>, root: &Path, is_in_force: bool) -> Option<String> {
         let project = format!("the project {}", Untrusted::new(root.display()));
         let command = format!("`acp-chain trust {}`", shell::word(root));
         let was_trusted = matches!(before, Some(Self::Trusted(_)));
-        let until_then = if goes_on {
+        let until_then = if is_in_force {
             "New sessions have the proxies that you agreed to before"
         } else {
             "Its proxies do not run"
@@ -109,7 +109,7 @@ impl State {
                 "{project} has changed since you agreed to its proxies. {until_then}; {command} shows what is \
                  different, and asks you"
             ),
-            Self::Gone if goes_on => format!(
+            Self::Gone if is_in_force => format!(
                 "{project} has lost its manifest since you agreed to its proxies. {until_then}; {command} asks you \
                  whether to go without, and `acp-chain trust --revoke` forgets it"
             ),

@@ -10,7 +10,7 @@ use super::{question, shell};
 use crate::cli::extension::consent::{Answer, Consent};
 use crate::cli::folders;
 use crate::cli::plan;
-use crate::cli::relied_on::Named;
+use crate::cli::protected::Named;
 use crate::extension::{Digest, Installed};
 use crate::manifest::Manifest;
 use crate::project::{Content, Keep, Record, Records, Standing, TrustDecision, vouched};
@@ -69,21 +69,22 @@ impl Trust {
         let shown = Untrusted::new(root.display()).to_string();
         if self.revoke {
             records.forget(&root).map_err(|error| error.to_string())?;
-            say!("What you said about {shown} is forgotten: its proxies do not run.");
+            say!("Your decision about {shown} is removed: its proxies do not run.");
             return Ok(ExitCode::SUCCESS);
         }
         if self.deny {
             let denied = Record::now(&root, TrustDecision::Denied);
             records.write(&denied).map_err(|error| error.to_string())?;
             say!(
-                "The proxies of {shown} never run, and nobody asks. `acp-chain trust` there asks again."
+                "The proxies of {shown} never run, and no session mentions them. `acp-chain trust` there asks again."
             );
             return Ok(ExitCode::SUCCESS);
         }
         self.ask(&records, &root)
     }
 
-    /// The root of the project. Even one that has gone can be revoked: the project around it is not meant then.
+    /// The root of the project. `--revoke` also takes a project that no longer exists, rather than one that contains
+    /// it.
     fn root(&self, records: &Records) -> Result<PathBuf, String> {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
         let root = super::root(folder);
@@ -125,7 +126,7 @@ impl Trust {
             );
         }
         if all.is_empty() {
-            say!("Nothing was said about any project.");
+            say!("There are no decisions about projects.");
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -195,7 +196,7 @@ impl Trust {
             say!("Nothing was changed.");
             return Ok(ExitCode::FAILURE);
         }
-        // A project that cannot run is not trusted. The sandbox gets exactly what was shown.
+        // A project that cannot run is not trusted. The sandbox loads exactly the content that was shown.
         load(&opened)?;
         let trusted = records.trust(&opened.content, agreed);
         trusted.map_err(|error| error.to_string())?;
@@ -206,7 +207,7 @@ impl Trust {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Whether the user agrees to what was shown. Nobody is asked about what was cut.
+    /// Whether the user agrees, by `--digest` or when asked. A question that is cut is not asked.
     fn is_agreed(&self, root: &Path, key: Digest, is_cut: bool) -> Result<bool, String> {
         match self.digest {
             Some(agreed) if agreed == key => return Ok(true),
@@ -239,12 +240,12 @@ impl Trust {
     }
 }
 
-/// Whether the user agreed to these files, and to their present meaning.
+/// Whether the user agreed to these files, and to the proxies and permissions that they result in now.
 fn is_same(standing: &Standing, agreed: &[crate::project::Agreed]) -> bool {
     matches!(standing, Standing::Trusted(record) if record.lets(agreed))
 }
 
-/// An error if something locked is missing. Nothing is downloaded for an untrusted project.
+/// Fails if a locked extension is missing. Nothing is downloaded for an untrusted project.
 pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), String> {
     let is_missing = |locked: &&crate::extension::Locked| {
         let digest = &locked.agreed.digest;
@@ -268,7 +269,7 @@ pub fn check_installed(content: &Content, installed: &Installed) -> Result<(), S
     ))
 }
 
-/// Compiles all of its components, so that no session has to. An error if one could not run.
+/// Compiles all components of a project, so that no session has to. Fails if one cannot run.
 fn load(opened: &Opened) -> Result<(), String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

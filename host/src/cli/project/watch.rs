@@ -1,4 +1,4 @@
-//! Detects changes of a project, or of the user's decision about it: by notifications of the system, never by polling.
+//! Detects changes of a project, or of the user's decision about it, by notifications of the system instead of polling.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 
 use crate::system::files::Identity;
 
-/// How long it must be quiet before changes are examined: editors write a file in several steps.
+/// How long there must be no notification before changes are examined: editors write a file in several steps.
 const QUIET: Duration = Duration::from_millis(300);
 
-/// How many notifications are waited for in a row.
+/// How often that wait may be repeated, in case a program writes all the time.
 const MOST_WAITS: usize = 1000;
 
 /// Watches folders, but nothing deeper.
@@ -21,17 +21,17 @@ pub struct Watch(Option<Mutex<Watching>>);
 
 struct Watching {
     watcher: RecommendedWatcher,
-    /// What is watched already.
+    /// The watched folders.
     known: HashMap<PathBuf, Identity>,
 }
 
-/// Notifications from them.
-pub struct Happenings(Receiver<()>);
+/// Notifications about watched folders.
+pub struct Notifications(Receiver<()>);
 
 /// Starts to watch, without folders at first.
-pub fn begin() -> (Watch, Happenings) {
-    let (happened, happenings) = channel();
-    let watcher = notify::recommended_watcher(tell(happened));
+pub fn begin() -> (Watch, Notifications) {
+    let (sender, notifications) = channel();
+    let watcher = notify::recommended_watcher(send_to(sender));
     let watcher = watcher.inspect_err(|error| {
         tracing::warn!("changes of projects are seen only when sessions begin: {error}");
     });
@@ -39,35 +39,35 @@ pub fn begin() -> (Watch, Happenings) {
         let known = HashMap::new();
         Mutex::new(Watching { watcher, known })
     });
-    (Watch(watching), Happenings(happenings))
+    (Watch(watching), Notifications(notifications))
 }
 
-fn tell(happened: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
+fn send_to(sender: Sender<()>) -> impl FnMut(notify::Result<notify::Event>) {
     move |event| {
         let changes = event.is_ok_and(|event| !event.kind.is_access());
         if changes {
-            let _ = happened.send(());
+            let _ = sender.send(());
         }
     }
 }
 
 impl Watch {
-    /// Watches a folder, even if one with this path was watched before: it may be another one by now.
+    /// Watches a folder, even if its path is watched already: another folder may have replaced it.
     pub fn add(&self, folder: &Path) {
-        // One that has gone needs no watching.
+        // A folder that does not exist needs no watching.
         let (Some(watching), Some(identity)) = (&self.0, Identity::of(folder)) else {
             return;
         };
         let mut watching = watching.lock().unwrap_or_else(PoisonError::into_inner);
         let Watching { watcher, known } = &mut *watching;
-        // Inotify knows them itself, even where a new folder has the identity of an old one. Elsewhere each call costs
-        // memory, or loses what happens meanwhile.
+        // Inotify recognizes watched folders, even if a new folder has the identity of an old one. On other systems,
+        // each call costs memory, or misses changes meanwhile.
         if !cfg!(target_os = "linux") {
             if known.get(folder) == Some(&identity) {
                 return;
             }
             if known.insert(folder.to_owned(), identity).is_some() {
-                // It may have stopped by itself.
+                // The watch may have ended already.
                 let _ = watcher.unwatch(folder);
             }
         }
@@ -79,13 +79,13 @@ impl Watch {
     }
 }
 
-impl Happenings {
-    /// Waits for a notification, and then for a quiet while. Returns false if nothing is watched any longer.
+impl Notifications {
+    /// Waits for a notification, and then until there are none for [`QUIET`]. Returns false if nothing is watched any
+    /// longer.
     pub fn wait(&self) -> bool {
         let Ok(()) = self.0.recv() else {
             return false;
         };
-        // Something may write there all the time.
         for _ in 0..MOST_WAITS {
             match self.0.recv_timeout(QUIET) {
                 Ok(()) => {}

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::cli::relied_on::Named;
+use crate::cli::protected::Named;
 use crate::extension::Digest;
 
 /// The maximum length of a line, in bytes.
@@ -14,7 +14,7 @@ pub const LINE: usize = 1 << 20;
 /// A request to `find-projects`.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Lookup {
-    /// The number that the answer repeats.
+    /// The number of the lookup, which the answer repeats.
     pub number: u64,
     /// The working directory of a session.
     pub cwd: OsString,
@@ -41,13 +41,13 @@ pub struct Reply {
 /// A project that the user trusts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
-    /// The key of its content.
+    /// The key of the project's content.
     pub key: Digest,
-    /// Its root.
+    /// The project's root.
     pub root: OsString,
-    /// Its display name.
+    /// The display name.
     pub name: String,
-    /// Whether only its guards run, since a nearer project has its own proxies.
+    /// Whether only the project's guards run, since a nearer project has its own proxies.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guards_only: bool,
 }
@@ -62,7 +62,7 @@ pub struct Begin {
     /// Whether only its guards run.
     #[serde(default)]
     pub guards_only: bool,
-    /// The files beside it, in front and behind: no proxy may write to them.
+    /// The files of the rest of the chain: no proxy of the project may write to them.
     pub beside: Named,
 }
 

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `recording` | the messages of both ends, from a trace |
 //! | `player` | the next message, and the expected ones |
-//! | `same` | equality, up to ids and times |
+//! | `same` | equality of messages, up to ids and times |
 //! | `wire` | the other end: lines in, lines out |
 
 mod player;
@@ -26,16 +26,16 @@ use tokio::time::sleep;
 
 use self::player::{Difference, Player};
 use self::recording::Recording;
-use self::wire::{Came, Wire};
+use self::wire::{Received, Wire};
 use super::run::on_a_runtime;
-use super::trace::{tell_cut, wrong};
+use super::trace::{warn_of_cut, wrong};
 use crate::channel::Peer;
 use crate::untrusted::Untrusted;
 
 /// How many bytes of a message are shown.
-const TOLD: usize = 2000;
+const SHOWN: usize = 2000;
 
-/// The exit code if the other side sent something else.
+/// The exit code if the other side differs from the recording.
 const DIFFERENT: u8 = 1;
 
 #[derive(Debug, clap::Args)]
@@ -113,10 +113,10 @@ impl Replay {
         let mut reader = Reader::new(BufReader::new(file));
         let recording = Recording::read(&mut reader, side);
         let recording = recording.map_err(|error| wrong(&self.trace, &error))?;
-        tell_cut(&self.trace, reader.cut());
+        warn_of_cut(&self.trace, reader.cut());
         let mut player = Player::new(recording);
         let mut wire = Wire::open(&self.command)?;
-        // There may be a person at the other end of an agent.
+        // The client of an agent may be a person, so an agent waits without a limit.
         let patience = (side == Peer::Client).then(|| Duration::from_secs(self.patience));
         let difference = self.turns(&mut player, &mut wire, patience).await.err();
         wire.close(difference.is_none(), patience).await;
@@ -137,19 +137,19 @@ impl Replay {
                     let wait = wait.unwrap_or(Duration::MAX);
                     sleep(wait.saturating_sub(last.elapsed())).await;
                 }
-                wire.say(&message);
+                wire.send(&message);
                 last = Instant::now();
             }
             if player.is_done() && self.side == Side::Client {
                 return Ok(());
             }
-            match wire.hear(patience).await {
-                Came::Message(message) => player.take(message)?,
-                Came::Nonsense(line) => return Err(player.nonsense(line)),
-                Came::End if player.is_done() => return Ok(()),
-                Came::End => return Err(player.missing("the other side has ended")),
-                Came::Nothing => {
-                    let why = format!("nothing came within {} s", self.patience);
+            match wire.receive(patience).await {
+                Received::Message(message) => player.take(message)?,
+                Received::Malformed(line) => return Err(player.malformed(line)),
+                Received::End if player.is_done() => return Ok(()),
+                Received::End => return Err(player.missing("the other side has ended")),
+                Received::Timeout => {
+                    let why = format!("nothing arrived within {} s", self.patience);
                     return Err(player.missing(&why));
                 }
             }
@@ -158,21 +158,21 @@ impl Replay {
     }
 }
 
-/// A difference in words, all of which may be text from outside.
+/// The text about a difference. All parts may be text from outside.
 fn describe(trace: &str, difference: &Difference) -> String {
-    let shown = |text: &str| Untrusted::within(text, TOLD).to_string();
+    let shown = |text: &str| Untrusted::within(text, SHOWN).to_string();
     let place = difference
         .line
         .map_or(String::new(), |line| format!(":{line}"));
-    let mut text = format!("{trace}{place}: the other side does not do what it did here");
+    let mut text = format!("{trace}{place}: the other side differs from the recording");
     if let Some(at) = &difference.at {
         let _ = write!(text, ", at {}", shown(at));
     }
     let _ = write!(
         text,
-        "\n  expected: {}\n  came:     {}",
+        "\n  expected: {}\n  received: {}",
         shown(&difference.expected),
-        shown(&difference.came)
+        shown(&difference.received)
     );
     text
 }

@@ -1,7 +1,7 @@
 //! The next message of our side, and the expected ones.
 //!
-//! A message of the recording is sent once everything that the side received before it has come. Incoming messages are
-//! compared with the recording, in the order of their session.
+//! A message of the recording is sent once all messages that the side received before it have arrived. Incoming
+//! messages are compared with the recording, in the order of their session.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,12 +20,12 @@ pub struct Player {
     steps: Vec<Step>,
     /// Which steps were received or sent.
     is_done: Vec<bool>,
-    /// All steps before it are done.
+    /// The first step that is not done.
     next: usize,
     ids: Ids,
-    /// The ids of the other side's requests, by their number in the recording.
+    /// The ids of the other side's requests in the replay, by their numbers in the recording.
     theirs: HashMap<u64, Value>,
-    /// The requests of the recording, by the ids of ours.
+    /// The numbers of our requests in the recording, by their ids in the replay.
     ours: HashMap<u64, u64>,
     given: HashMap<u64, u64>,
 }
@@ -38,7 +38,7 @@ pub struct Difference {
     /// The place in the message.
     pub at: Option<String>,
     pub expected: String,
-    pub came: String,
+    pub received: String,
 }
 
 impl Player {
@@ -59,21 +59,21 @@ impl Player {
         self.next == self.steps.len()
     }
 
-    /// The next message of our side, if it is its turn, and the recorded pause before it.
+    /// The next message, if our side sends it, and the recorded pause before it.
     pub fn next(&mut self) -> Option<(Duration, Value)> {
-        self.pass();
+        self.skip_done();
         let step = self
             .steps
             .get(self.next)
             .filter(|step| step.is_ours)?
             .clone();
         self.is_done[self.next] = true;
-        self.pass();
+        self.skip_done();
         Some((step.after, self.message(&step)))
     }
 
     /// Skips steps that are done.
-    fn pass(&mut self) {
+    fn skip_done(&mut self) {
         while self.is_done.get(self.next) == Some(&true) {
             self.next += 1;
         }
@@ -106,26 +106,26 @@ impl Player {
 
     /// Takes a received message.
     pub fn take(&mut self, message: Value) -> Result<(), Difference> {
-        let came = Came::of(&message, &self.ours);
-        let Some(at) = self.expected(&came) else {
+        let received = Received::of(&message, &self.ours);
+        let Some(at) = self.expected(&received) else {
             return Err(Difference {
                 line: None,
                 at: None,
                 expected: "nothing: the recording ends here".to_owned(),
-                came: message.to_string(),
+                received: message.to_string(),
             });
         };
         let step = self.steps[at].clone();
-        let differs = |at: Option<String>, expected: String, came: String| Difference {
+        let differs = |at: Option<String>, expected: String, received: String| Difference {
             line: Some(step.line),
             at,
             expected,
-            came,
+            received,
         };
-        if !came.is(&step) {
+        if !received.is(&step) {
             return Err(differs(None, words(&step), message.to_string()));
         }
-        let mut body = came.body.cloned().unwrap_or_default();
+        let mut body = received.body.cloned().unwrap_or_default();
         if step.kind == Kind::Response && step.method == INITIALIZE {
             body = without_acp(body);
         }
@@ -135,7 +135,7 @@ impl Player {
                 differs(
                     Some(at),
                     unequal.expected.to_string(),
-                    unequal.came.to_string(),
+                    unequal.received.to_string(),
                 )
             })?;
         }
@@ -145,13 +145,13 @@ impl Player {
             self.theirs.insert(request, id.clone());
         }
         self.is_done[at] = true;
-        self.pass();
+        self.skip_done();
         Ok(())
     }
 
-    /// The step expected next in the session of a received message. Outside sessions, answers come in any order.
-    fn expected(&self, came: &Came) -> Option<usize> {
-        let session = match (came.kind, came.request) {
+    /// The step expected next in the session of a received message. Outside sessions, answers may arrive in any order.
+    fn expected(&self, received: &Received) -> Option<usize> {
+        let session = match (received.kind, received.request) {
             (Kind::Response, Some(request)) => {
                 let mut steps = self.steps.iter();
                 let answer = steps.find(|step| {
@@ -160,7 +160,7 @@ impl Player {
                 answer.and_then(|step| step.session.clone())
             }
             _ => {
-                let session = came.body.and_then(session);
+                let session = received.body.and_then(session);
                 session.map(|session| self.ids.session_then(&session))
             }
         };
@@ -173,34 +173,34 @@ impl Player {
             None => first
                 .into_iter()
                 .chain(in_session)
-                .find(|at| came.is(&self.steps[*at])),
+                .find(|at| received.is(&self.steps[*at])),
         };
         same.or(first).or_else(|| all().next())
     }
 
-    /// An expected message did not come.
+    /// The difference if an expected message did not arrive.
     pub fn missing(&self, why: &str) -> Difference {
         let step = self.steps[self.next..].iter().find(|step| !step.is_ours);
         Difference {
             line: step.map(|step| step.line),
             at: None,
             expected: step.map_or_else(|| "the end".to_owned(), words),
-            came: why.to_owned(),
+            received: why.to_owned(),
         }
     }
 
-    /// A received line is not a message.
-    pub fn nonsense(&self, line: String) -> Difference {
+    /// The difference if a received line is not a message.
+    pub fn malformed(&self, line: String) -> Difference {
         let difference = self.missing("");
         Difference {
-            came: format!("no message: {line}"),
+            received: format!("no message: {line}"),
             ..difference
         }
     }
 }
 
-/// A received message, as far as it can be assigned.
-struct Came<'m> {
+/// The parts of a received message that are compared.
+struct Received<'m> {
     kind: Kind,
     method: Option<&'m str>,
     /// The request of the recording, for an answer.
@@ -209,7 +209,7 @@ struct Came<'m> {
     body: Option<&'m Value>,
 }
 
-impl<'m> Came<'m> {
+impl<'m> Received<'m> {
     fn of(message: &'m Value, ours: &HashMap<u64, u64>) -> Self {
         let (method, id) = (message.get("method"), message.get("id"));
         let kind = match (method, id) {
@@ -232,7 +232,7 @@ impl<'m> Came<'m> {
         }
     }
 
-    /// Whether it has this step's kind and method, or answers this step's request.
+    /// Whether the message has this step's kind and method, or answers this step's request.
     fn is(&self, step: &Step) -> bool {
         self.kind == step.kind
             && match self.kind {

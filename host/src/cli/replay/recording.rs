@@ -1,4 +1,4 @@
-//! The messages of both ends, from a trace: those that one of them sent and received, in the order of the trace.
+//! The messages of one end, from a trace: those that it sent and received, in the order of the trace.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -17,23 +17,22 @@ const OWN_SERVER: &str = "acp-chain-";
 /// Why there is nothing to play.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordingError {
-    /// It cannot be read.
+    /// The trace cannot be read.
     #[error(transparent)]
     NoTrace(#[from] TraceError),
-    /// It has more than one connection.
+    /// The trace has more than one connection.
     #[error(
         "{0}: a second connection begins here, and only one can be played: cut the trace to one"
     )]
     SecondConnection(usize),
     /// The side sends or receives something that cannot be played.
     #[error("{line}: this message cannot be played: {error}; cut the trace before it")]
-    CannotBeHeld {
+    Unplayable {
         /// The line, counted from 1.
         line: usize,
-        /// The error.
         error: serde_json::Error,
     },
-    /// The side sends nothing in it.
+    /// The side sends nothing in the trace.
     #[error("the trace has no message of the {}", .0.as_str())]
     Empty(Peer),
 }
@@ -41,24 +40,24 @@ pub enum RecordingError {
 /// A message that the side sent or received.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// Its line in the trace.
+    /// The number of its line in the trace.
     pub line: usize,
-    /// The time since the previous one.
+    /// The time since the previous message.
     pub after: Duration,
-    /// Whether our side sends it.
+    /// Whether our side sends the message.
     pub is_ours: bool,
     pub kind: Kind,
     pub method: String,
     /// The number of the request.
     pub request: Option<u64>,
-    /// Its session.
+    /// The message's session.
     pub session: Option<String>,
-    /// Its body, or null.
+    /// The body, or null.
     pub body: Value,
     pub is_error: bool,
 }
 
-/// All of them.
+/// The messages of one end of a connection.
 #[derive(Debug)]
 pub struct Recording {
     pub steps: Vec<Step>,
@@ -81,7 +80,7 @@ impl Recording {
                     continue;
                 }
                 let step = step(number, &line, is_ours);
-                let step = step.map_err(|error| RecordingError::CannotBeHeld {
+                let step = step.map_err(|error| RecordingError::Unplayable {
                     line: number,
                     error,
                 })?;
@@ -110,9 +109,10 @@ impl Recording {
                 steps.push(step);
             }
         }
-        match steps.iter().any(|step| step.is_ours) {
-            true => Ok(Self { steps }),
-            false => Err(RecordingError::Empty(side)),
+        if steps.iter().any(|step| step.is_ours) {
+            Ok(Self { steps })
+        } else {
+            Err(RecordingError::Empty(side))
         }
     }
 }
@@ -126,7 +126,7 @@ fn step(number: usize, line: &Line, is_ours: bool) -> serde_json::Result<Option<
         None => Value::Null,
     };
     if is_ours && kind == Kind::Request {
-        leave_own_servers(&mut body);
+        remove_own_servers(&mut body);
     }
     if !is_ours && kind == Kind::Response && method == INITIALIZE {
         body = without_acp(body);
@@ -149,7 +149,7 @@ pub fn session(params: &Value) -> Option<String> {
     params.get("sessionId")?.as_str().map(str::to_owned)
 }
 
-/// An answer to `initialize`, without the host's addition for its agents: that they reach servers over ACP.
+/// An answer to `initialize`, without the capability that the host adds: MCP servers over ACP.
 pub fn without_acp(mut result: Value) -> Value {
     let [capabilities, servers] = ["agentCapabilities", "mcpCapabilities"];
     if let Some(Value::Object(all)) = result.get_mut(capabilities) {
@@ -168,8 +168,8 @@ pub fn without_acp(mut result: Value) -> Value {
     result
 }
 
-/// The trace has the parameters of a session with the servers that the host declares.
-fn leave_own_servers(params: &mut Value) {
+/// Removes the servers that the host declares from the parameters of a session.
+fn remove_own_servers(params: &mut Value) {
     if let Some(Value::Array(servers)) = params.get_mut("mcpServers") {
         servers.retain(|server| {
             let id = server.get("serverId").and_then(Value::as_str);

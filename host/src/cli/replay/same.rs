@@ -1,5 +1,5 @@
-//! What counts as equal in a recording and a replay. Ids chosen by one side differ each time, and correspond from then
-//! on; times differ; a masked secret in the recording matches any text, and any number.
+//! Equality of a recording and a replay. Ids may differ, but correspond from their first occurrence on; times may
+//! differ; a masked secret in the recording matches any text, and any number.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -19,16 +19,16 @@ pub struct Ids {
 /// The place at which two values differ.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unequal {
-    /// Its JSON pointer.
+    /// The JSON pointer of the place.
     pub at: String,
     pub expected: Value,
-    pub came: Value,
+    pub received: Value,
 }
 
 impl Ids {
     /// Whether a received value equals the expected one. New ids correspond to each other from now on.
-    pub fn same(&mut self, expected: &Value, came: &Value) -> Result<(), Unequal> {
-        self.compare(&mut String::new(), "", expected, came)
+    pub fn same(&mut self, expected: &Value, received: &Value) -> Result<(), Unequal> {
+        self.compare(&mut String::new(), "", expected, received)
     }
 
     fn compare(
@@ -36,30 +36,31 @@ impl Ids {
         at: &mut String,
         member: &str,
         expected: &Value,
-        came: &Value,
+        received: &Value,
     ) -> Result<(), Unequal> {
-        let is_same = match (expected, came) {
-            (Value::Object(expected), Value::Object(came)) => {
+        let is_same = match (expected, received) {
+            (Value::Object(expected), Value::Object(received)) => {
                 let names = expected.keys();
-                let more = came.keys().filter(|name| !expected.contains_key(*name));
+                let more = received.keys().filter(|name| !expected.contains_key(*name));
                 for name in names.chain(more) {
-                    let [expected, came] = [expected, came].map(|value| value.get(name));
+                    let [expected, received] = [expected, received].map(|value| value.get(name));
                     let length = at.len();
                     at.push('/');
                     at.push_str(name);
                     // A missing member equals null.
                     let null = Value::Null;
-                    let [expected, came] = [expected, came].map(|value| value.unwrap_or(&null));
-                    self.compare(at, name, expected, came)?;
+                    let [expected, received] =
+                        [expected, received].map(|value| value.unwrap_or(&null));
+                    self.compare(at, name, expected, received)?;
                     at.truncate(length);
                 }
                 true
             }
-            (Value::Array(all), Value::Array(came)) if all.len() == came.len() => {
-                for (number, (expected, came)) in all.iter().zip(came).enumerate() {
+            (Value::Array(all), Value::Array(received)) if all.len() == received.len() => {
+                for (number, (expected, received)) in all.iter().zip(received).enumerate() {
                     let length = at.len();
                     let _ = write!(at, "/{number}");
-                    self.compare(at, "", expected, came)?;
+                    self.compare(at, "", expected, received)?;
                     at.truncate(length);
                 }
                 true
@@ -67,31 +68,32 @@ impl Ids {
             (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
                 if is_id(member) =>
             {
-                self.stand_for(expected, came)
+                self.correspond(expected, received)
             }
             (Value::String(_) | Value::Number(_), Value::String(_) | Value::Number(_))
                 if is_time(member) =>
             {
                 true
             }
-            (Value::String(expected), Value::String(came)) => is_text(expected, came),
-            (Value::String(expected), Value::Number(came)) => {
-                expected.starts_with(MARKER.0) && is_text(expected, &came.to_string())
+            (Value::String(expected), Value::String(received)) => is_text(expected, received),
+            (Value::String(expected), Value::Number(received)) => {
+                expected.starts_with(MARKER.0) && is_text(expected, &received.to_string())
             }
-            (expected, came) => expected == came,
+            (expected, received) => expected == received,
         };
-        match is_same {
-            true => Ok(()),
-            false => Err(Unequal {
+        if is_same {
+            Ok(())
+        } else {
+            Err(Unequal {
                 at: at.clone(),
                 expected: expected.clone(),
-                came: came.clone(),
-            }),
+                received: received.clone(),
+            })
         }
     }
 
-    /// Whether two ids correspond; new ones do from now on.
-    fn stand_for(&mut self, then: &Value, now: &Value) -> bool {
+    /// Whether two ids correspond. New ids correspond from now on.
+    fn correspond(&mut self, then: &Value, now: &Value) -> bool {
         let keys = [then.to_string(), now.to_string()];
         match (self.now.get(&keys[0]), self.then.get(&keys[1])) {
             (None, None) => {
@@ -104,7 +106,7 @@ impl Ids {
         }
     }
 
-    /// A value to be sent, with the ids of the replay.
+    /// A value to be sent, with its recorded ids replaced by those of the replay.
     pub fn renamed(&self, member: &str, value: &Value) -> Value {
         match value {
             Value::Object(members) => {
@@ -141,8 +143,8 @@ fn is_time(member: &str) -> bool {
 }
 
 /// Whether a text equals that of the recording, in which a masked secret may be any text.
-fn is_text(expected: &str, came: &str) -> bool {
-    if expected == came {
+fn is_text(expected: &str, received: &str) -> bool {
+    if expected == received {
         return true;
     }
     let mut parts = Vec::new();
@@ -157,9 +159,9 @@ fn is_text(expected: &str, came: &str) -> bool {
     let Some((first, middle)) = parts.split_first() else {
         return false;
     };
-    let between = came
+    let between = received
         .strip_prefix(first)
-        .and_then(|came| came.strip_suffix(rest));
+        .and_then(|received| received.strip_suffix(rest));
     let Some(mut between) = between else {
         return false;
     };
@@ -179,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_stand_for_each_other_from_the_first_time_on() {
+    fn ids_correspond_from_their_first_occurrence_on() {
         let mut ids = Ids::default();
         let same = |ids: &mut Ids, then: &str, now: &str| {
             ids.same(&json!({ "sessionId": then }), &json!({ "sessionId": now }))
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn times_orders_of_members_and_what_is_null_are_no_difference() {
+    fn times_orders_of_members_and_nulls_are_no_difference() {
         let mut ids = Ids::default();
         let then = json!({ "a": 1, "updatedAt": "yesterday", "b": null });
         let now = json!({ "updatedAt": "today", "a": 1 });
@@ -205,16 +207,16 @@ mod tests {
     }
 
     #[test]
-    fn a_masked_secret_is_any_text_and_what_is_around_it_is_not() {
+    fn a_masked_secret_matches_any_text_but_the_text_around_it_must_match() {
         let masked = "the key [secret: aws] and [secret: github token].";
-        for (came, is_same) in [
+        for (received, is_same) in [
             ("the key AKIA and ghp_1.", true),
             ("the key [secret: aws] and [secret: github token].", true),
             ("the key AKIA or ghp_1.", false),
             ("the key AKIA and ghp_1", false),
             ("key AKIA and ghp_1.", false),
         ] {
-            assert_eq!(is_text(masked, came), is_same, "{came}");
+            assert_eq!(is_text(masked, received), is_same, "{received}");
         }
         assert!(!is_text("[secret: open", "anything"));
     }

@@ -1,6 +1,6 @@
 //! The other end: a program that we start, or the peer on our standard input and output.
 //!
-//! Reading and writing do not wait for each other: the other end may do only one of them at a time.
+//! Reading and writing are independent: the other end may do only one of them at a time.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,40 +21,40 @@ use crate::system::stdio;
 use crate::system::tree::Tree;
 use crate::untrusted::Untrusted;
 
-/// The maximum number of lines waiting for us.
+/// The maximum number of unread lines.
 const WAITING: usize = 1024;
 
-/// How long the other end may take for its last words, and to end by itself if we started it.
+/// How long the other end may take to read or write the rest, and to end if we started it.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// An event from the other end.
 #[derive(Debug, PartialEq)]
-pub enum Came {
+pub enum Received {
     /// A message.
     Message(Value),
     /// A line that is not a message.
-    Nonsense(String),
-    /// It has closed its output.
+    Malformed(String),
+    /// The other end has closed its output.
     End,
-    /// Nothing, for too long.
-    Nothing,
+    /// No message within the time limit.
+    Timeout,
 }
 
 /// The connection to the other end, both ways.
 pub struct Wire {
     program: Option<Program>,
-    /// Lines to be written. They are all in the recording, so there are not too many.
+    /// Lines to be written. The recording bounds their number.
     input: mpsc::UnboundedSender<String>,
     writes: JoinHandle<()>,
-    lines: mpsc::Receiver<Came>,
+    lines: mpsc::Receiver<Received>,
     /// The rest of a batch.
     batch: std::vec::IntoIter<Value>,
 }
 
-/// A program that we started. It ends when this is dropped, with everything that it started.
+/// A program that we started. Dropping this ends the program, and everything that it started.
 struct Program {
     tree: Tree,
-    /// Passes on its standard error.
+    /// Copies its standard error to ours.
     prints: JoinHandle<()>,
 }
 
@@ -83,7 +83,7 @@ impl Wire {
         let startable = startable.ok_or_else(|| unstarted(io::ErrorKind::NotFound.into()))?;
         let (words, mut printed) = mpsc::unbounded_channel::<Vec<u8>>();
         let keep = Box::new(move |bytes: &[u8]| {
-            // Nobody may pass it on any more.
+            // The task that prints it may have ended.
             let _ = words.send(bytes.to_vec());
         });
         let started = startable.start(keep).map_err(unstarted)?;
@@ -105,48 +105,48 @@ impl Wire {
         program: Option<Program>,
     ) -> Self {
         let (tell, lines) = mpsc::channel(WAITING);
-        let (say, said) = mpsc::unbounded_channel();
+        let (sender, queued) = mpsc::unbounded_channel();
         tokio::spawn(read(output, tell));
         Self {
             program,
-            input: say,
-            writes: tokio::spawn(write(input, said)),
+            input: sender,
+            writes: tokio::spawn(write(input, queued)),
             lines,
             batch: Vec::new().into_iter(),
         }
     }
 
-    /// Sends a message. Nobody waits until it is read.
-    pub fn say(&self, message: &Value) {
-        // A message that it did not take, it did not answer either.
+    /// Sends a message, without waiting until it is read.
+    pub fn send(&self, message: &Value) {
+        // If the other end is closed, `receive` reports it.
         let _ = self.input.send(format!("{message}\n"));
     }
 
     /// The next event.
-    pub async fn hear(&mut self, patience: Option<Duration>) -> Came {
+    pub async fn receive(&mut self, patience: Option<Duration>) -> Received {
         let until = patience.map(|patience| Instant::now() + patience);
         loop {
             if let Some(message) = self.batch.next() {
-                return Came::Message(message);
+                return Received::Message(message);
             }
-            let came = match until {
+            let received = match until {
                 Some(until) => match timeout_at(until, self.lines.recv()).await {
-                    Ok(came) => came,
-                    Err(_) => return Came::Nothing,
+                    Ok(received) => received,
+                    Err(_) => return Received::Timeout,
                 },
                 None => self.lines.recv().await,
             };
-            match came {
-                Some(Came::Message(Value::Array(batch))) => self.batch = batch.into_iter(),
-                Some(came) => return came,
-                None => return Came::End,
+            match received {
+                Some(Received::Message(Value::Array(batch))) => self.batch = batch.into_iter(),
+                Some(received) => return received,
+                None => return Received::End,
             }
         }
     }
 
-    /// Ends a program that we started: gently first, by the end of its input. Of a peer, waits until it has read what
-    /// was said; but only for a while if it does something else anyway.
-    pub async fn close(self, does_as_expected: bool, patience: Option<Duration>) {
+    /// Ends a program that we started: closes its input, and kills it after [`GRACE`]. For a peer, waits until it has
+    /// read all messages, but at most [`GRACE`] if it differs from the recording.
+    pub async fn close(self, is_as_recorded: bool, patience: Option<Duration>) {
         let Self {
             program,
             input,
@@ -163,9 +163,10 @@ impl Wire {
                 let _ = timeout(GRACE, ended).await;
             }
             None => {
-                let patience = match does_as_expected {
-                    true => patience,
-                    false => Some(GRACE),
+                let patience = if is_as_recorded {
+                    patience
+                } else {
+                    Some(GRACE)
                 };
                 let _ = timeout(patience.unwrap_or(Duration::MAX), writes).await;
             }
@@ -173,31 +174,31 @@ impl Wire {
     }
 }
 
-/// Writes what is said, until that ends.
-async fn write(mut input: impl AsyncWrite + Unpin, mut said: mpsc::UnboundedReceiver<String>) {
-    while let Some(line) = said.recv().await {
+/// Writes lines, until there are no more.
+async fn write(mut input: impl AsyncWrite + Unpin, mut queued: mpsc::UnboundedReceiver<String>) {
+    while let Some(line) = queued.recv().await {
         if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
             return;
         }
     }
 }
 
-async fn read(output: impl AsyncRead + Unpin, tell: mpsc::Sender<Came>) {
+async fn read(output: impl AsyncRead + Unpin, tell: mpsc::Sender<Received>) {
     let mut output = BufReader::new(output);
     let mut line = Vec::new();
     loop {
         line.clear();
         let mut bounded = (&mut output).take(LINE as u64 + 1);
-        let came = match bounded.read_until(b'\n', &mut line).await {
+        let received = match bounded.read_until(b'\n', &mut line).await {
             Ok(0) | Err(_) => return,
-            Ok(_) if line.len() > LINE => Came::Nonsense("a line that is too long".to_owned()),
+            Ok(_) if line.len() > LINE => Received::Malformed("a line that is too long".to_owned()),
             Ok(_) if line.trim_ascii().is_empty() => continue,
             Ok(_) => match read_whole(&line) {
-                Ok(message) => Came::Message(message),
-                Err(_) => Came::Nonsense(String::from_utf8_lossy(&line).into_owned()),
+                Ok(message) => Received::Message(message),
+                Err(_) => Received::Malformed(String::from_utf8_lossy(&line).into_owned()),
             },
         };
-        if tell.send(came).await.is_err() {
+        if tell.send(received).await.is_err() {
             return;
         }
     }
@@ -210,7 +211,7 @@ mod tests {
 
     use super::*;
 
-    /// A wire, and its other end, both of whose directions hold a byte.
+    /// A wire, and its other end. Each direction has a capacity of one byte.
     fn wire() -> (Wire, DuplexStream) {
         let (ours, theirs) = duplex(1);
         let (output, input) = split(ours);
@@ -218,41 +219,47 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_end_that_does_not_read_is_waited_for_no_longer_than_one_that_does_not_answer() {
+    async fn closing_does_not_wait_long_for_an_end_that_does_not_read() {
         let (mut wire, _theirs) = wire();
-        wire.say(&json!("a message that does not fit"));
+        wire.send(&json!("a message that does not fit"));
         let patience = Some(Duration::from_mins(1));
-        assert_eq!(wire.hear(patience).await, Came::Nothing);
+        assert_eq!(wire.receive(patience).await, Received::Timeout);
         wire.close(false, None).await;
     }
 
     #[tokio::test]
-    async fn an_end_that_reads_only_after_it_has_written_is_heard() {
+    async fn an_end_that_reads_only_after_it_has_written_is_received() {
         let (mut wire, theirs) = wire();
         let (output, mut input) = split(theirs);
         let count = 2 * WAITING;
-        wire.say(&json!("a message that does not fit"));
+        wire.send(&json!("a message that does not fit"));
         let speaks = tokio::spawn(async move {
             let lines = "1\n".repeat(count);
             input.write_all(lines.as_bytes()).await.unwrap();
-            let mut heard = String::new();
-            BufReader::new(output).read_line(&mut heard).await.unwrap();
-            heard
+            let mut read = String::new();
+            BufReader::new(output).read_line(&mut read).await.unwrap();
+            read
         });
         for _ in 0..count {
-            assert_eq!(wire.hear(None).await, Came::Message(json!(1)));
+            assert_eq!(wire.receive(None).await, Received::Message(json!(1)));
         }
         wire.close(true, None).await;
         assert_eq!(speaks.await.unwrap(), "\"a message that does not fit\"\n");
     }
 
     #[tokio::test]
-    async fn what_no_text_can_contain_is_replaced_and_a_batch_is_taken_apart() {
+    async fn invalid_text_is_replaced_and_batches_are_split() {
         let lines = b"[1,\"\\ud800\"]\n1e999\n";
         let mut wire = Wire::over(&lines[..], tokio::io::sink(), None);
-        assert_eq!(wire.hear(None).await, Came::Message(json!(1)));
-        assert_eq!(wire.hear(None).await, Came::Message(json!("\u{fffd}")));
-        assert_eq!(wire.hear(None).await, Came::Nonsense("1e999\n".to_owned()));
-        assert_eq!(wire.hear(None).await, Came::End);
+        assert_eq!(wire.receive(None).await, Received::Message(json!(1)));
+        assert_eq!(
+            wire.receive(None).await,
+            Received::Message(json!("\u{fffd}"))
+        );
+        assert_eq!(
+            wire.receive(None).await,
+            Received::Malformed("1e999\n".to_owned())
+        );
+        assert_eq!(wire.receive(None).await, Received::End);
     }
 }

@@ -75,7 +75,7 @@ pub struct ServeSettings {
 }
 
 impl ServeArgs {
-    /// The effective settings with this user's file. An error if they are not safe.
+    /// The effective settings with this user's file. Fails if they are unsafe.
     pub fn settings(self, user: &User) -> Result<ServeSettings, String> {
         let serve = user.serve.clone();
         let mut gate = serve.gate;
@@ -91,7 +91,7 @@ impl ServeArgs {
                 client_ca,
             });
         }
-        let seconds = |said: Option<u32>| said.map(|seconds| Duration::from_secs(seconds.into()));
+        let seconds = |given: Option<u32>| given.map(|seconds| Duration::from_secs(seconds.into()));
         let limits = ServeLimits {
             resume: seconds(self.resume_seconds).unwrap_or(serve.limits.resume),
             drain: seconds(self.drain_seconds).unwrap_or(serve.limits.drain),

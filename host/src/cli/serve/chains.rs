@@ -20,11 +20,11 @@ use crate::system::handover::Taker;
 use acp_chain_remote::User;
 use serde_json::json;
 
-/// The chains of all users, and who gets which.
+/// The chains of all users.
 pub struct Chains {
-    /// The first match is a user's.
+    /// A user gets the first chain whose route fits.
     routes: Vec<(Route, Template)>,
-    /// For all other users.
+    /// The chain of all other users.
     others: Template,
     total: Arc<Total>,
 }
@@ -42,20 +42,20 @@ struct Template {
 
 enum Agent {
     Program(Startable),
-    /// A remote one, which one process reaches for all.
-    Elsewhere(Taker),
+    /// A remote agent, which one process reaches for all chains.
+    Shared(Taker),
 }
 
 enum Proxy {
-    /// A component, with its registration once it has started. It is started when something comes for it.
+    /// A component, with its registration after the check. It is started when a message for it arrives.
     Component(Guest, Option<Registration>),
     Program(Startable),
-    /// A component that cannot be compiled, and why.
+    /// A component that cannot be compiled, for this reason.
     Uncompiled(String),
 }
 
 impl Chains {
-    /// Loads the plans, and has the supervisor start nothing but their programs.
+    /// Loads the plans, and allows the supervisor to start only their programs.
     pub async fn load(
         routes: Vec<(Route, Plan)>,
         others: Plan,
@@ -83,7 +83,7 @@ impl Chains {
         })
     }
 
-    /// Starts the proxies of each chain once, before anybody connects: the operator, not a client, should see their
+    /// Starts the proxies of each chain once, before clients connect: the operator, not a client, should see their
     /// errors.
     pub async fn check(&mut self) -> Result<(), Failed> {
         let routes = self.routes.iter_mut().map(|(_, template)| template);
@@ -123,7 +123,7 @@ pub fn commands(plan: &Plan) -> impl Iterator<Item = CommandLine> {
 }
 
 impl Agent {
-    /// Starts what all chains share of it.
+    /// Starts the process that all chains share, if the agent is remote.
     fn begin(program: Startable) -> io::Result<Self> {
         let command = program.command();
         if !Remote::is_behind(command) {
@@ -132,7 +132,7 @@ impl Agent {
         let mut shared = command.clone();
         shared.args.push("--shared".into());
         Ok(match Taker::start(&shared)? {
-            Some(taker) => Self::Elsewhere(taker),
+            Some(taker) => Self::Shared(taker),
             None => Self::Program(program),
         })
     }
@@ -141,10 +141,10 @@ impl Agent {
     fn start(&self) -> Result<ChildIo, Failed> {
         match self {
             Self::Program(program) => plan::start_agent(program),
-            Self::Elsewhere(taker) => {
+            Self::Shared(taker) => {
                 let (output, input) = taker.open().map_err(|error| {
                     failed(&format!(
-                        "the process that reaches the agent is gone: {error}"
+                        "the process that connects to the agent has ended: {error}"
                     ))
                 })?;
                 Ok(ChildIo::over(output, input))
@@ -194,7 +194,7 @@ impl Template {
 
     /// Starts the proxies once, and keeps their registrations.
     async fn check(&mut self) -> Result<(), Failed> {
-        let mut said: HashMap<_, _> = self
+        let mut registrations: HashMap<_, _> = self
             .proxies(None)
             .await?
             .proxies
@@ -207,7 +207,7 @@ impl Template {
         let entries = self.manifest.iter().flat_map(|manifest| &manifest.proxies);
         for (entry, proxy) in entries.zip(&mut self.proxies) {
             if let Proxy::Component(_, registration) = proxy {
-                *registration = said.remove(&entry.id);
+                *registration = registrations.remove(&entry.id);
             }
         }
         Ok(())
@@ -233,7 +233,7 @@ impl Template {
             .natives()
             .map(|(entry, native)| (&entry.id, native))
             .collect();
-        // Without authentication, nobody has a name.
+        // Without authentication, users have no name.
         let user = user.filter(|user| !user.name.is_empty());
         let user = user.map(|user| json!({"name": user.name, "groups": user.groups}).to_string());
         let user: Option<Arc<str>> = user.map(Into::into);
@@ -241,7 +241,7 @@ impl Template {
         let ready = proxies.filter_map(|(entry, proxy)| match proxy {
             Proxy::Component(guest, registration) => {
                 let guest = Guest {
-                    // Each has its own memory, counted separately.
+                    // Each instance has its own memory, counted separately.
                     gauge: Gauge::default(),
                     user: user.clone(),
                     ..guest.clone()

@@ -1,14 +1,15 @@
 //! `acp-chain serve`: a chain for each client that connects over HTTP or WebSocket.
 //!
-//! Everything that takes rights is done before the first client connects: manifests are read, components compiled,
-//! ports opened, and the supervisor is told which programs it may start. Then the rights are given up, for all chains.
+//! Everything that needs rights is done before the first client connects: manifests are read, components compiled,
+//! ports opened, and the programs that the supervisor may start are fixed. Then the rights are given up, for all
+//! chains.
 //!
 //! | file | what it is |
 //! |---|---|
 //! | `args` | the command line, over config.toml |
-//! | `ready` | what is open when rights are given up, and serving with it |
-//! | `chains` | the shared parts, and how a chain is made of them |
-//! | `pressure` | when nobody else is let in |
+//! | `ready` | the server that has opened everything: gives up rights, and serves |
+//! | `chains` | the parts that all chains share, and starting a chain |
+//! | `pressure` | when new connections are rejected |
 //! | `access` | the file of the access log |
 //! | `numbers` | further metrics |
 //! | `keys` | the credentials that verify users, as they change |
@@ -73,7 +74,7 @@ pub struct Serve {
     agent: AgentArgs,
 }
 
-/// The number of the server's own files, besides those of connections.
+/// The number of files that are reserved for the server itself.
 const OWN_FILES: usize = 64;
 
 impl Serve {
@@ -87,7 +88,7 @@ impl Serve {
         }
     }
 
-    /// Opens and loads everything that takes rights.
+    /// Opens and loads everything that needs rights.
     fn open(self, log: Option<PathBuf>) -> Result<Ready, Failed> {
         let wrong = |error: &dyn std::fmt::Display| plan::failed(error);
         let misused = |error: String| Failed {
@@ -99,11 +100,11 @@ impl Serve {
         let access = set.access_log.as_deref().map(access::open).transpose();
         let access = access.map_err(|error| wrong(&error))?;
         let file = self.target.traced();
-        let relied_on = relied_on(&set);
+        let protected = protected_files(&set);
         let plan = |manifest| {
             let mut run = Run::of_all(manifest, self.with.clone(), self.agent.clone());
             run.traced.clone_from(&file);
-            run.relied_on.clone_from(&relied_on);
+            run.protected.clone_from(&protected);
             run.plan(Role::Agent, log.as_deref())
         };
         let others = plan(self.manifest.clone())?;
@@ -129,7 +130,7 @@ impl Serve {
             resume: set.limits.resume,
             limits: limits(
                 &set.limits,
-                set.gate.asks_who(),
+                set.gate.requires_auth(),
                 of_chain.unwrap_or_default(),
             ),
         };
@@ -182,7 +183,7 @@ impl Serve {
 }
 
 /// The files of a server that no proxy may write to, each with its description.
-fn relied_on(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
+fn protected_files(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
     let mut all = Vec::new();
     let mut add = |what, path: &Path| all.push((what, path.to_owned()));
     if let Some(tokens) = &set.gate.tokens {
@@ -211,8 +212,8 @@ fn relied_on(set: &ServeSettings) -> Vec<(&'static str, PathBuf)> {
     all
 }
 
-/// The limits: no more than the system has files for.
-fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
+/// The limits, within the number of files that the system allows.
+fn limits(set: &ServeLimits, requires_auth: bool, of_chain: usize) -> Limits {
     let files = Files {
         all: descriptors::raise().saturating_sub(OWN_FILES),
         of_chain,
@@ -226,7 +227,7 @@ fn limits(set: &ServeLimits, asks_who: bool, of_chain: usize) -> Limits {
         pace: set.bytes_per_second_per_user,
         files,
     };
-    if !asks_who {
+    if !requires_auth {
         // All clients count as one user.
         limits.connections_per_user = usize::MAX;
         limits.sessions_per_user = usize::MAX;

@@ -23,16 +23,17 @@ struct Counts {
 }
 
 impl Agents {
-    /// A chain with its agent has started, or could not.
+    /// Counts the start of a chain with its agent, or a failure of it.
     pub fn began(&self, has_begun: bool) {
-        let count = match has_begun {
-            true => &self.0.started,
-            false => &self.0.not_started,
+        let count = if has_begun {
+            &self.0.started
+        } else {
+            &self.0.not_started
         };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A connection whose chain had started has ended like this.
+    /// Counts the end of a chain that had started.
     pub fn ended(&self, exit: Exit) {
         let Exit::Ended { agent } = exit else { return };
         self.0.ended.fetch_add(1, Ordering::Relaxed);
@@ -43,7 +44,7 @@ impl Agents {
 
     fn write(&self, page: &mut Page) {
         let get = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        // In this order, no agent has ended before it started.
+        // Read in this order, so that no more agents have ended than started.
         let ended = get(&self.0.ended);
         let started = get(&self.0.started);
         page.gauge(
@@ -68,7 +69,7 @@ impl Agents {
     }
 }
 
-/// All of them. To be opened before rights are given up.
+/// The sources of these metrics. Call it before rights are given up.
 pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     let process = Process::open();
     vec![
@@ -89,7 +90,7 @@ pub fn sources(agents: Agents, total: Arc<Total>) -> Vec<Source> {
     ]
 }
 
-/// Under the standard names of process metrics (Prometheus, "Writing client libraries"); those that the system does not
+/// Process metrics under their standard names (Prometheus, "Writing client libraries"). Those that the system does not
 /// report are left out.
 fn of_process(process: &Process, page: &mut Page) {
     page.gauges(

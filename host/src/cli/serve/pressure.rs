@@ -1,7 +1,7 @@
-//! When nobody else is let in, so that the open connections have what they need.
+//! The bounds at which new connections are rejected, so that open ones keep enough resources.
 //!
-//! From half of that on, proxies without work are put to sleep soon. Open connections may wake theirs up at any time:
-//! they get instances beyond these bounds.
+//! From half of these bounds on, idle proxies are put to sleep early. Open connections may wake their proxies at any
+//! time, even beyond the bounds.
 
 use crate::manifest::ServeLimits;
 use crate::sandbox::Bounds;
@@ -11,7 +11,7 @@ use crate::system::memory;
 /// guard.
 const AREAS: u64 = 7;
 
-/// The bounds of all instances together, with these limits and those of the system.
+/// The bounds of all instances together, by these limits and those of the system.
 pub fn bounds(limits: &ServeLimits) -> Bounds {
     let most = memory::areas().map_or(u64::MAX, |areas| areas / AREAS);
     let bytes = limits.memory.or(memory::all().map(|all| all / 2));

@@ -1,4 +1,4 @@
-//! What is open when rights are given up, and serving with it.
+//! The server that has opened everything: gives up rights, and serves.
 
 use std::io;
 use std::num::NonZero;
@@ -27,7 +27,7 @@ use crate::trace::Tracer;
 /// How long the last lines of the access log may take.
 const FLUSH: Duration = Duration::from_secs(2);
 
-/// A server that has everything open, and still all of its user's rights.
+/// A server that has opened everything, and still has all of its user's rights.
 pub struct Ready {
     /// The directories that proxies may use.
     pub directories: Vec<Directories>,
@@ -39,7 +39,7 @@ pub struct Ready {
     pub keys: Option<KeysFeed>,
     pub metrics: Option<Metrics>,
     pub access: Option<(Access, Writer)>,
-    /// It outlives the runtime: everything until its end is written.
+    /// Outlives the runtime, so that everything until its end is written.
     pub tracer: Option<Tracer>,
     pub chains: Chains,
     /// How long turns may go on when a stop is requested.
@@ -86,7 +86,7 @@ impl Ready {
     }
 }
 
-/// Serves until that fails, or until a requested stop has given running turns their time.
+/// Serves until that fails, or until a stop is requested and running turns have ended, or `drain` has passed.
 async fn until_stopped(
     server: Server,
     gate: Arc<Gate>,
@@ -97,10 +97,10 @@ async fn until_stopped(
     let serving = server.serve(gate, behind);
     let asked = async {
         stop::requested().await;
-        tracing::info!("asked to stop: turns that run may finish");
+        tracing::info!("stop requested: running turns may finish");
         tokio::select! {
             () = stopper.drain(drain) => {}
-            // At a second request, nothing is waited for.
+            // A second request ends running turns at once.
             () = stop::requested() => stopper.drain(Duration::ZERO).await,
         }
     };
@@ -154,7 +154,7 @@ fn behind(
     }
 }
 
-/// A runtime, of this thread or of this many.
+/// A runtime with this many threads; `None` uses the current thread.
 pub fn runtime(threads: Option<usize>) -> io::Result<tokio::runtime::Runtime> {
     let mut builder = match threads {
         Some(threads) => {

@@ -15,7 +15,7 @@ Examples:
   acp-chain serve-token alice --group staff --file tokens
   acp-chain serve-token build-server")]
 pub struct ServeToken {
-    /// Who gets it
+    /// The user of the token
     #[arg(value_name = "NAME")]
     name: String,
     /// A group that the user is of
@@ -27,7 +27,7 @@ pub struct ServeToken {
 }
 
 impl ServeToken {
-    /// The token is printed, and stored nowhere; the file has its hash.
+    /// Prints the token, and stores only its hash, in the file.
     pub fn main(self) -> Result<(), String> {
         let made = Token::make(&self.name, self.group);
         let (token, secret) = made.map_err(|error| error.to_string())?;
@@ -37,7 +37,7 @@ impl ServeToken {
                 let shown = Untrusted::new(path.display());
                 append(path, &token).map_err(|error| format!("{shown}: {error}"))?;
                 tell!(
-                    "{shown} lets in `{}` by this token, which is shown this once:",
+                    "{shown} admits `{}` by this token, which is shown only once:",
                     self.name
                 );
             }

@@ -1,4 +1,4 @@
-//! Finds transcripts, and what they are played against.
+//! Finds transcripts, and the component that they test.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,9 +18,10 @@ const SKIPPED: &[&str] = &["node_modules", "target"];
 pub fn transcripts(paths: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     for path in paths {
-        match path.is_dir() {
-            true => look_through(path, DEPTH, &mut found)?,
-            false => found.push(path.clone()),
+        if path.is_dir() {
+            look_through(path, DEPTH, &mut found)?;
+        } else {
+            found.push(path.clone());
         }
     }
     found.sort();
@@ -50,8 +51,8 @@ fn look_through(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) -> Result
     Ok(())
 }
 
-/// Says so if a component is a draft: what is found out about it may not be true of what users get.
-pub fn tell_draft(component: &Location) {
+/// Warns if a component is a draft: results may differ from those of the published component.
+pub fn warn_of_draft(component: &Location) {
     if let (Some(path), Ok(package)) = (component.path(), component.package())
         && package.draft
     {
@@ -67,12 +68,13 @@ pub fn component() -> Result<PathBuf, String> {
     match Project::read(Path::new(".")) {
         Ok(project) => {
             let component = acp_chain_author::output(&project);
-            return match component.exists() {
-                true => Ok(component),
-                false => Err(format!(
+            return if component.exists() {
+                Ok(component)
+            } else {
+                Err(format!(
                     "{} is not there yet: `acp-chain build` makes it",
                     Untrusted::new(component.display())
-                )),
+                ))
             };
         }
         Err(MetadataError::None(_)) => {}

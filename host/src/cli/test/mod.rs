@@ -12,7 +12,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-pub(super) use find::tell_draft;
+pub(super) use find::warn_of_draft;
 pub(super) use stage::{Stage, check_directories};
 
 use crate::extension::disk;
@@ -68,11 +68,11 @@ pub struct Test {
 enum Verdict {
     /// Everything matched.
     Ok,
-    /// It was updated.
+    /// The transcript was updated.
     Updated,
     /// Something differed: the first line, and the differences.
     Differs(usize, Vec<String>),
-    /// It cannot be played.
+    /// The transcript cannot be played.
     Wrong(String),
 }
 
@@ -104,13 +104,15 @@ impl Test {
     }
 
     fn test(self) -> Result<ExitCode, String> {
-        let (paths, is_named) = match self.paths.is_empty() {
-            true => (vec![PathBuf::from("tests")], false),
-            false => (self.paths.clone(), true),
+        let (paths, is_named) = if self.paths.is_empty() {
+            (vec![PathBuf::from("tests")], false)
+        } else {
+            (self.paths.clone(), true)
         };
-        let mut files = match is_named || paths[0].is_dir() {
-            true => find::transcripts(&paths)?,
-            false => Vec::new(),
+        let mut files = if is_named || paths[0].is_dir() {
+            find::transcripts(&paths)?
+        } else {
+            Vec::new()
         };
         let paths: Vec<_> = paths
             .iter()
@@ -138,7 +140,7 @@ impl Test {
         for file in &files {
             let verdict = self.play(&stage, file);
             let name = Untrusted::new(file.display()).to_string();
-            let told = match verdict {
+            let failure = match verdict {
                 Verdict::Ok => {
                     say!("ok       {name}");
                     None
@@ -161,7 +163,7 @@ impl Test {
                     Some(error)
                 }
             };
-            cases.push((name, told));
+            cases.push((name, failure));
         }
         if let Some(path) = &self.junit {
             let report = junit::report("acp-chain test", "transcripts", &cases)?;
@@ -198,7 +200,7 @@ impl Test {
     }
 }
 
-/// The differences, one after the other, and the warnings meanwhile.
+/// The differences in order, and the warnings of the log.
 fn differs(script: &Script, played: &Played) -> Verdict {
     let differences = played.differences(script);
     let first = differences.first().map_or(1, |first| first.line);
@@ -228,8 +230,8 @@ fn summary(all: usize, differ: usize, wrong: usize) -> String {
     };
     let differ = match differ {
         0 => String::new(),
-        1 => ", 1 differs: `--update` writes what comes into it".to_owned(),
-        more => format!(", {more} differ: `--update` writes what comes into them"),
+        1 => ", 1 differs: `--update` writes the received messages into it".to_owned(),
+        more => format!(", {more} differ: `--update` writes the received messages into them"),
     };
     let wrong = match wrong {
         0 => String::new(),
@@ -248,7 +250,7 @@ fn read(path: &Path) -> Result<Script, String> {
     }
     let mut text = String::new();
     let file = File::open(path).map_err(unreadable)?;
-    // One byte more detects longer ones.
+    // One byte more detects files that are too long.
     let mut file = file.take(LONGEST as u64 + 1);
     file.read_to_string(&mut text).map_err(unreadable)?;
     Script::read(&text).map_err(|wrong| format!("{shown}:{wrong}"))

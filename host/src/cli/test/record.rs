@@ -1,7 +1,7 @@
 //! `acp-chain test --from TRACE`: a transcript from a run.
 //!
-//! The messages that both ends send are taken from the trace; those that they receive are what the chain now makes of
-//! them, so the transcript passes. Values that vary become wildcards.
+//! The messages that both ends send are taken from the trace; those that they receive are what the chain sends now, so
+//! the transcript passes. Values that vary become wildcards.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -12,7 +12,7 @@ use acp_chain_trace::Reader;
 
 use super::stage::Stage;
 use crate::cli::out::print_all;
-use crate::cli::trace::{tell_cut, wrong};
+use crate::cli::trace::{warn_of_cut, wrong};
 use crate::transcript::{Script, recorded};
 use crate::untrusted::Untrusted;
 
@@ -38,7 +38,7 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
         File::open(trace).map_err(|error| format!("{shown}: the trace cannot be read: {error}"))?;
     let mut reader = Reader::new(BufReader::new(file));
     let steps = recorded(&mut reader).map_err(|error| wrong(trace, &error))?;
-    tell_cut(trace, reader.cut());
+    warn_of_cut(trace, reader.cut());
     let path = output.unwrap_or(Path::new("recorded.transcript"));
     let mut text = format!("{}{steps}", head(chain, path)?);
     let stage = Stage::new(None)?;
@@ -56,15 +56,15 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
                 continue;
             }
             (true, _) => {
-                "with this chain it does not come so far as in the trace; name that of the trace by \
+                "with this chain it does not get as far as in the trace; name that of the trace by \
                  `--manifest FILE`"
             }
             (false, false) => "it gives another result each time",
         };
-        let told = played.differences(&script).into_iter();
-        let told = told.flat_map(|difference| difference.lines);
-        let told: Vec<_> = told.map(|line| format!("\n  {line}")).collect();
-        return Err(format!("{shown}: {why}:{}", told.concat()));
+        let lines = played.differences(&script).into_iter();
+        let lines = lines.flat_map(|difference| difference.lines);
+        let lines: Vec<_> = lines.map(|line| format!("\n  {line}")).collect();
+        return Err(format!("{shown}: {why}:{}", lines.concat()));
     }
     match output {
         Some(output) => create(output, &text)?,
@@ -74,8 +74,8 @@ pub fn record(trace: &Path, output: Option<&Path>, chain: Option<Chain>) -> Resu
     let others = recorded.difference(&now).count();
     if others > 0 {
         tell!(
-            "acp-chain: {shown}: {others} of the messages that the ends got in the trace do not come now; the \
-             transcript has what comes now"
+            "acp-chain: {shown}: {others} of the messages that the ends received in the trace differ now; the \
+             transcript has the current ones"
         );
     }
     Ok(())
@@ -108,15 +108,16 @@ fn expected(text: &str) -> BTreeSet<String> {
 
 /// The head of a transcript at `path`.
 fn head(chain: Option<Chain>, path: &Path) -> Result<String, String> {
-    // Resolved, so that no `..` leads elsewhere through a link.
+    // Resolved, since a `..` after a link would lead elsewhere.
     let real = |path: &Path| {
         let shown = Untrusted::new(path.display());
         std::fs::canonicalize(path).map_err(|error| format!("{shown}: {error}"))
     };
     let folder = path.parent().unwrap_or(path);
-    let folder = real(match folder.as_os_str().is_empty() {
-        true => Path::new("."),
-        false => folder,
+    let folder = real(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
     });
     let way = |file: &Path| {
         let way = way(&folder?, &real(file)?);

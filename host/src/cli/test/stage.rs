@@ -16,14 +16,14 @@ use crate::untrusted::Untrusted;
 /// The power to answer permission requests.
 const ANSWERING: &str = "permissions.answer";
 
-/// What all transcripts share.
+/// The parts that all transcripts share.
 pub struct Stage {
     host: Host,
     user: User,
     installed: Installed,
     /// Replaces the first component named by its path.
     component: Option<PathBuf>,
-    /// The components that were played, each of which is told of once.
+    /// The components that were played: each is checked for a draft once.
     played: RefCell<HashSet<PathBuf>>,
 }
 
@@ -148,7 +148,7 @@ impl Stage {
                 && let Some(path) = component.location.path()
                 && self.played.borrow_mut().insert(path.to_owned())
             {
-                find::tell_draft(&component.location);
+                find::warn_of_draft(&component.location);
             }
             proxies.push(Tested {
                 guest,
@@ -159,13 +159,13 @@ impl Stage {
     }
 }
 
-/// An error if a proxy would be granted directories that nobody has agreed to: a transcript may come from anywhere.
+/// Fails if a proxy may write to a directory, or read one outside the current folder: transcripts are untrusted.
 pub(in crate::cli) fn check_directories(
     manifest: &Manifest,
     directories: &[Directories],
 ) -> Result<(), String> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
-    let here = here.map_err(|error| format!("the current folder is gone: {error}"))?;
+    let here = here.map_err(|error| format!("the current folder cannot be used: {error}"))?;
     for (entry, directories) in manifest.proxies.iter().zip(directories) {
         for opened in directories.iter() {
             let path = Untrusted::new(opened.directory.path.display());

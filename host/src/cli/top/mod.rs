@@ -2,12 +2,12 @@
 //!
 //! | file | what it is |
 //! |---|---|
-//! | `hear` | listens to all chains |
+//! | `listen` | reads the lines of all chains |
 //! | `model` | statistics |
-//! | `rows` | their text |
+//! | `rows` | the text of statistics |
 //! | `screen` | drawing, and keys |
 
-mod hear;
+mod listen;
 mod model;
 mod rows;
 mod screen;
@@ -25,17 +25,17 @@ use ratatui::crossterm::event::{self, Event, KeyCode, KeyEventKind, KeyModifiers
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use self::hear::News;
+use self::listen::News;
 use self::model::Model;
 use self::screen::Screen;
 use crate::cli::out;
 use crate::system::process::memory_of_groups;
 use crate::system::stop;
 
-/// How often it is redrawn.
+/// How often the screen is redrawn.
 const FRAME: Duration = Duration::from_millis(250);
 
-/// How many lines are processed at most before it is redrawn.
+/// How many lines are processed at most before the screen is redrawn.
 const BURST: usize = 10_000;
 
 /// How often the memory of programs is read.
@@ -54,7 +54,7 @@ pub struct Top {
     /// Listen for a second, print a table and end
     #[arg(long)]
     once: bool,
-    /// The same as JSON
+    /// Listen for a second, print JSON and end
     #[arg(long)]
     json: bool,
 }
@@ -66,9 +66,9 @@ impl Top {
         if !is_once && !has_terminal {
             return Err("there is no terminal to draw on; `--once` prints a table".to_owned());
         }
-        let news = hear::all()?;
+        let news = listen::all()?;
         if is_once {
-            let mut model = listen(&news);
+            let mut model = collect(&news);
             model.look(memory_of_groups);
             for host in model.hosts() {
                 if let Some(wrong) = &host.wrong {
@@ -79,10 +79,12 @@ impl Top {
                     );
                 }
             }
-            match self.json {
-                true => say!("{:#}", rows::json(&model, Instant::now())),
-                false if model.hosts().next().is_none() => say!("No chain runs."),
-                false => put!("{}", rows::table(&model, Instant::now())),
+            if self.json {
+                say!("{:#}", rows::json(&model, Instant::now()));
+            } else if model.hosts().next().is_none() {
+                say!("No chain runs.");
+            } else {
+                put!("{}", rows::table(&model, Instant::now()));
             }
             return Ok(());
         }
@@ -94,7 +96,7 @@ impl Top {
     }
 }
 
-/// Restores the terminal, unless it is gone, or takes nothing.
+/// Restores the terminal. Gives up soon if the terminal is closed, or does not accept output.
 fn restore() {
     let (done, is_done) = mpsc::channel();
     let restores = thread::Builder::new().name("restore".to_owned());
@@ -107,8 +109,8 @@ fn restore() {
     }
 }
 
-/// The news of a while.
-fn listen(news: &Receiver<News>) -> Model {
+/// Collects news for [`LISTEN`].
+fn collect(news: &Receiver<News>) -> Model {
     let mut model = Model::default();
     let end = Instant::now() + LISTEN;
     loop {
@@ -132,8 +134,8 @@ fn take(model: &mut Model, news: News) {
     }
 }
 
-/// Draws on a thread of its own until the user quits, or the system asks us to stop: events of a terminal that is gone
-/// would be waited for without an end.
+/// Draws on a separate thread until the user quits, or a stop is requested: waiting for the events of a closed terminal
+/// does not end.
 fn show(mut terminal: DefaultTerminal, news: Receiver<News>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -147,7 +149,7 @@ fn show(mut terminal: DefaultTerminal, news: Receiver<News>) -> io::Result<()> {
             draws.spawn(move || {
                 let watched = watch(&mut terminal, &news, &asked);
                 let _ = terminal.show_cursor();
-                // Else it would complain to a terminal that may be gone.
+                // Dropping it could write to a terminal that is closed.
                 mem::forget(terminal);
                 let _ = done.send(watched);
             })?;
@@ -155,7 +157,7 @@ fn show(mut terminal: DefaultTerminal, news: Receiver<News>) -> io::Result<()> {
             outcome.unwrap_or_else(|error| Err(io::Error::other(error)))
         };
         tokio::select! {
-            // Listened for before anything is drawn.
+            // Polled first, so that a stop is noticed before anything is drawn.
             biased;
             () = stop::requested() => {
                 stops.store(true, Ordering::Relaxed);
@@ -167,7 +169,7 @@ fn show(mut terminal: DefaultTerminal, news: Receiver<News>) -> io::Result<()> {
     })
 }
 
-/// Draws until the user quits, or the system asks us to stop.
+/// Draws until the user quits, or a stop is requested.
 fn watch(
     terminal: &mut DefaultTerminal,
     news: &Receiver<News>,
@@ -185,7 +187,7 @@ fn watch(
         }
         terminal.draw(|frame| screen.draw(frame, &model, Instant::now()))?;
         let drawn = Instant::now();
-        // Keys are obeyed at once.
+        // Keys are handled at once.
         while event::poll(FRAME.saturating_sub(drawn.elapsed()))? {
             match event::read()? {
                 Event::Key(key) if key.kind == KeyEventKind::Release => {}

@@ -26,48 +26,46 @@ pub struct Model {
     hosts: BTreeMap<(u32, PathBuf), Host>,
 }
 
-/// A process.
+/// A process with chains.
 #[derive(Debug)]
 pub struct Host {
     pub process: u32,
-    /// Its chains, one per connection, by its letters.
+    /// The chains by their connection ids, one per connection.
     chains: BTreeMap<String, Chain>,
-    /// Lines that we were too slow for, of unknown connections.
+    /// Lines of unknown connections that were dropped because we read too slowly.
     pub dropped: u64,
-    /// Why it is not heard, though it runs.
+    /// Why the lines of the process cannot be read, though it runs.
     pub wrong: Option<String>,
     /// When we started to listen.
     began: Instant,
 }
 
-/// A chain.
 #[derive(Debug)]
 pub struct Chain {
     pub connection: String,
-    /// Its first line.
+    /// The first line of the chain.
     pub heading: Line,
-    /// In order; those of projects come last.
+    /// In the order of the chain; those of projects are last.
     pub proxies: Vec<Proxy>,
-    /// Lines that we were too slow for.
+    /// Lines that were dropped because we read too slowly.
     pub dropped: u64,
     /// When we started to listen.
     began: Instant,
 }
 
-/// A proxy.
 #[derive(Debug, Default)]
 pub struct Proxy {
     pub id: String,
     pub state: Option<State>,
     pub restarts: u64,
     pub memory: Option<u64>,
-    /// Its process id, if it is a native proxy. Its memory is read from the system.
+    /// The process id of a native proxy, whose memory is read from the system.
     process: Option<u32>,
-    /// Calls that its powers do not cover.
+    /// Calls that the powers of the proxy do not cover.
     pub denied: u64,
-    /// Messages that it holds, among those that came while we listened.
+    /// Held messages, among those that arrived while we listened.
     pub held: u64,
-    /// The times and causes of its failures, the latest first.
+    /// The times and causes of failures, the latest first.
     pub failures: VecDeque<(String, String)>,
     messages: VecDeque<Instant>,
     worked: Times,
@@ -81,7 +79,7 @@ struct Times(VecDeque<u64>);
 /// The figures of a proxy.
 #[derive(Debug, Serialize)]
 pub struct Figures {
-    /// Messages that it gets per second.
+    /// Received messages per second.
     pub messages_per_second: f64,
     pub worked: Option<Spread>,
     pub waited: Option<Spread>,
@@ -106,7 +104,7 @@ pub enum Sort {
 }
 
 impl Model {
-    /// A process with chains was found.
+    /// Adds a process with chains.
     pub fn begin(&mut self, found: &Found, now: Instant) {
         let key = (found.process, found.path.clone());
         let host = self.hosts.entry(key).or_insert_with(|| Host {
@@ -119,7 +117,7 @@ impl Model {
         host.wrong = None;
     }
 
-    /// A process is not heard any more, though it runs.
+    /// Notes that the lines of a process cannot be read, though it runs.
     pub fn fail(&mut self, process: u32, path: &Path, why: String) {
         if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
             host.chains.clear();
@@ -127,12 +125,12 @@ impl Model {
         }
     }
 
-    /// A process has gone.
+    /// Removes a process that has ended.
     pub fn end(&mut self, process: u32, path: &Path) {
         self.hosts.remove(&(process, path.to_owned()));
     }
 
-    /// A process sent this line.
+    /// Adds a line that a process sent.
     pub fn take(&mut self, process: u32, path: &Path, line: Line, now: Instant) {
         if let Some(host) = self.hosts.get_mut(&(process, path.to_owned())) {
             host.take(line, now);
@@ -177,7 +175,7 @@ impl Host {
         }
     }
 
-    /// The chains, those whose proxies get the most messages first.
+    /// The chains; those whose proxies receive the most messages are first.
     pub fn busiest(&self, now: Instant) -> Vec<&Chain> {
         let mut chains: Vec<_> = self.chains.values().collect();
         chains.sort_by_cached_key(|chain| std::cmp::Reverse(chain.messages(now)));
@@ -205,14 +203,14 @@ impl Chain {
         if let Some((_, to, _)) = line.crossed() {
             let to = to.to_owned();
             if let Some(proxy) = self.proxies.iter_mut().find(|proxy| proxy.id == to) {
-                proxy.came(&line, now);
+                proxy.receive(&line, now);
             }
         } else if let Some(id) = line.proxy.clone() {
             let proxy = self.proxy(&id);
             proxy.take(line);
-            // Proxies of projects leave with their last session.
-            let has_left = proxy.state == Some(State::Ended) && proxy.failures.is_empty();
-            if has_left && !self.began_with(&id) {
+            // Proxies of projects end with their last session.
+            let has_ended = proxy.state == Some(State::Ended) && proxy.failures.is_empty();
+            if has_ended && !self.began_with(&id) {
                 self.proxies.retain(|proxy| proxy.id != id);
             }
         }
@@ -235,13 +233,15 @@ impl Chain {
         proxies.any(|known| known == id)
     }
 
-    /// How many messages its proxies got recently.
+    /// How many messages the proxies received recently.
     fn messages(&self, now: Instant) -> usize {
         let proxies = self.proxies.iter();
-        proxies.map(|proxy| proxy.came_within(WINDOW, now)).sum()
+        proxies
+            .map(|proxy| proxy.received_within(WINDOW, now))
+            .sum()
     }
 
-    /// Its end: the name of its agent, or that it is part of another chain.
+    /// The name of the agent, or a note that the chain is part of another one.
     pub fn agent(&self) -> &str {
         match self.heading.role {
             Some(Role::Proxy) => "a proxy of another chain",
@@ -249,23 +249,24 @@ impl Chain {
         }
     }
 
-    /// Its user, if a server has authenticated one.
+    /// The user, if a server has authenticated one.
     pub fn user(&self) -> Option<&str> {
         self.heading.user.as_deref()
     }
 
-    /// When it began.
+    /// When the chain began.
     pub fn since(&self) -> Option<&str> {
         Some(&*self.heading.time).filter(|time| !time.is_empty())
     }
 
     pub fn figures(&self, proxy: &Proxy, now: Instant) -> Figures {
         let window = WINDOW.min(now.saturating_duration_since(self.began));
-        let count = proxy.came_within(window, now);
+        let count = proxy.received_within(window, now);
         #[allow(clippy::cast_precision_loss, reason = "it is bounded")]
-        let rate = match window.is_zero() {
-            true => 0.0,
-            false => count as f64 / window.as_secs_f64(),
+        let rate = if window.is_zero() {
+            0.0
+        } else {
+            count as f64 / window.as_secs_f64()
         };
         Figures {
             messages_per_second: rate,
@@ -274,7 +275,7 @@ impl Chain {
         }
     }
 
-    /// The proxies in this order, or in the chain's among equals.
+    /// The proxies in this order; equal ones are in the chain's order.
     pub fn sorted(&self, sort: Sort, now: Instant) -> Vec<&Proxy> {
         let mut proxies: Vec<_> = self.proxies.iter().collect();
         let work = |proxy: &Proxy| proxy.worked.spread().map_or(0, |spread| spread.p99);
@@ -293,13 +294,13 @@ impl Chain {
 }
 
 impl Proxy {
-    /// How many messages it got recently.
-    fn came_within(&self, window: Duration, now: Instant) -> usize {
+    /// How many messages the proxy received within this period.
+    fn received_within(&self, window: Duration, now: Instant) -> usize {
         let is_new = |at: &&Instant| now.saturating_duration_since(**at) <= window;
         self.messages.iter().rev().take_while(is_new).count()
     }
 
-    fn came(&mut self, line: &Line, now: Instant) {
+    fn receive(&mut self, line: &Line, now: Instant) {
         if self.messages.len() == COUNTED {
             self.messages.pop_front();
         }
@@ -335,14 +336,14 @@ impl Proxy {
         }
         let failed = matches!(line.decision, Some(Decision::Fail | Decision::Expire));
         let why = match (line.why, line.state) {
-            // It was given up for the cause of its last failure.
+            // A given-up proxy has the cause of its last failure.
             (_, Some(State::Ended)) => None,
             (Some(why), _) => Some(why),
             (None, _) if failed => Some("it held a message for too long".to_owned()),
             (None, _) => None,
         };
         let Some(why) = why else { return };
-        // Its messages at the time of a break fail for the same reason.
+        // Messages that fail because the proxy broke have the same cause.
         if self.failures.front().is_some_and(|(_, last)| *last == why) && failed {
             return;
         }
@@ -376,7 +377,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_is_of_the_last_seconds_and_in_order() {
+    fn figures_cover_the_last_seconds_and_proxies_are_sorted() {
         let (mut model, found, begun) = (Model::default(), found(), Instant::now());
         model.begin(&found, begun);
         let mut at = begun;

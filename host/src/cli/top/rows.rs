@@ -37,7 +37,7 @@ pub enum Shown<'m> {
     Proxy(&'m Host, &'m Chain, &'m Proxy),
 }
 
-/// The rows: of each process the busiest chains, and the number of the others.
+/// The rows: for each process, the busiest chains and the number of the others.
 pub fn rows(model: &Model, sort: Sort, now: Instant) -> Vec<Shown<'_>> {
     let mut rows = Vec::new();
     for host in model.hosts() {
@@ -158,23 +158,22 @@ fn columns(rows: &[[String; COLUMNS.len()]]) -> String {
     text
 }
 
-/// The same as JSON, with all chains. A process without a client has an empty one.
+/// The statistics as JSON, with all chains. A process without a client has one entry without proxies.
 pub fn json(model: &Model, now: Instant) -> Value {
     let chains = model.hosts().flat_map(|host| {
         let chains = host.busiest(now);
-        match chains.is_empty() {
-            true => {
-                vec![json!({
-                    "process": host.process,
-                    "dropped": host.dropped,
-                    "proxies": [],
-                    "wrong": host.wrong,
-                })]
-            }
-            false => chains
+        if chains.is_empty() {
+            vec![json!({
+                "process": host.process,
+                "dropped": host.dropped,
+                "proxies": [],
+                "wrong": host.wrong,
+            })]
+        } else {
+            chains
                 .into_iter()
                 .map(|chain| of_chain(host, chain, now))
-                .collect(),
+                .collect()
         }
     });
     json!({ "chains": chains.collect::<Vec<_>>() })

@@ -12,16 +12,16 @@ use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wr
 use super::model::{Model, Proxy, Sort};
 use super::rows::{COLUMNS, Shown, cells, name, reason, rows};
 
-/// Below this height there is no room for details.
+/// The least height of a screen with details.
 const DETAILED: u16 = 14;
 
 /// The height of the details.
 const DETAILS: u16 = 7;
 
-/// The least width of the first column, which gets what the others leave.
+/// The least width of the first column, which gets the rest of the width.
 const FIRST: u16 = 12;
 
-/// The least widths of the others. Those that do not fit are left out, the last ones first.
+/// The least widths of the other columns. Those that do not fit are left out, the last ones first.
 const WIDTHS: [u16; COLUMNS.len() - 1] = [8, 8, 11, 11, 10, 8, 7, 5];
 
 const HELP: &str = "\
@@ -86,7 +86,7 @@ impl Screen {
         self.selected = keys.into_iter().nth(next);
     }
 
-    /// Draws all of it.
+    /// Draws the whole screen.
     pub fn draw(&mut self, frame: &mut Frame, model: &Model, now: Instant) {
         let rows = rows(model, self.sort, now);
         let is_selected = |row: &Shown| key(row).is_some() && key(row) == self.selected;
@@ -147,9 +147,10 @@ impl Screen {
                 let cells = cells(chain, proxy, now).into_iter().take(widths.len());
                 let cells = cells.map(|text| Cell::new(Span::raw(text)));
                 let is_well = proxy.failures.is_empty() && proxy.denied == 0;
-                let style = match is_well {
-                    true => Style::new(),
-                    false => Style::new().red(),
+                let style = if is_well {
+                    Style::new()
+                } else {
+                    Style::new().red()
                 };
                 Row::new(cells).style(style)
             }
@@ -171,7 +172,7 @@ impl Screen {
     }
 }
 
-/// The widths of the columns for which there is room. No value is cut: what is left of it would be another one.
+/// The widths of the columns that fit. No value is cut, since a part of it would be another value.
 fn fitting(proxies: impl Iterator<Item = [String; COLUMNS.len()]>, width: u16) -> Vec<Constraint> {
     let mut widths = WIDTHS;
     for cells in proxies {
@@ -355,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn any_size_of_a_terminal_is_drawn_on() {
+    fn any_size_of_a_terminal_can_be_drawn() {
         let now = Instant::now();
         let model = model(now);
         for width in 1..40 {
@@ -372,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ends_it_and_a_chain_that_goes_takes_its_selection_along() {
+    fn q_quits_and_the_selection_ends_with_its_chain() {
         let now = Instant::now();
         let mut model = model(now);
         let mut screen = Screen::default();

@@ -32,9 +32,10 @@ impl Check {
         for (line, finding) in &found {
             say!("{shown}:{line}: {}", Untrusted::new(finding));
         }
-        Ok(match found.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        Ok(if found.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
         })
     }
 }

@@ -46,9 +46,10 @@ impl Diff {
                 }
             }
         }
-        Ok(match differences.is_empty() {
-            true => ExitCode::SUCCESS,
-            false => ExitCode::FAILURE,
+        Ok(if differences.is_empty() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
         })
     }
 }
@@ -60,10 +61,7 @@ fn run(path: &Path) -> Result<Run, String> {
         is_empty = false;
         true
     })?;
-    match is_empty {
-        true => Err(empty(path)),
-        false => Ok(run),
-    }
+    if is_empty { Err(empty(path)) } else { Ok(run) }
 }
 
 fn place(Turn { session, turn }: Turn) -> String {

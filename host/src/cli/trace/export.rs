@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use acp_chain_trace::{ExportError, Format as Other, Reader, export};
 
-use super::{open, tell_cut, wrong};
+use super::{open, warn_of_cut, wrong};
 use crate::cli::otel::spans;
 use crate::cli::out::print_all;
 use crate::transcript::recorded;
@@ -25,7 +25,7 @@ pub struct Export {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Format {
-    /// What both ends said and got, as `acp-chain test` plays it
+    /// What both ends sent and received, as `acp-chain test` plays it
     Transcript,
     /// The trace of the reference conductor, for its viewer
     Conductor,
@@ -63,20 +63,20 @@ impl Export {
         match broken {
             Some(error) => Err(wrong(&self.trace, &error)),
             None => {
-                tell_cut(&self.trace, reader.cut());
+                warn_of_cut(&self.trace, reader.cut());
                 Ok(ExitCode::SUCCESS)
             }
         }
     }
 
-    /// Prints what a whole trace is turned into.
+    /// Prints a trace in a format that is made from the whole trace.
     fn whole<E: Error>(
         &self,
         turned: impl FnOnce(&mut Reader<BufReader<File>>) -> Result<String, E>,
     ) -> Result<ExitCode, String> {
         let mut reader = Reader::new(open(&self.trace)?);
         let text = turned(&mut reader).map_err(|error| wrong(&self.trace, &error))?;
-        tell_cut(&self.trace, reader.cut());
+        warn_of_cut(&self.trace, reader.cut());
         print_all(text.as_bytes());
         Ok(ExitCode::SUCCESS)
     }

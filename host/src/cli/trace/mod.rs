@@ -48,7 +48,7 @@ impl Trace {
             Self::Diff(diff) => diff.main(),
             Self::Export(export) => export.main(),
         };
-        // As with `diff` and `grep`, 1 is an answer.
+        // As with `diff` and `grep`, 1 is a result, not an error.
         done.unwrap_or_else(|error| {
             tell!("acp-chain: {error}");
             ExitCode::from(UNREADABLE)
@@ -57,9 +57,12 @@ impl Trace {
 }
 
 fn open(path: &Path) -> Result<BufReader<File>, String> {
-    let opened = File::open(path).and_then(|file| match file.metadata()?.is_dir() {
-        true => Err(std::io::ErrorKind::IsADirectory.into()),
-        false => Ok(file),
+    let opened = File::open(path).and_then(|file| {
+        if file.metadata()?.is_dir() {
+            Err(std::io::ErrorKind::IsADirectory.into())
+        } else {
+            Ok(file)
+        }
     });
     opened.map(BufReader::new).map_err(|error| {
         let path = Untrusted::new(path.display());
@@ -69,7 +72,7 @@ fn open(path: &Path) -> Result<BufReader<File>, String> {
     })
 }
 
-/// Passes each line of a trace on, with its number, until `take` returns false. Partial lines are reported.
+/// Calls `take` with each line of a trace, and its number, until it returns false. Partial lines are reported.
 pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<(), String> {
     let mut reader = Reader::new(open(path)?);
     for read in reader.by_ref() {
@@ -78,28 +81,29 @@ pub fn each(path: &Path, mut take: impl FnMut(usize, Line) -> bool) -> Result<()
             return Ok(());
         }
     }
-    tell_cut(path, reader.cut());
+    warn_of_cut(path, reader.cut());
     Ok(())
 }
 
-/// An error about a trace. Most begin with the number of a line.
+/// The text of an error about a trace, most of which begin with the number of a line.
 pub fn wrong(path: &Path, error: &dyn Error) -> String {
     let shown = Untrusted::new(path.display());
     let error = Untrusted::new(error).to_string();
-    match error.starts_with(|c: char| c.is_ascii_digit()) {
-        true => format!("{shown}:{error}"),
-        false => format!("{shown}: {error}"),
+    if error.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("{shown}:{error}")
+    } else {
+        format!("{shown}: {error}")
     }
 }
 
-/// An error about a trace without any lines.
+/// The error about a trace without lines.
 fn empty(path: &Path) -> String {
     let shown = Untrusted::new(path.display());
     format!("{shown}: there is nothing in this trace")
 }
 
 /// Reports partial lines, if there are any.
-pub fn tell_cut(path: &Path, cut: usize) {
+pub fn warn_of_cut(path: &Path, cut: usize) {
     if cut > 0 {
         let shown = Untrusted::new(path.display());
         tell!(

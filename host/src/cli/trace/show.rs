@@ -120,9 +120,10 @@ fn text(line: &Line, are_several: bool) -> Option<String> {
     };
     // The day rarely matters.
     let time = line.time.split_once('T').map_or("", |(_, time)| time);
-    let time = match are_several {
-        true => format!("{} {}", name(time), name(&line.connection)),
-        false => name(time),
+    let time = if are_several {
+        format!("{} {}", name(time), name(&line.connection))
+    } else {
+        name(time)
     };
     let time = style(time).dim();
     let pad = " ".repeat(ROUTE.saturating_sub(measure_text_width(&route)));
@@ -134,9 +135,10 @@ fn message(line: &Line, kind: Kind) -> String {
     let request = line
         .request
         .map_or(String::new(), |number| format!(" {number}"));
-    let kind = match line.error.is_some() {
-        true => style("error").red().to_string(),
-        false => kind.as_str().to_owned(),
+    let kind = if line.error.is_some() {
+        style("error").red().to_string()
+    } else {
+        kind.as_str().to_owned()
     };
     let body = Untrusted::within(line.body().unwrap_or_default(), BODY);
     let took = took(line.waited, "waited");
@@ -149,9 +151,10 @@ fn decided(line: &Line, decision: Decision) -> String {
         .request
         .map_or(String::new(), |number| format!(" {number}"));
     let is_bad = matches!(decision, Decision::Fail | Decision::Expire);
-    let decision = match is_bad {
-        true => style(decision.as_str()).red(),
-        false => style(decision.as_str()).yellow(),
+    let decision = if is_bad {
+        style(decision.as_str()).red()
+    } else {
+        style(decision.as_str()).yellow()
     };
     let why = line.why.as_deref().map_or(String::new(), |why| {
         format!(": {}", Untrusted::within(why, BODY))
@@ -172,9 +175,10 @@ fn became(line: &Line, state: State) -> String {
         format!(" [{} of memory]", Quantity::Size.show(memory))
     });
     let more = style([restarts, memory].concat()).dim();
-    let state = match line.why.is_some() {
-        true => style(state.as_str()).red(),
-        false => style(state.as_str()).green(),
+    let state = if line.why.is_some() {
+        style(state.as_str()).red()
+    } else {
+        style(state.as_str()).green()
     };
     format!("{state}{more}{why}")
 }

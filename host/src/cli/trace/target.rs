@@ -1,5 +1,5 @@
-//! Where a run writes its trace, and whether others may listen to it: from the command line, else the environment, else
-//! the user's config.toml.
+//! Where a run writes its trace, and whether other processes of the user may listen to it: by the command line, else
+//! the environment, else the user's config.toml.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,26 +13,26 @@ use crate::system::directory::Directory;
 use crate::trace::{Masked, Trace, TraceFile};
 use crate::untrusted::Untrusted;
 
-/// Whether others may listen; it overrides the user's file.
+/// Whether other processes may listen; overrides the user's file.
 const LIVE: &str = "ACP_CHAIN_LIVE";
 
 #[derive(Clone, Debug, Default, clap::Args)]
 pub struct Target {
-    /// Append each message that crosses from one part of the chain to the next, and what each proxy
-    /// decides about it, to this file, one JSON object a line; an empty name is none. Markers stand for the secrets that
-    /// are found in what is said
+    /// Append each message that crosses from one part of the chain to the next, and what each proxy decides about it,
+    /// to this file, one JSON object a line; an empty name is none. Markers replace the secrets that are found in
+    /// messages
     #[arg(long, value_name = "FILE", env = "ACP_CHAIN_TRACE")]
     trace: Option<OsString>,
-    /// Leave what is said in the trace as it is, secrets included
+    /// Leave messages in the trace as they are, secrets included
     #[arg(long, env = "ACP_CHAIN_TRACE_BODIES", value_parser = FalseyValueParser::new())]
     trace_bodies: bool,
-    /// Tell the agent of the span that OpenTelemetry gets for a turn, in the `_meta` of its prompt, where the client does not say
-    /// which trace it is part of. Without this, what nobody touches arrives as it was sent
+    /// Send the agent the span that OpenTelemetry gets for a turn, in the `_meta` of its prompt, where the client does
+    /// not say which trace it is part of. Without this, messages that no proxy changes arrive as they were sent
     #[arg(long, env = "ACP_CHAIN_OTEL_PROPAGATE", value_parser = FalseyValueParser::new())]
     otel_propagate: bool,
 }
 
-/// The file of a trace, and its kind of content.
+/// The file of a trace, and whether secrets are masked.
 #[derive(Clone, Debug)]
 pub struct Traced {
     pub path: PathBuf,
@@ -41,7 +41,7 @@ pub struct Traced {
 }
 
 impl Target {
-    /// Whether agents are told of the spans of their turns, if there are spans.
+    /// Whether agents receive the spans of their turns, if spans are exported.
     pub fn propagates(&self) -> bool {
         self.otel_propagate
     }
@@ -81,9 +81,10 @@ pub fn open(traced: Option<&Traced>) -> Result<Option<Trace>, String> {
         format!("the trace file {path} cannot be opened: {error}")
     })?;
     let trace = Trace::default();
-    let trace = match bodies {
-        true => trace.to(file),
-        false => trace.to(Masked::new(file)),
+    let trace = if *bodies {
+        trace.to(file)
+    } else {
+        trace.to(Masked::new(file))
     };
     Ok(Some(match offer() {
         Some(offer) => trace.offer(offer),
@@ -105,13 +106,13 @@ fn offer() -> Option<Offer> {
         io::ErrorKind::Unsupported => tracing::debug!("{error}"),
         _ => {
             let error = Untrusted::new(error);
-            tracing::warn!("nobody can watch what this process does while it runs: {error}");
+            tracing::warn!("this process cannot be watched while it runs: {error}");
         }
     });
     opened.ok()
 }
 
-/// The folder of that socket, from which it is removed at the end.
+/// The folder of the socket for listeners, from which it is removed at the end.
 pub fn live_folder(trace: &Trace) -> Option<Directory> {
     let opened = Directory::open(trace.folder()?);
     opened.ok()

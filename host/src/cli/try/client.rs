@@ -23,7 +23,7 @@ use crate::rpc::code;
 use crate::system::stop::Interrupts;
 use crate::untrusted::{MAX_QUOTE, Untrusted, quote};
 
-/// The surroundings of a client.
+/// The environment of a client.
 pub struct Scene {
     /// The agent's command.
     pub agent: CommandLine,
@@ -35,7 +35,7 @@ pub struct Scene {
     pub has_terminal: bool,
 }
 
-/// The outcome of it all.
+/// How the client ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The prompts ended.
@@ -44,7 +44,7 @@ pub enum Ending {
     Failed,
     /// The agent requires a login, which was reported.
     Login,
-    /// The user interrupted it.
+    /// The user interrupted the client.
     Interrupted,
 }
 
@@ -58,7 +58,7 @@ pub struct Client<'s, R> {
     /// The proxies of the chain, once it has begun.
     proxies: &'s RefCell<Vec<String>>,
     shown: Shown,
-    /// Open questions; the first one has been asked.
+    /// Open questions; the first one is shown.
     questions: VecDeque<Question>,
     logins: Vec<Login>,
 }
@@ -69,11 +69,11 @@ enum Event {
     /// A line was typed; `None` at the end of the input.
     Typed(Option<String>),
     Interrupt,
-    /// The chain has gone.
-    Gone,
+    /// The chain has ended.
+    Ended,
 }
 
-/// The outcome of a request, or an end of everything.
+/// The outcome of a request, or how the client ended before it.
 type Answered = Result<Outcome, Ending>;
 
 impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
@@ -115,9 +115,9 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 None => match self.typed().await? {
                     Ok(Some(text)) => text,
                     Ok(None) => return Ok(ending),
-                    // It was reported with the turn that the agent has gone.
+                    // The end of the agent was reported with the last turn.
                     Err(Ending::Failed) if ending == Ending::Failed => return Ok(ending),
-                    Err(Ending::Failed) => return Ok(gone()),
+                    Err(Ending::Failed) => return Ok(report_end()),
                     Err(ending) => return Ok(ending),
                 },
             };
@@ -178,7 +178,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
     ) -> Result<Answered, String> {
         let request = self.end.request(method, params, ());
         if self.wire.send(&request).await.is_err() {
-            return Ok(Err(gone()));
+            return Ok(Err(report_end()));
         }
         let mut cancels = session;
         loop {
@@ -191,7 +191,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                     Some(session) => self.cancel(session).await,
                     None => return Ok(Err(Ending::Interrupted)),
                 },
-                Event::Gone => return Ok(Err(gone())),
+                Event::Ended => return Ok(Err(report_end())),
             }
         }
     }
@@ -202,7 +202,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         loop {
             match self.event(true).await? {
                 Event::Typed(line) if self.questions.is_empty() => return Ok(Ok(line)),
-                // An agent may ask between turns, too.
+                // An agent may request permissions between turns, too.
                 Event::Typed(line) => {
                     self.choose(line.as_deref()).await;
                     if self.questions.is_empty() {
@@ -211,7 +211,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
                 }
                 Event::Arrival(arrival) => self.serve(arrival).await,
                 Event::Interrupt => return Ok(Err(Ending::Interrupted)),
-                Event::Gone => return Ok(Err(Ending::Failed)),
+                Event::Ended => return Ok(Err(Ending::Failed)),
             }
         }
     }
@@ -223,7 +223,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
             () = self.interrupts.next() => Ok(Event::Interrupt),
             message = self.wire.receive() => Ok(match message {
                 Ok(Some(message)) => Event::Arrival(self.end.take(message)),
-                Ok(None) | Err(_) => Event::Gone,
+                Ok(None) | Err(_) => Event::Ended,
             }),
             line = self.prompts.next(), if reads => Ok(Event::Typed(line?)),
         }
@@ -244,7 +244,7 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         };
         self.shown.end();
         if request.method() != PERMISSION {
-            let why = "the client of `acp-chain try` has no such thing";
+            let why = "the client of `acp-chain try` does not support this method";
             return self.send(request.refuse(code::METHOD_NOT_FOUND, why)).await;
         }
         let question = Question { request };
@@ -302,14 +302,14 @@ impl<'s, R: AsyncRead + Unpin> Client<'s, R> {
         self.dismiss().await;
     }
 
-    /// Answers the questions of a turn that nobody answers any more.
+    /// Answers the open questions of a turn that has ended, as cancelled.
     async fn dismiss(&mut self) {
         for question in std::mem::take(&mut self.questions) {
             self.send(question.request.respond(choose(None))).await;
         }
     }
 
-    /// Sends a message. That the chain has ended shows where messages are received.
+    /// Sends a message. If the chain has ended, receiving reports it.
     async fn send(&mut self, message: Value) {
         let _ = self.wire.send(&message).await;
     }
@@ -357,15 +357,15 @@ fn failed(error: &Value) -> Ending {
     Ending::Failed
 }
 
-/// The text of an error, with the host's own as it is.
+/// The text of an error, without the host's prefix.
 fn message_of(message: &str) -> String {
     let message = message.strip_prefix("acp-chain: ").unwrap_or(message);
     quote(message, 4 * MAX_QUOTE)
 }
 
-fn gone() -> Ending {
+fn report_end() -> Ending {
     tell!(
-        "acp-chain try: the chain is gone; the log tells more: `acp-chain doctor` says where it is"
+        "acp-chain try: the chain has ended; the log has the reason: `acp-chain doctor` shows where it is"
     );
     Ending::Failed
 }

@@ -29,7 +29,7 @@ use crate::transport::Transport;
 /// The exit code if the chain, the agent or the last turn failed.
 const FAILED: u8 = 1;
 
-/// The exit code if the agent wants its user to sign in.
+/// The exit code if the agent requires its user to sign in.
 const LOGIN: u8 = 3;
 
 /// The exit code if the user ended it: that of shells for an interrupt.
@@ -64,7 +64,7 @@ impl Try {
                 let scene = Scene {
                     agent,
                     folder: std::env::current_dir()
-                        .map_err(|error| format!("the current folder is gone: {error}"))?,
+                        .map_err(|error| format!("the current folder cannot be used: {error}"))?,
                     columns: columns(),
                     has_terminal: super::has_terminal(),
                 };
@@ -80,7 +80,7 @@ impl Try {
     async fn serve(mut self, scene: Scene, log: Option<PathBuf>) -> Result<u8, String> {
         let unusable = |error| format!("standard input cannot be used: {error}");
         let input = stdio::input().map_err(unusable)?;
-        // Everything that takes rights comes before the chain, which gives them up.
+        // Everything that needs rights precedes the chain, which gives them up.
         let interrupts = Interrupts::listen()
             .map_err(|error| format!("interrupts cannot be listened for: {error}"))?;
         self.run.traced = self.run.target.traced();
@@ -102,7 +102,7 @@ impl Try {
         served?;
         Ok(match ending? {
             Ending::Done => 0,
-            // It has been reported already.
+            // The failure has been reported already.
             Ending::Failed => FAILED,
             Ending::Login => LOGIN,
             Ending::Interrupted => INTERRUPTED,

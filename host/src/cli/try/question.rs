@@ -20,7 +20,7 @@ impl Question {
 
     /// Shows it, with its options numbered.
     pub fn show(&self) {
-        say!("\nMay it? {}", self.title());
+        say!("\nThe agent asks for permission: {}", self.title());
         for (option, number) in self.options().iter().zip(1..) {
             say!("  {number}. {}", name(option));
         }
@@ -32,7 +32,7 @@ impl Question {
         put!("The number of your answer: ");
     }
 
-    /// Its subject: the tool call's title, and the files that it names.
+    /// The tool call's title, and the files that it names.
     fn title(&self) -> String {
         let call = &self.request.params()["toolCall"];
         let title = call["title"].as_str().or(call["toolCallId"].as_str());
@@ -41,9 +41,10 @@ impl Question {
         let paths: Vec<_> = places
             .filter_map(|place| Some(quote(place["path"].as_str()?, MAX_QUOTE)))
             .collect();
-        match paths.is_empty() {
-            true => title,
-            false => format!("{title} ({})", paths.join(", ")),
+        if paths.is_empty() {
+            title
+        } else {
+            format!("{title} ({})", paths.join(", "))
         }
     }
 
@@ -54,13 +55,15 @@ impl Question {
         Some(choose(Some(option)))
     }
 
-    /// The outcome if there is nobody to ask: rejection, which is reported.
+    /// Prints that there is no terminal to ask on. Returns the outcome: rejection.
     pub fn refuse(&self) -> Value {
         let (option, title) = (rejecting(self.request.params()), self.title());
         match option.map(name) {
-            Some(name) => say!("\nMay it? {title}\n  Nobody is there to ask: “{name}”."),
+            Some(name) => say!(
+                "\nThe agent asks for permission: {title}\n  There is no terminal to ask on: “{name}”."
+            ),
             None => say!(
-                "\nMay it? {title}\n  Nobody is there to ask, and there is no answer that says no: cancelled."
+                "\nThe agent asks for permission: {title}\n  There is no terminal to ask on, and no option rejects: cancelled."
             ),
         }
         choose(option)

@@ -13,7 +13,7 @@ use crate::trace::{Flush, Trace};
 /// The width of the picture without a terminal, in columns.
 const WIDTH: usize = 110;
 
-/// How many bytes may arrive between two looks.
+/// How many bytes of messages are kept for one picture.
 const LONGEST: usize = 128 << 20;
 
 /// The messages of a trace.
@@ -22,7 +22,7 @@ pub struct Picture {
     seen: Arc<Mutex<Seen>>,
 }
 
-/// Messages since the last look, as lines of a trace.
+/// Messages since the last picture, as lines of a trace.
 #[derive(Default)]
 struct Seen {
     lines: String,
@@ -41,7 +41,7 @@ impl Picture {
         Ok((trace, Self { written, seen }))
     }
 
-    /// The messages since the last time; none if they cannot be shown, which is reported.
+    /// The messages since the last call; none if they cannot be shown, which is reported.
     pub fn next(&mut self) -> Vec<Leg> {
         self.written.wait();
         let seen = std::mem::take(&mut *lock(&self.seen));
@@ -75,7 +75,7 @@ fn lock(seen: &Mutex<Seen>) -> std::sync::MutexGuard<'_, Seen> {
     seen.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Its maximum width.
+/// The maximum width of the picture.
 pub fn columns() -> usize {
     let columns = Term::stdout().size_checked();
     columns.map_or(WIDTH, |(_, columns)| usize::from(columns))

@@ -8,7 +8,7 @@ use crate::limits::LINE;
 /// Lines, as they arrive.
 pub struct Prompts<R> {
     reader: BufReader<R>,
-    /// The beginning of the next.
+    /// The beginning of the next line.
     part: Vec<u8>,
 }
 

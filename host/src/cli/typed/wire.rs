@@ -22,8 +22,8 @@ impl Wire {
         }
     }
 
-    /// The next message; `None` when the host has gone. Of a message that no `Value` can hold, although it is JSON, the
-    /// members that one can hold are received.
+    /// The next message; `None` when the host has closed the stream. In a message that is JSON, members that a `Value`
+    /// cannot hold are null.
     pub async fn receive(&mut self) -> io::Result<Option<Value>> {
         while let Some(line) = self.lines.next_line().await? {
             match read_whole(line.as_bytes()) {

@@ -32,7 +32,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
                 play.rest().await?;
             }
         }
-        // Waiting requests give up only when everything that is held has been taken back.
+        // Requests that wait are answered only after the host has taken back all held messages.
         turns.end(play).await?;
         let state = play.seen.lock();
         let taken = state.taken.first().and_then(|at| state.calls.get(*at));

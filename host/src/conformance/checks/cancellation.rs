@@ -1,4 +1,4 @@
-//! Whether it releases withdrawn messages, and stopped turns.
+//! Whether the component releases cancelled requests and the messages of cancelled turns.
 
 use acp_chain_acp::CANCEL_REQUEST;
 
@@ -10,10 +10,10 @@ use crate::conformance::traffic::{Exchange, requests};
 use crate::conformance::under_test::{Terms, UnderTest};
 use crate::rpc::Error;
 
-/// When a request is withdrawn.
+/// When a request is cancelled.
 #[derive(Clone, Copy)]
 enum When {
-    /// Right after it.
+    /// Right after the request.
     AtOnce,
     /// When everything is idle.
     AtRest,
@@ -28,7 +28,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
             for when in [When::AtOnce, When::AtRest] {
                 for exchange in [Exchange::least(method), traffic.exchange(method)] {
                     if !exchange.declares_servers() {
-                        withdraw(play, &exchange, when).await?;
+                        cancel(play, &exchange, when).await?;
                     }
                 }
             }
@@ -40,7 +40,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }))
 }
 
-async fn withdraw(play: &mut Play, exchange: &Exchange, when: When) -> Result<(), Stop> {
+async fn cancel(play: &mut Play, exchange: &Exchange, when: When) -> Result<(), Stop> {
     let (from, method) = (exchange.sender(), &exchange.method.name);
     let far = from.opposite();
     let ask = play.ask(from, method, &exchange.params()).await?;
@@ -49,18 +49,18 @@ async fn withdraw(play: &mut Play, exchange: &Exchange, when: When) -> Result<()
     }
     play.cancel(&ask).await?;
     play.rest().await?;
-    // The receiver is told of the cancellation, and confirms it.
+    // The receiver gets the cancellation, and confirms it.
     let cancelled = Err(Error::cancelled().to_json());
     for asked in play.take(far, method) {
         play.answer(far, &asked, &cancelled).await?;
     }
     play.take(far, CANCEL_REQUEST);
     play.rest().await?;
-    play.check_held("after it was withdrawn")?;
+    play.check_held("after it was cancelled")?;
     Ok(play.check_answers(&[ask])?)
 }
 
-/// The user stops a turn.
+/// The user cancels a turn.
 async fn stop(play: &mut Play, when: When) -> Result<(), Stop> {
     let params = r#"{"sessionId":"s","prompt":[{"type":"text","text":"What is a chain?"}]}"#;
     let ask = play.ask(Peer::Client, "session/prompt", params).await?;
@@ -86,6 +86,6 @@ async fn stop(play: &mut Play, when: When) -> Result<(), Stop> {
         play.answer(Peer::Agent, &prompt, &Ok(stopped)).await?;
     }
     play.rest().await?;
-    play.check_held("after its turn was stopped")?;
+    play.check_held("after its turn was cancelled")?;
     Ok(play.check_answers(&[ask, permission])?)
 }

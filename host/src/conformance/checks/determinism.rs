@@ -1,4 +1,4 @@
-//! Whether the same messages make it behave the same.
+//! Whether the component reacts to the same messages in the same way each time.
 
 use crate::channel::Peer;
 use crate::conformance::excerpt::difference;
@@ -14,7 +14,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     };
     let mut pairs = one.iter().zip(&other);
     let differs = pairs.find(|(one, other)| one != other);
-    let what = "the same messages make it do something else each time";
+    let what = "it reacts differently to the same messages";
     match differs {
         Some(((to, body), (_, again))) => {
             let gets = format!("{} gets", to.as_str());
@@ -26,7 +26,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }
 }
 
-/// The messages that reach the ends in some turns.
+/// The messages that the ends receive in two turns.
 fn play(under_test: &UnderTest) -> Result<Vec<(Peer, String)>, Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;

@@ -1,4 +1,4 @@
-//! Whether it stays within its limits.
+//! Whether the component stays within its limits.
 
 use crate::channel::Peer;
 use crate::conformance::finding::{Finding, first};
@@ -14,7 +14,7 @@ const SESSIONS: usize = 200;
 /// The number of sessions per case.
 const SESSIONS_A_CASE: usize = 10;
 
-/// How many messages of its own are too many, per message that it gets.
+/// The component sends too much if it sends more messages than this per message that it receives.
 const MANY: usize = 10;
 
 /// The length of an update's text, in bytes.
@@ -31,14 +31,14 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
         (state.calls.len(), state.sent)
     };
     if sent > MANY * calls {
-        let what = format!("it sends {sent} messages of its own for {calls} that it gets");
-        let remedy = "send less: clients and agents wait while they read all that";
+        let what = format!("it sends {sent} messages for {calls} that it receives");
+        let remedy = "send fewer messages: the client and the agent must read them all";
         findings.push(Finding::warning(what).with_remedy(remedy));
     }
     findings
 }
 
-/// Many sessions, and the memory that it keeps for their turns.
+/// Plays many sessions, and measures the memory that the component keeps after their turns.
 fn load(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     let terms = Terms {
         seen,
@@ -77,7 +77,7 @@ fn load(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     })
 }
 
-/// A message that is too long for it is refused, and the next one passes.
+/// A message longer than its limit is rejected, and the next one passes.
 fn long(under_test: &UnderTest) -> Result<(), Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;

@@ -1,4 +1,4 @@
-//! The checks: one table, and a file each.
+//! The table of checks. Each check has its own file.
 
 mod answers;
 mod cancellation;
@@ -17,38 +17,38 @@ use super::check::Check;
 pub const CHECKS: &[Check] = &[
     Check {
         name: "starts",
-        promise: "It starts within its limits, subscribes only to what its powers cover, and breaks on no configuration",
+        promise: "It starts within its limits, subscribes only to what its powers cover, and does not break on any configuration",
         remedy: "ask for the powers that cover what it subscribes to, and for no others; decline a configuration with an `err`",
         run: starts::run,
     },
     Check {
         name: "untouched",
         promise: "Every message of the protocol passes it, byte for byte except for its deliberate changes",
-        remedy: "edit only the place that changes (`edit`) instead of rewriting the body, and `forward` what it does not know",
+        remedy: "edit only the place that changes (`edit`) instead of rewriting the body, and `forward` unknown messages",
         run: untouched::run,
     },
     Check {
         name: "order",
         promise: "Messages of a session stay in their order, with any number of sessions at once",
-        remedy: "settle what it holds in the order in which it came, and hold the later messages of a session with the first",
+        remedy: "settle held messages in the order of their arrival, and hold the later messages of a session with the first",
         run: order::run,
     },
     Check {
         name: "answers",
         promise: "Every request gets one answer, and every held message is settled",
-        remedy: "settle each held message (`channel.settle`, `channel.fail`) on every path, including errors and answers that never come",
+        remedy: "settle each held message (`channel.settle`, `channel.fail`) on every path, including errors and missing answers",
         run: answers::run,
     },
     Check {
         name: "cancellation",
-        promise: "It releases withdrawn and stopped messages, and the sender gets an answer",
+        promise: "It releases cancelled requests and the messages of cancelled turns, and every sender gets an answer",
         remedy: "settle held messages in `on-cancel`, usually by `reject` with the code -32800",
         run: cancellation::run,
     },
     Check {
         name: "restart",
-        promise: "After a failure between any two messages it restarts, with or without its saved state, and nobody waits in vain",
-        remedy: "let `init` take any saved text: if it cannot read it, decline or forget it",
+        promise: "After a failure between any two messages it restarts, with or without its saved state, and every request is answered",
+        remedy: "let `init` take any saved text: if it cannot read the text, decline or ignore it",
         run: restart::run,
     },
     Check {
@@ -60,7 +60,7 @@ pub const CHECKS: &[Check] = &[
     Check {
         name: "versions",
         promise: "It copes with every version of the protocol, and with unknown methods",
-        remedy: "`forward` what it does not know, and accept any `protocolVersion`",
+        remedy: "`forward` unknown messages, and accept any `protocolVersion`",
         run: versions::run,
     },
     Check {
@@ -71,8 +71,8 @@ pub const CHECKS: &[Check] = &[
     },
     Check {
         name: "determinism",
-        promise: "It does the same with the same messages",
-        remedy: "this is only a warning: tests cannot cover what depends on a clock or on chance",
+        promise: "It reacts to the same messages in the same way",
+        remedy: "only a warning: tests cannot cover behaviour that depends on a clock or on chance",
         run: determinism::run,
     },
 ];

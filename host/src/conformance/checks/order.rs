@@ -1,4 +1,4 @@
-//! Whether it keeps the order of the messages of a session.
+//! Whether the component keeps the order of a session's messages.
 
 use crate::conformance::finding::{Finding, first};
 use crate::conformance::play::Play;
@@ -8,7 +8,7 @@ use crate::conformance::under_test::{Terms, UnderTest};
 /// The number of sessions that take turns.
 const SESSIONS: usize = 5;
 
-/// The number of turns of each.
+/// The number of turns per session.
 const TURNS: usize = 4;
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {

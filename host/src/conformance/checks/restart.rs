@@ -1,4 +1,4 @@
-//! Whether it restarts after a failure, and accepts any text as its saved state.
+//! Whether the component restarts after a failure, and accepts any text as its saved state.
 
 use crate::channel::FailurePolicy;
 use crate::conformance::finding::Finding;
@@ -48,12 +48,12 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
             }
             if let Err(mut finding) = turns(under_test, seen) {
                 let state = if forgets {
-                    "without what it saved"
+                    "without its saved state"
                 } else {
-                    "with what it saved"
+                    "with its saved state"
                 };
                 finding.what = format!(
-                    "{}, after it failed in call {at} and was started again {state}",
+                    "{}, after it failed in call {at} and was restarted {state}",
                     finding.what
                 );
                 return vec![finding];
@@ -63,7 +63,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     first_garbage(under_test, &saved).into_iter().collect()
 }
 
-/// Plays turns, in which it may be made to fail once.
+/// Plays two turns of two sessions. `seen` may make the component fail once.
 fn turns(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
     let terms = Terms {
         seen: seen.clone(),
@@ -79,19 +79,19 @@ fn turns(under_test: &UnderTest, seen: Seen) -> Result<(), Finding> {
         }
         turns.end(play).await?;
         if let Some(failure) = seen.lock().not_started.as_ref() {
-            return Err(broke("when it is started again", failure).into());
+            return Err(broke("when it is restarted", failure).into());
         }
         play.check_order()?;
         Ok(play.check_answers(&turns.asks)?)
     })
 }
 
-/// The first saved state at which it breaks: one of these, or garbage.
+/// The first state that breaks the component on restart: of its own saved states, halves of these, and garbage.
 fn first_garbage(under_test: &UnderTest, saved: &[String]) -> Option<Finding> {
     let start = |state: &str| UnderTest::start(&under_test.guest, Some(state)).err();
     for state in saved {
         if let Some(failure) = start(state) {
-            let finding = broke("with the state that it saved itself", &failure);
+            let finding = broke("with its own saved state", &failure);
             return Some(finding.with_case([format!("  saved {}", quote(state, 400))]));
         }
     }
@@ -106,7 +106,7 @@ fn first_garbage(under_test: &UnderTest, saved: &[String]) -> Option<Finding> {
     let mut all = garbage.chain(cut);
     all.find_map(|state| {
         let failure = start(&state).filter(|failure| failure.reason != DECLINES)?;
-        let finding = broke("with a saved state that it does not know", &failure);
+        let finding = broke("with an unknown saved state", &failure);
         Some(finding.with_case([format!("  saved {}", quote(&state, 400))]))
     })
 }

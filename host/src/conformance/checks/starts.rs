@@ -1,4 +1,4 @@
-//! Whether it starts, and subscribes to what its powers cover.
+//! Whether the component starts, and subscribes only to messages that its powers cover.
 
 use serde_json::{Map, Value};
 
@@ -9,17 +9,18 @@ use crate::conformance::under_test::UnderTest;
 use crate::sandbox::{DECLINES, Guest};
 
 /// A member that no configuration has.
-const UNKNOWN: &str = "conformance-of-a-member-that-nobody-knows";
+const UNKNOWN: &str = "conformance-unknown-member";
 
 pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     let guest = &under_test.guest;
     let registration = match UnderTest::start(guest, None) {
         Ok(registration) => registration,
         Err(failure) => {
-            let finding = match failure.reason == DECLINES {
-                true => Finding::failure(failure.to_string())
-                    .with_remedy("give it the configuration that it needs: `--config JSON`"),
-                false => broke("when it starts", &failure),
+            let finding = if failure.reason == DECLINES {
+                Finding::failure(failure.to_string())
+                    .with_remedy("give it the configuration that it needs: `--config JSON`")
+            } else {
+                broke("when it starts", &failure)
             };
             return vec![Finding {
                 is_last: true,
@@ -36,7 +37,8 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     }
     if !registration.offers.is_empty() && !guest.grant.has("tools") {
         let offers = registration.offers;
-        let what = format!("it has {offers}, which no agent gets: it lacks the power `tools`");
+        let what =
+            format!("it has {offers}, but the agent does not get them: it lacks the power `tools`");
         findings.push(Finding::warning(what));
     }
     let mut config: Map<String, Value> = serde_json::from_str(&guest.config).unwrap_or_default();
@@ -48,10 +50,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     };
     match UnderTest::start(&odd, None) {
         Err(failure) if failure.reason != DECLINES => {
-            let finding = broke(
-                "when its configuration has a member that it does not know",
-                &failure,
-            );
+            let finding = broke("when its configuration has an unknown member", &failure);
             findings.push(finding.with_case([format!("  config {config}")]));
         }
         Ok(_) | Err(_) => {}

@@ -1,4 +1,4 @@
-//! Whether its offers for the agent are listed correctly, and withstand calls.
+//! Whether the component's tools, resources and prompts are listed correctly, and withstand calls.
 
 use serde_json::{Map, Value, json};
 
@@ -14,8 +14,8 @@ use crate::rpc::{Error, Kind, Message, member};
 use crate::transcript::json::plain;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many of its tools, resources and prompts are called, each.
-const CALLED: usize = 50;
+/// The maximum number of tools called; likewise of resources, and of prompts.
+const MAX_CALLS: usize = 50;
 
 /// The length of huge texts, in bytes.
 const HUGE: usize = 1 << 20;
@@ -35,7 +35,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     first(under_test.play(terms, async |play: &mut Play| {
         play.initialize(1).await?;
         let Some(server) = play.session("s").await?.as_ref().and_then(server) else {
-            // It offers the agent nothing, or has no power to.
+            // The component has no offers, or lacks the power `tools`.
             return Ok(());
         };
         let mut caller = Caller { play, server };
@@ -63,7 +63,7 @@ fn server(setup: &Message) -> Option<String> {
     Some(id.as_str()?.to_owned())
 }
 
-/// An agent that calls.
+/// The agent, calling the component's MCP server.
 struct Caller<'a> {
     play: &'a mut Play,
     server: String,
@@ -100,7 +100,7 @@ impl Caller<'_> {
                 )
                 .await?;
             }
-            self.give_up("tools/call", &json!({ "name": name, "arguments": right }))
+            self.call_and_cancel("tools/call", &json!({ "name": name, "arguments": right }))
                 .await?;
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Caller<'_> {
         for uri in known.chain(odd).collect::<Vec<_>>() {
             let params = json!({ "uri": uri });
             self.call("resources/read", &params).await?;
-            self.give_up("resources/read", &params).await?;
+            self.call_and_cancel("resources/read", &params).await?;
         }
         Ok(())
     }
@@ -135,7 +135,7 @@ impl Caller<'_> {
                 self.call("prompts/get", &params).await?;
             }
             let params = json!({ "name": prompt["name"], "arguments": of("a") });
-            self.give_up("prompts/get", &params).await?;
+            self.call_and_cancel("prompts/get", &params).await?;
         }
         Ok(())
     }
@@ -154,12 +154,12 @@ impl Caller<'_> {
             let argument = json!({ "name": "a", "value": value });
             let params = json!({ "ref": reference, "argument": argument });
             self.call("completion/complete", &params).await?;
-            self.give_up("completion/complete", &params).await?;
+            self.call_and_cancel("completion/complete", &params).await?;
         }
         Ok(())
     }
 
-    /// Its list of one kind of offer.
+    /// Requests the list of one kind of offer.
     async fn list(&mut self, offer: Offer, member: &str) -> Result<Vec<Value>, Stop> {
         let ask = self.ask(offer.list(), &json!({})).await?;
         self.play.rest().await?;
@@ -175,16 +175,16 @@ impl Caller<'_> {
             Err(wrong) => Some(wrong),
         };
         if let Some(wrong) = wrong {
-            let what = format!("something of its {} is left out: {wrong}", offer.as_str());
+            let what = format!("some of its {} are left out: {wrong}", offer.as_str());
             let remedy =
-                "list each under a name of its own, with a JSON Schema of objects as `inputSchema`";
+                "list each under a unique name, with a JSON Schema of objects as `inputSchema`";
             return Err(Finding::failure(quote(&what, MAX_QUOTE))
                 .with_remedy(remedy)
                 .into());
         }
         let list: Value = serde_json::from_str(list).unwrap_or_default();
         let all = list[member].as_array().cloned().unwrap_or_default();
-        Ok(all.into_iter().take(CALLED).collect())
+        Ok(all.into_iter().take(MAX_CALLS).collect())
     }
 
     async fn ask(&mut self, method: &str, params: &Value) -> Result<Ask, Stop> {
@@ -200,14 +200,14 @@ impl Caller<'_> {
         self.play.ask(Peer::Agent, "mcp/message", &message).await
     }
 
-    /// Makes a call, and waits for its answer; if need be, cancels it.
+    /// Makes a call, and waits for its answer; cancels it if there is none.
     async fn call(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
         let from = self.play.seen.lock().calls.len();
         let ask = self.ask(method, params).await?;
         self.play.rest().await?;
         self.play.take_all(Peer::Agent);
         if self.play.answers(&ask).is_empty() {
-            // It waits for something, perhaps for a user.
+            // The component may wait for a user.
             self.play.cancel(&ask).await?;
             self.play.rest().await?;
         }
@@ -215,7 +215,7 @@ impl Caller<'_> {
     }
 
     /// Makes a call, and cancels it at once.
-    async fn give_up(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
+    async fn call_and_cancel(&mut self, method: &str, params: &Value) -> Result<(), Stop> {
         let from = self.play.seen.lock().calls.len();
         let ask = self.ask(method, params).await?;
         self.play.cancel(&ask).await?;
@@ -231,12 +231,12 @@ impl Caller<'_> {
             .check_answers(std::slice::from_ref(ask))
             .map_err(with)?;
         self.play
-            .check_held("after it was given up")
+            .check_held("after it was cancelled")
             .map_err(with)?;
         let undecided = self.undecided(from);
         if !undecided.is_empty() {
             return Err(with(Finding::failure(format!(
-                "`{method}` comes to nothing{undecided}"
+                "it does not answer `{method}`{undecided}"
             ))));
         }
         let state = self.play.seen.lock();
@@ -261,14 +261,14 @@ impl Caller<'_> {
                 );
                 let answer = line('+', "it answers", "result", answer.body());
                 Err(with(Finding::failure(what)
-                    .with_remedy("answer with what MCP has for the call: for a tool, an object with `content`")
+                    .with_remedy("answer with the result that MCP defines for the call: for a tool, an object with `content`")
                     .with_case([answer])))
             }
             _ => Ok(()),
         }
     }
 
-    /// Why it did not answer a call, as the rest of a sentence.
+    /// The reason that the component gave for not answering a call, to end a sentence; empty without one.
     fn undecided(&self, from: usize) -> String {
         let state = self.play.seen.lock();
         let mut calls = state.calls[from..].iter();
@@ -280,7 +280,7 @@ impl Caller<'_> {
     }
 }
 
-/// The same object with every value replaced.
+/// An object with the same keys, all with this value.
 fn with(object: &Value, value: &Value) -> Value {
     let members = object.as_object().into_iter().flatten();
     let members = members.map(|(name, _)| (name.clone(), value.clone()));

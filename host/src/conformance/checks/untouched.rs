@@ -1,4 +1,4 @@
-//! Whether everything that it does not mean to change arrives as it was sent.
+//! Whether messages arrive unchanged, except for the component's deliberate changes.
 
 use std::cell::RefCell;
 
@@ -18,13 +18,13 @@ use crate::mcp::capabilities::with_acp;
 use crate::rpc::{self, Kind, Message};
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// The maximum number of findings reported. One is enough to begin with.
-const TOLD: usize = 3;
+/// The maximum number of findings.
+const FINDINGS: usize = 3;
 
 /// The lengths of the texts of long messages, in bytes.
 const LONG: &[usize] = &[1, 1 << 10, 1 << 16, 1 << 20];
 
-/// The length of a text that takes more memory than some languages have by default.
+/// The length of a text, in bytes, that takes more memory than some languages have by default.
 const LONGEST: usize = 4 << 20;
 
 /// Values that are lost when a body is parsed into a language's own values and rewritten.
@@ -57,7 +57,7 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
                 playing.replace(Some(exchange.clone()));
                 if let Some(finding) = cross(play, under_test, &Sent::of(exchange)).await? {
                     findings.push((exchange.clone(), finding));
-                    if findings.len() == TOLD {
+                    if findings.len() == FINDINGS {
                         break;
                     }
                 }
@@ -85,16 +85,16 @@ pub fn run(under_test: &UnderTest) -> Vec<Finding> {
     if findings.is_empty() {
         let rare = |finding| Finding {
             is_failure: false,
-            remedy: Some("ask for more `memory`: such messages go the way of its failure policy"),
+            remedy: Some("ask for more `memory`: such messages are subject to its failure policy"),
             ..finding
         };
         findings.extend(crosses(under_test, &of_length(LONGEST)).err().map(rare));
     }
-    findings.truncate(TOLD);
+    findings.truncate(FINDINGS);
     findings
 }
 
-/// Plays these messages through it, one after the other.
+/// Sends these messages through the component, one after the other.
 fn crosses(under_test: &UnderTest, messages: &[Sent]) -> Result<(), Finding> {
     under_test.play(Terms::default(), async |play: &mut Play| {
         play.initialize(1).await?;
@@ -108,7 +108,7 @@ fn crosses(under_test: &UnderTest, messages: &[Sent]) -> Result<(), Finding> {
     })
 }
 
-/// The smallest message that shows a problem by itself.
+/// The smallest variant of the exchange that fails when played alone.
 fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option<Finding> {
     let alone = |exchange: &Exchange| {
         let played = under_test.play(Terms::default(), async |play: &mut Play| {
@@ -123,7 +123,7 @@ fn shortest(under_test: &UnderTest, version: u64, exchange: &Exchange) -> Option
         .or_else(|| alone(exchange))
 }
 
-/// A message to send, and what to answer.
+/// A message to send, and its answer.
 struct Sent {
     sender: Peer,
     method: String,
@@ -142,7 +142,7 @@ impl Sent {
     }
 }
 
-/// A prompt and a tool call update with this value at a place that no schema knows.
+/// A prompt and a tool call update with this value at a place that no schema describes.
 fn with_odd(value: &str) -> [Sent; 2] {
     [
         Sent {
@@ -198,7 +198,7 @@ fn deep() -> Sent {
     }
 }
 
-/// Sends a message through it, and its answer back. Returns the finding.
+/// Sends a message through the component, and its answer back.
 async fn cross(
     play: &mut Play,
     under_test: &UnderTest,
@@ -243,7 +243,7 @@ async fn cross(
     };
     let Some(came) = came else {
         if let Some(Fate::Held) = fate {
-            // Its fate is up to other checks.
+            // Other checks are about held messages.
             play.cancel(&ask).await?;
             play.rest().await?;
         }
@@ -277,7 +277,7 @@ struct Leg<'a> {
     under_test: &'a UnderTest,
     method: &'a str,
     sender: Peer,
-    /// As the host passes it on: line breaks become spaces.
+    /// The message as the host forwards it: line breaks become spaces.
     message: Message,
 }
 
@@ -285,7 +285,7 @@ impl Leg<'_> {
     /// The problem with the message's fate, if there is one.
     fn judge(&self, fate: Option<&Fate>, came: Option<&Message>, play: &Play) -> Option<Finding> {
         let sent = self.message.body();
-        // The host declares servers in it.
+        // The host adds MCP servers to the setup requests.
         let is_declared = Life::of(self.method).sets_up() && !play.offers.is_empty();
         // The host itself withholds ambiguous bodies from guards.
         let has_readings = rpc::look_through(sent).is_err();
@@ -294,7 +294,7 @@ impl Leg<'_> {
             return None;
         }
         let expected = match fate {
-            None | Some(Fate::Told | Fate::Forward) => sent,
+            None | Some(Fate::Observed | Fate::Forward) => sent,
             Some(Fate::Replaced(new)) => {
                 let new = new.body();
                 if let Some(damage) = self.damage(new) {
@@ -314,11 +314,11 @@ impl Leg<'_> {
         match came {
             Some(came) if came.body() == expected => None,
             Some(came) => Some(
-                Finding::failure(format!("{what} arrives otherwise than it went on"))
+                Finding::failure(format!("{what} does not arrive as the component sent it"))
                     .with_case(self.shown(expected, came.body())),
             ),
             None => Some(
-                Finding::failure(format!("{what} does not arrive, and nothing refused it"))
+                Finding::failure(format!("{what} does not arrive, and was not rejected"))
                     .with_case([self.line(' ', sent)]),
             ),
         }
@@ -330,14 +330,15 @@ impl Leg<'_> {
             "it cannot decide about `{method}`: {}",
             quote(reason, MAX_QUOTE)
         );
-        // A guard had better not let a message pass that it cannot read.
-        let finding = match play.is_guard {
-            true => Finding::warning(what).with_remedy(
-                "whoever sends such a message gets an error: see that this is what a guard should do",
-            ),
-            false => Finding::failure(what).with_remedy(
-                "`forward` what it cannot read: an `err` refuses the message, and its user never learns why",
-            ),
+        // A guard should reject a message that it cannot read.
+        let finding = if play.is_guard {
+            Finding::warning(what).with_remedy(
+                "the sender of such a message gets an error: check that this guard should reject it",
+            )
+        } else {
+            Finding::failure(what).with_remedy(
+                "`forward` messages that it cannot read: an `err` rejects the message without telling the user why",
+            )
         };
         finding.with_case([self.line(' ', self.message.body())])
     }
@@ -345,9 +346,10 @@ impl Leg<'_> {
     fn damage(&self, new: &str) -> Option<String> {
         let grant = &self.under_test.guest.grant;
         let subject = subject(&self.message, self.sender, self.method);
-        match grant.covers(Actions::CHANGE, &subject) {
-            true => damage(self.message.body(), new, grant, &subject),
-            false => Some("it is changed where no power covers it".to_owned()),
+        if grant.covers(Actions::CHANGE, &subject) {
+            damage(self.message.body(), new, grant, &subject)
+        } else {
+            Some("it is changed where no power covers it".to_owned())
         }
     }
 

@@ -1,4 +1,4 @@
-//! Whether it copes with every version of the protocol, and with unknown methods.
+//! Whether the component copes with every version of the protocol, and with unknown methods.
 
 use crate::channel::Peer;
 use crate::conformance::excerpt::{difference, line};
@@ -21,7 +21,7 @@ const METHODS: [&str; 6] = [
     "_",
 ];
 
-/// Their bodies.
+/// The params of these methods.
 const BODIES: [&str; 4] = [
     "{}",
     r#"{"sessionId":"s0","n":[1e400,9007199254740993,0.10],"_meta":{"a":"\ud800"}}"#,
@@ -64,12 +64,12 @@ async fn unknown(play: &mut Play, from: Peer, method: &str, body: &str) -> Resul
     let came = play.take(far, method);
     let shown = line(' ', from.as_str(), method, body);
     if let Some(reason) = fate.as_ref().and_then(undecided) {
-        let what = format!("it cannot decide about `{method}`, which nobody knows: {reason}");
+        let what = format!("it cannot decide about the unknown method `{method}`: {reason}");
         return Err(Finding::failure(what).with_case([shown]).into());
     }
     for came in came.iter().filter(|_| fate.is_none()) {
         if came.body() != body {
-            let what = format!("`{method}` arrives otherwise than it went on");
+            let what = format!("`{method}` does not arrive as it was sent");
             let gets = format!("{} gets", far.as_str());
             let lines = difference(&gets, method, body, came.body());
             return Err(Finding::failure(what).with_case(lines).into());

@@ -1,5 +1,5 @@
-//! Answers to registries' authentication challenges. Whatever is wrong with the user's password, a public repository is
-//! read without one.
+//! Answers registries' authentication challenges. If the user's password cannot be used, a public repository is read
+//! without one.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,10 +12,10 @@ use serde::Deserialize;
 use super::FetchError;
 use super::passwords::{Found, find};
 use super::registry::Registry;
-use super::web::may_lead;
+use super::web::may_redirect;
 use crate::limits::REGISTRY_ANSWER;
 
-/// The schemes that we know, the best one first: a token reveals less than a password.
+/// The supported schemes, the preferred one first: a token reveals less than a password.
 const SCHEMES: [&str; 2] = ["bearer", "basic"];
 
 /// The answer of a token service.
@@ -25,16 +25,16 @@ struct Token {
     access_token: Option<String>,
 }
 
-/// What lets us in.
+/// The answer to a challenge.
 pub struct Authorization {
     pub header: HeaderValue,
-    /// Whether it is the user who is let in, and not just anybody.
+    /// Whether it authenticates the user, instead of being anonymous.
     pub is_of_user: bool,
 }
 
 impl Registry<'_> {
-    /// The header that authenticates us, after a challenge; `None` if the registry names no usable scheme, or there is
-    /// no password.
+    /// Answers the challenge in these headers; `None` if the registry names no supported scheme, or a scheme that needs
+    /// a password when there is none.
     pub(super) async fn authorize(
         &self,
         headers: &HeaderMap,
@@ -43,13 +43,13 @@ impl Registry<'_> {
             return Ok(None);
         };
         let Found { credential, wrong } = find(&self.files, &self.name, &self.repository).await;
-        self.distrust(wrong);
+        self.record_unusable(wrong);
         let is_bearer = challenge.scheme.eq_ignore_ascii_case("bearer");
         let header = match credential {
             Some(credential) if is_bearer => match self.token(challenge, Some(credential)).await {
-                // It may have expired.
+                // The password may have expired.
                 Err(refused) if refused.is_final() => {
-                    self.distrust(Some(refused.to_string()));
+                    self.record_unusable(Some(refused.to_string()));
                     return self.anonymous(headers).await;
                 }
                 token => token?,
@@ -67,7 +67,7 @@ impl Registry<'_> {
         }))
     }
 
-    /// The same without a password.
+    /// Answers the challenge in these headers without a password; `None` if that is impossible.
     pub(super) async fn anonymous(
         &self,
         headers: &HeaderMap,
@@ -84,17 +84,17 @@ impl Registry<'_> {
         }
     }
 
-    /// Remembers why the user's password is of no use.
-    pub(super) fn distrust(&self, why: Option<String>) {
+    /// Records why the user's password cannot be used.
+    pub(super) fn record_unusable(&self, why: Option<String>) {
         if let Some(why) = why {
-            // The first reason is the cause of any other.
-            let _ = self.distrusted.set(why);
+            // The first reason is the cause of later ones.
+            let _ = self.unusable.set(why);
         }
     }
 
-    /// The error, and why the user's password did not prevent it, if that is known.
+    /// Adds to an error of the server why the user's password was not used, if there is a reason.
     pub(super) fn explained(&self, error: FetchError) -> FetchError {
-        match (error, self.distrusted.get()) {
+        match (error, self.unusable.get()) {
             (
                 refused @ FetchError::Refused {
                     status: 401 | 403 | 404,
@@ -109,7 +109,7 @@ impl Registry<'_> {
         }
     }
 
-    /// A token from the service that the registry names.
+    /// Requests a token from the service that the challenge names.
     async fn token(
         &self,
         challenge: &ChallengeRef<'_>,
@@ -122,9 +122,9 @@ impl Registry<'_> {
         };
         let url = of("realm")
             .and_then(|realm| Url::parse(&realm).ok())
-            .filter(|url| may_lead(&self.base, url));
+            .filter(|url| may_redirect(&self.base, url));
         let Some(mut url) = url else {
-            return Err(self.malformed("it names no `https:` address at which to ask for a token"));
+            return Err(self.malformed("it names no `https:` address of a token service"));
         };
         let service = of("service").unwrap_or_default();
         let scope = &*format!("repository:{}:{}", self.repository, self.actions);
@@ -187,7 +187,8 @@ fn rank(challenge: &ChallengeRef<'_>) -> Option<usize> {
 
 fn header(text: &str, registry: &Registry<'_>) -> Result<HeaderValue, FetchError> {
     let value = HeaderValue::from_str(text);
-    let mut value = value.map_err(|_| registry.malformed("its token cannot be sent back to it"))?;
+    let mut value =
+        value.map_err(|_| registry.malformed("its token cannot be sent in a header"))?;
     value.set_sensitive(true);
     Ok(value)
 }

@@ -7,7 +7,7 @@ use super::{FetchError, Fetched};
 use crate::extension::{Digest, disk};
 use crate::limits::{COMPONENT, SIGNATURE};
 
-/// Reads a component.
+/// Reads a component, and the signature beside it, if there is one.
 pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
     let component = read(path, COMPONENT)?;
     let mut beside = path.as_os_str().to_owned();
@@ -26,7 +26,7 @@ pub fn fetch(path: &Path) -> Result<Fetched, FetchError> {
     })
 }
 
-/// Reads a file that is not larger than this.
+/// Reads a file of at most this many bytes.
 pub fn read(path: &Path, most: usize) -> Result<Vec<u8>, FetchError> {
     disk::read(path, most).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => FetchError::TooLarge {

@@ -1,4 +1,4 @@
-//! The layout of an extension in a registry, and other tools' layouts.
+//! The layouts of extensions in registries.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::extension::Digest;
 /// The media type of a manifest.
 pub const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 
-/// The media type of a list of manifests.
+/// The media type of an index, a list of manifests.
 pub const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 /// The media type of a manifest before OCI.
@@ -20,19 +20,19 @@ pub const DOCKER_MANIFEST: &str = "application/vnd.docker.distribution.manifest.
 pub const WASM_CONFIG: &str = "application/vnd.wasm.config.v0+json";
 pub const WASM_LAYER: &str = "application/wasm";
 
-/// The layers that older instructions for `oras push` use.
+/// The media types of layers pushed by older instructions for `oras push`.
 const OLDER_LAYERS: [&str; 2] = [
     "application/vnd.wasm.content.layer.v1+wasm",
     "application/vnd.module.wasm.content.layer.v1+wasm",
 ];
 
-/// An artifact that is a signature: a minisign file of the component itself.
+/// The artifact type of a signature: its layer is a minisign file of the component.
 pub const SIGNATURE: &str = "application/vnd.acp-chain.signature.v1+minisign";
 
-/// An empty configuration.
+/// The media type of an empty configuration.
 pub const EMPTY_CONFIG: &str = "application/vnd.oci.empty.v1+json";
 
-/// A reference to a blob or a manifest.
+/// The descriptor of a blob or a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Descriptor {
@@ -46,7 +46,7 @@ pub struct Descriptor {
 }
 
 impl Descriptor {
-    /// A reference to these bytes.
+    /// The descriptor of these bytes.
     pub fn of(media_type: &str, bytes: &[u8]) -> Self {
         Self {
             media_type: media_type.to_owned(),
@@ -74,7 +74,7 @@ pub struct Manifest {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// A list of manifests. They may be of others, and of any form.
+/// An index. Its manifests may be other programs', and of any form.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Index {
@@ -83,14 +83,17 @@ pub struct Index {
     pub manifests: Vec<Value>,
 }
 
-/// What registries send as such a list: some have `null` or nothing for an empty one.
+/// An index as registries send it: some have `null` or no member for an empty list.
 #[derive(Debug, Deserialize)]
 pub struct List {
     pub manifests: Option<Vec<Value>>,
 }
 
 impl Manifest {
-    /// The component, or a description of what is in its place.
+    /// The descriptor of the component.
+    ///
+    /// # Errors
+    /// If the artifact has another layout, which the error describes.
     pub fn component(&self) -> Result<&Descriptor, String> {
         let is_wasm = |layer: &&Descriptor| {
             let kind = layer.media_type.as_str();
@@ -101,12 +104,11 @@ impl Manifest {
             layers => {
                 let layers: Vec<_> = layers.iter().map(|layer| &*layer.media_type).collect();
                 let config = &self.config.media_type;
-                Err(match layers.is_empty() {
-                    true => format!("the configuration `{config}` and no layer"),
-                    false => {
-                        let layers = layers.join("`, `");
-                        format!("the configuration `{config}` and the layers `{layers}`")
-                    }
+                Err(if layers.is_empty() {
+                    format!("the configuration `{config}` and no layer")
+                } else {
+                    let layers = layers.join("`, `");
+                    format!("the configuration `{config}` and the layers `{layers}`")
                 })
             }
         }
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn both_layouts_of_the_wild_are_known() {
+    fn both_common_layouts_are_supported() {
         for (config, layer) in [
             (WASM_CONFIG, WASM_LAYER),
             (EMPTY_CONFIG, WASM_LAYER),
@@ -145,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn another_layout_is_told() {
+    fn an_error_describes_another_layout() {
         let image = manifest(
             "application/vnd.oci.image.config.v1+json",
             &["a/b+gzip", "c/d"],

@@ -1,5 +1,5 @@
-//! The user's passwords for registries, as Docker and Podman keep them: in files, and in helpers that these name. A
-//! password that cannot be read stops nothing, since most registries need none.
+//! The user's passwords for registries, as Docker and Podman store them: in files, and in helpers that these files
+//! name. A password that cannot be read is not an error, since most registries need none.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,26 +16,26 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// The host of Docker's own registry, its usual name, and the names under which its password is stored: that of `docker
-/// login`, which helpers know too, and that of other tools.
+/// The host of Docker Hub, its usual name, and the names under which its password is stored: by `docker login`, also in
+/// helpers, and by other tools.
 const DOCKER_HUB: (&str, &str, [&str; 2]) = (
     "registry-1.docker.io",
     "docker.io",
     ["https://index.docker.io/v1/", "index.docker.io"],
 );
 
-/// What editors put before a text.
+/// The byte order mark that some editors write before a text.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// The result of a search.
 #[derive(Debug, Default, PartialEq)]
 pub struct Found {
     pub credential: Option<DockerCredential>,
-    /// Why there may be one that was not found.
+    /// Why a password may be missing from the result; `None` if all were read.
     pub wrong: Option<String>,
 }
 
-/// The parts of a file that say under which names it has passwords.
+/// The members of a file that have names of registries.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Config {
@@ -44,29 +44,27 @@ struct Config {
     cred_helpers: Option<BTreeMap<String, String>>,
 }
 
-/// How long a search may take. A helper may prompt the user.
+/// The maximum duration of a search. A helper may prompt the user.
 const PATIENCE: Duration = Duration::from_mins(2);
 
-/// The password for a repository in these files.
+/// Searches these files for the password of a repository, for at most [`PATIENCE`].
 pub async fn find(files: &[PathBuf], registry: &str, repository: &str) -> Found {
     let files = files.to_owned();
     let (registry, repository) = (registry.to_owned(), repository.to_owned());
     within_patience(move || search(&files, &registry, &repository)).await
 }
 
-/// What a search finds in time. It has a thread of its own, which no end of a runtime waits for.
+/// Runs the search in a new thread, which a runtime that ends does not wait for.
 async fn within_patience(search: impl FnOnce() -> Found + Send + 'static) -> Found {
-    let (tell, told) = oneshot::channel();
-    let begun = thread::Builder::new().spawn(move || tell.send(search()));
-    let wrong = match (begun, timeout(PATIENCE, told).await) {
+    let (sender, receiver) = oneshot::channel();
+    let begun = thread::Builder::new().spawn(move || sender.send(search()));
+    let wrong = match (begun, timeout(PATIENCE, receiver).await) {
         (Ok(_), Ok(Ok(found))) => return found,
         (Err(error), _) => error.to_string(),
         (Ok(_), Ok(Err(error))) => error.to_string(),
         (Ok(_), Err(_)) => {
             let seconds = PATIENCE.as_secs();
-            format!(
-                "a helper for passwords, as Docker's settings name it, did not answer within {seconds} s"
-            )
+            format!("the credential helper in Docker's settings did not answer within {seconds} s")
         }
     };
     Found {
@@ -75,7 +73,7 @@ async fn within_patience(search: impl FnOnce() -> Found + Send + 'static) -> Fou
     }
 }
 
-/// The user's files with passwords, Docker's first.
+/// The paths of the user's files with passwords, Docker's first.
 pub fn files() -> Vec<PathBuf> {
     let variable = |name| {
         let value = std::env::var_os(name).filter(|value| !value.is_empty());
@@ -97,7 +95,7 @@ pub fn files() -> Vec<PathBuf> {
     docker.into_iter().chain(podman).collect()
 }
 
-/// The first password for a repository in these files.
+/// Searches these files for the first password of a repository.
 fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
     let mut wrong = None;
     for file in files {
@@ -141,13 +139,14 @@ fn search(files: &[PathBuf], registry: &str, repository: &str) -> Found {
 }
 
 impl Config {
-    /// The names under which a password may be stored, the closest first: Podman also stores those for a part of a
-    /// registry.
+    /// The names under which a password may be stored, the most specific first: Podman also stores passwords for a part
+    /// of a registry.
     fn names(&self, registry: &str, repository: &str) -> Vec<String> {
         let (host, usual, stored) = DOCKER_HUB;
-        let (usual, whole) = match registry == host {
-            true => (usual, stored.map(str::to_owned).to_vec()),
-            false => (registry, vec![registry.to_owned()]),
+        let (usual, whole) = if registry == host {
+            (usual, stored.map(str::to_owned).to_vec())
+        } else {
+            (registry, vec![registry.to_owned()])
         };
         let mut parts = Vec::new();
         let mut part = repository;
@@ -166,7 +165,7 @@ impl Config {
         parts.into_iter().chain(whole).collect()
     }
 
-    /// Why there is no password under a name.
+    /// The cause of a failed search under a name.
     fn why(&self, name: &str, error: &Error) -> String {
         let of_name = self
             .cred_helpers
@@ -179,7 +178,9 @@ impl Config {
                 format!("the helper `docker-credential-{helper}` cannot be run")
             }
             Error::MalformedHelperResponse => {
-                format!("the helper `docker-credential-{helper}` prints no user with a password")
+                format!(
+                    "the helper `docker-credential-{helper}` prints no user name with a password"
+                )
             }
             Error::HelperFailure {
                 helper,
@@ -188,7 +189,7 @@ impl Config {
             } => {
                 let said = [stderr, stdout].map(|said| said.trim());
                 let said = said.into_iter().find(|said| !said.is_empty());
-                let said = said.unwrap_or("it says nothing");
+                let said = said.unwrap_or("it prints nothing");
                 format!("the helper `{helper}` fails: {said}")
             }
             error => error.to_string(),
@@ -196,17 +197,17 @@ impl Config {
     }
 }
 
-/// Whether there are just no credentials.
+/// Whether the error only means that there is no password.
 fn is_none(error: &Error) -> bool {
     match error {
         Error::NoCredentialConfigured => true,
-        // A helper's answer.
+        // The output of a helper without a password.
         Error::HelperFailure { stdout, .. } => stdout.contains("credentials not found"),
         _ => false,
     }
 }
 
-/// Whether a helper prints credentials where it has none.
+/// Whether a helper printed an empty password, since it has none.
 fn is_empty(credential: &DockerCredential) -> bool {
     let (DockerCredential::IdentityToken(secret) | DockerCredential::UsernamePassword(_, secret)) =
         credential;
@@ -219,7 +220,7 @@ mod tests {
 
     use super::*;
 
-    /// What is found for a repository in files with these contents.
+    /// Searches files with these contents.
     fn found(contents: &[&str], registry: &str, repository: &str) -> Found {
         let folder = TempDir::new().unwrap();
         let files = contents.iter().enumerate().map(|(at, content)| {
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A file with a password, which is that of `me`.
+    /// The content of a file with a password of the user `me`.
     fn file(name: &str) -> String {
         format!(r#"{{"auths":{{"{name}":{{"auth":"bWU6c2VjcmV0"}}}}}}"#)
     }
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_told_by_its_file_and_its_helper() {
+    fn an_error_names_the_file_and_the_helper() {
         for (content, says) in [
             (
                 r#"{"credsStore":"acp-chain-missing"}"#,
@@ -315,7 +316,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_helper_that_hangs_stops_nothing() {
+    async fn a_helper_that_hangs_is_not_waited_for() {
         let hangs = || {
             loop {
                 thread::park();
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_that_has_nothing_is_no_fault() {
+    fn a_helper_without_a_password_is_not_an_error() {
         let said = |stdout: &str| Error::HelperFailure {
             helper: "docker-credential-pass".to_owned(),
             stdout: stdout.to_owned(),

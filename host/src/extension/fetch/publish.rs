@@ -1,4 +1,4 @@
-//! Uploads an extension to a registry, as `wkg oci push` does, with its signature.
+//! Uploads an extension and its signature to a registry, in the layout of `wkg oci push`.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct Artifact {
     pub imports: Vec<String>,
     /// The interfaces that it exports.
     pub exports: Vec<String>,
-    /// Its OCI annotations, by name.
+    /// The OCI annotations, by name.
     pub annotations: BTreeMap<String, String>,
     /// A minisign signature of the component.
     pub signature: Option<String>,
@@ -38,7 +38,7 @@ pub struct Published {
 }
 
 impl Fetcher {
-    /// Uploads an artifact to a registry. The same artifact has the same digest each time.
+    /// Uploads an artifact to a registry. Equal artifacts have the same digest.
     pub async fn publish(
         &self,
         reference: &Reference,
@@ -51,7 +51,7 @@ impl Fetcher {
         let registry = Registry::new(web, reference, PUSH)?;
         let component = Digest::of(&artifact.component);
         let config = json!({
-            // Our artifacts have no date, so that equal ones do not differ.
+            // A constant date, so that equal artifacts have the same digest.
             "created": "1970-01-01T00:00:00Z",
             "architecture": "wasm",
             "os": "wasip2",
@@ -86,7 +86,7 @@ impl Fetcher {
 }
 
 impl Registry<'_> {
-    /// Adds a signature to a manifest.
+    /// Uploads a signature that refers to a manifest.
     async fn sign(&self, subject: &Descriptor, signature: &str) -> Result<(), FetchError> {
         let manifest = Manifest {
             schema_version: 2,
@@ -102,7 +102,7 @@ impl Registry<'_> {
         if lists {
             return Ok(());
         }
-        // The registry does not list referrers, so the client does.
+        // The registry does not list referrers, so the client updates the tag.
         referrer.artifact_type = manifest.artifact_type;
         let mut manifests = self.tagged(&subject.digest).await?;
         let digest = json!(referrer.digest);
@@ -122,7 +122,7 @@ impl Registry<'_> {
         Ok(())
     }
 
-    /// Uploads a blob to the repository, unless it is there.
+    /// Uploads a blob, unless the repository has it.
     async fn push(&self, media_type: &str, bytes: &[u8]) -> Result<Descriptor, FetchError> {
         let descriptor = Descriptor::of(media_type, bytes);
         let digest = descriptor.digest.to_string();
@@ -141,9 +141,10 @@ impl Registry<'_> {
             .get(LOCATION)
             .and_then(|place| place.to_str().ok());
         let place = location.and_then(|place| uploads.join(place).ok());
-        // The password is sent along, so only to the same host.
+        // The request has the user's password, so it must go to the same host.
         let place = place.filter(|place| same_host(place, &uploads));
-        let mut place = place.ok_or_else(|| self.malformed("it names no place for an upload"))?;
+        let mut place =
+            place.ok_or_else(|| self.malformed("its answer has no address for the upload"))?;
         place.query_pairs_mut().append_pair("digest", &digest);
         let body = bytes.to_vec();
         let put = || {

@@ -1,5 +1,5 @@
-//! OCI registries, by the distribution specification, version 1.1. Many lack the part about referrers, each in its own
-//! way: then no signature is found, and the reason is kept.
+//! OCI registries, by the distribution specification, version 1.1. Many do not support referrers, in different ways:
+//! then no signature is found, and [`Fetched::unread`] has the reason.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -19,11 +19,11 @@ use crate::limits::{COMPONENT, REGISTRY_ANSWER, SIGNATURE, SIGNATURES};
 /// The usual name of Docker's registry, and its host.
 const DOCKER_HUB: (&str, &str) = ("docker.io", "registry-1.docker.io");
 
-/// The action needed to read a repository.
+/// The actions of a token that may read a repository.
 pub const PULL: &str = "pull";
 pub const PUSH: &str = "pull,push";
 
-/// The most pages of a list that are read.
+/// The maximum number of pages of a list.
 const PAGES: usize = 32;
 
 /// A repository of a registry.
@@ -33,18 +33,18 @@ pub struct Registry<'w> {
     pub(super) name: String,
     pub(super) repository: String,
     pub(super) base: Url,
-    /// The actions that we need there.
+    /// The actions that a token must allow.
     pub(super) actions: &'static str,
-    /// The authorization, once the registry has asked for it.
+    /// The header that answers the registry's challenge; `None` before one.
     authorization: Mutex<Option<HeaderValue>>,
-    /// Files in which the user's password may be.
+    /// The files that may contain the user's password.
     pub(super) files: Vec<PathBuf>,
-    /// Why the user's password is of no use.
-    pub(super) distrusted: OnceLock<String>,
+    /// Why the user's password cannot be used.
+    pub(super) unusable: OnceLock<String>,
 }
 
 impl<'w> Registry<'w> {
-    /// The repository of an artifact. Only this machine is contacted without encryption.
+    /// The repository of an artifact. Only local registries are contacted without encryption.
     pub fn new(
         web: &'w Web,
         reference: &Reference,
@@ -73,11 +73,11 @@ impl<'w> Registry<'w> {
             actions,
             authorization: Mutex::default(),
             files: passwords::files(),
-            distrusted: OnceLock::new(),
+            unusable: OnceLock::new(),
         })
     }
 
-    /// The component of a reference.
+    /// Fetches the component of a reference, and its signatures.
     pub async fn fetch(
         &self,
         reference: &Reference,
@@ -135,7 +135,7 @@ impl<'w> Registry<'w> {
         Ok(())
     }
 
-    /// A signature, if it is one of this artifact.
+    /// Fetches a signature; `None` if it is not one of this artifact.
     async fn signature(
         &self,
         found: &Descriptor,
@@ -144,7 +144,7 @@ impl<'w> Registry<'w> {
         let text = self.manifest(&found.digest.to_string()).await?;
         check(&self.name, found.digest, Digest::of(&text))?;
         let manifest: Manifest = self.parse(&text)?;
-        // The index itself proves nothing.
+        // An index may list signatures of other artifacts.
         let is_of = manifest.subject.is_some_and(|of| of.digest == *subject);
         let (true, [layer]) = (is_of, &manifest.layers[..]) else {
             return Ok(None);
@@ -153,22 +153,23 @@ impl<'w> Registry<'w> {
         Ok(Some(String::from_utf8_lossy(&text).into_owned()))
     }
 
-    /// The referrers of a manifest. Registries that cannot list them may have a tag instead.
+    /// The referrers of a manifest: from the registry's API, or else from a tag.
     async fn referrers(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
         match self.list(&format!("referrers/{subject}")).await {
             Err(error) if error.is_final() => {
                 let tagged = self.tagged(subject).await?;
                 let is_usual = matches!(error.status(), Some(404 | 405));
-                match tagged.is_empty() && !is_usual {
-                    true => Err(error),
-                    false => Ok(tagged),
+                if tagged.is_empty() && !is_usual {
+                    Err(error)
+                } else {
+                    Ok(tagged)
                 }
             }
             listed => listed,
         }
     }
 
-    /// The referrers that a tag names: clients keep it up to date in registries before version 1.1.
+    /// The referrers that a tag lists. Clients maintain that tag in registries before version 1.1.
     pub(super) async fn tagged(&self, subject: &Digest) -> Result<Vec<Value>, FetchError> {
         match self.list(&format!("manifests/{}", tag_of(subject))).await {
             Err(error) if error.status() == Some(404) => Ok(Vec::new()),
@@ -188,15 +189,13 @@ impl<'w> Registry<'w> {
             let Some(next) = next else {
                 return Ok(listed);
             };
-            // We would send it our password.
+            // The request for the next page would have the user's password.
             if next.origin() != url.origin() {
-                return Err(
-                    self.malformed("a page of what refers to the artifact is on another server")
-                );
+                return Err(self.malformed("a page of its list of referrers is on another server"));
             }
             url = next;
         }
-        Err(self.malformed("its list of what refers to the artifact does not end"))
+        Err(self.malformed("its list of referrers does not end"))
     }
 
     async fn manifest(&self, version: &str) -> Result<Vec<u8>, FetchError> {
@@ -204,14 +203,14 @@ impl<'w> Registry<'w> {
         self.get(&format!("manifests/{version}"), &kinds).await
     }
 
-    /// A text from the registry.
+    /// Fetches a text at a path of the repository.
     async fn get(&self, path: &str, kinds: &str) -> Result<Vec<u8>, FetchError> {
         let url = self.url(path)?;
         let answer = self.ask(&url, kinds).await?;
         self.text(&url, answer).await
     }
 
-    /// The answer to a request for a text.
+    /// Requests a text of these media types.
     async fn ask(&self, url: &Url, kinds: &str) -> Result<Response, FetchError> {
         let client = self.web.client();
         let answer = self
@@ -230,13 +229,13 @@ impl<'w> Registry<'w> {
         accepted.map_err(|error| self.explained(error))
     }
 
-    /// The text of an answer.
+    /// Reads the text of an answer.
     async fn text(&self, url: &Url, answer: Response) -> Result<Vec<u8>, FetchError> {
         let most = REGISTRY_ANSWER as u64;
         self.web.body(url.as_str(), answer, most, &|_, _| {}).await
     }
 
-    /// A blob, checked against its stated size and digest.
+    /// Fetches a blob, and checks its size and digest.
     pub(super) async fn blob(
         &self,
         blob: &Descriptor,
@@ -257,13 +256,14 @@ impl<'w> Registry<'w> {
         Ok(bytes)
     }
 
-    /// The address of something in the repository.
+    /// The URL of a path in the repository.
     pub(super) fn url(&self, path: &str) -> Result<Url, FetchError> {
         let url = self.base.join(path);
-        url.map_err(|_| self.malformed("what it sends is not part of an address"))
+        url.map_err(|_| self.malformed("its answer is not part of a URL"))
     }
 
-    /// Sends a request, and repeats it with the authorization that the registry asks for.
+    /// Sends a request, and repeats it with an answer to the registry's challenge: with the user's password, or else
+    /// without.
     pub(super) async fn send(
         &self,
         request: impl Fn() -> RequestBuilder,
@@ -282,25 +282,25 @@ impl<'w> Registry<'w> {
         let Authorization { header, is_of_user } = ours;
         let header = authorization.insert(header);
         let second = self.web.send(&self.name, request(), Some(header)).await?;
-        // The password may not be meant for this repository, which anybody may read.
+        // The password may be for another repository, and this one may be public.
         let is_refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
         if !is_of_user || self.actions != PULL || !is_refused.contains(&second.status()) {
             return Ok(second);
         }
-        let Some(anybody) = self.anonymous(first.headers()).await? else {
+        let Some(anonymous) = self.anonymous(first.headers()).await? else {
             return Ok(second);
         };
-        self.distrust(Some(format!(
+        self.record_unusable(Some(format!(
             "with it, the server answers {}",
             second.status().as_u16()
         )));
-        let header = authorization.insert(anybody.header);
+        let header = authorization.insert(anonymous.header);
         self.web.send(&self.name, request(), Some(header)).await
     }
 
-    /// Sets the authorization, as if the registry had asked for it.
+    /// Sets the header, as if it answered a challenge.
     #[cfg(test)]
-    pub(super) async fn let_in(&self, authorization: &'static str) {
+    pub(super) async fn set_authorization(&self, authorization: &'static str) {
         *self.authorization.lock().await = Some(HeaderValue::from_static(authorization));
     }
 
@@ -335,12 +335,13 @@ pub fn tag_of(subject: &Digest) -> String {
 }
 
 fn check(what: &str, expected: Digest, actual: Digest) -> Result<(), FetchError> {
-    match expected == actual {
-        true => Ok(()),
-        false => Err(FetchError::OtherDigest {
+    if expected == actual {
+        Ok(())
+    } else {
+        Err(FetchError::OtherDigest {
             what: what.to_owned(),
             expected,
             actual,
-        }),
+        })
     }
 }

@@ -1,4 +1,4 @@
-//! Misbehaving sources.
+//! Sources that misbehave.
 
 mod passwords;
 mod signatures;
@@ -17,8 +17,8 @@ use crate::extension::Reference;
 
 const COMPONENT_BYTES: &[u8] = b"\0asm what it is made of";
 
-/// A server on this machine that answers each request with bytes, and closes the connection unless it is to be silent.
-/// An answer to `AUTHORIZATION PATH` is for requests with that header only.
+/// A local server that answers each request with bytes, and then closes the connection unless `silent` is set. An
+/// answer to `AUTHORIZATION PATH` is only for requests with that header.
 struct Server {
     address: String,
     /// The heads of the requests.
@@ -28,7 +28,7 @@ struct Server {
 type Answers = BTreeMap<String, Vec<u8>>;
 
 impl Server {
-    /// Answers paths with these bytes, in which its own address is filled in.
+    /// Answers paths with these bytes. `answers` gets the address of the server.
     async fn start(answers: impl Fn(&str) -> Answers, silent: bool) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("127.0.0.1:{}", listener.local_addr().unwrap().port());
@@ -63,7 +63,7 @@ impl Server {
         Self { address, log }
     }
 
-    fn heard(&self) -> Vec<String> {
+    fn requests(&self) -> Vec<String> {
         self.log.lock().unwrap().clone()
     }
 
@@ -124,7 +124,7 @@ async fn registry(layer: Descriptor, blob: Vec<u8>, silent: bool) -> Server {
 }
 
 #[tokio::test]
-async fn what_a_registry_sends_whole_arrives() {
+async fn a_complete_answer_is_fetched() {
     let server = registry(layer(), answer(200, &[], COMPONENT_BYTES), false).await;
     let fetched = server.fetch(":1").await.unwrap();
     assert_eq!(fetched.component, COMPONENT_BYTES);
@@ -134,7 +134,7 @@ async fn what_a_registry_sends_whole_arrives() {
 }
 
 #[tokio::test]
-async fn what_does_not_arrive_whole_is_an_error() {
+async fn an_incomplete_answer_is_an_error() {
     let truncated = answer(200, &[("Content-Length", "23")], &COMPONENT_BYTES[..22]);
     let chunked = b"HTTP/1.1 200 It\r\nTransfer-Encoding: chunked\r\n\r\n";
     let oversized = [&chunked[..], b"40\r\n", &[b'x'; 64], b"\r\n"].concat();
@@ -155,7 +155,7 @@ async fn what_does_not_arrive_whole_is_an_error() {
         ),
         (
             answer(401, &[], b""),
-            "401; `docker login` for that registry lets you in",
+            "401; if you have an account, run `docker login` for that registry",
         ),
     ] {
         let server = registry(layer(), blob, false).await;
@@ -166,7 +166,7 @@ async fn what_does_not_arrive_whole_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_is_not_waited_for() {
+async fn a_server_that_stops_sending_is_an_error() {
     let long = ("Content-Length", "23");
     let silent = answer(200, &[long], &COMPONENT_BYTES[..5]);
     let server = registry(layer(), silent, true).await;
@@ -185,7 +185,7 @@ async fn an_upload_may_take_longer_than_a_server_may_be_silent() {
     let upload = web.send(&url, web.upload().put(&url).body("it"), None);
     let server = async {
         let (mut stream, _) = listener.accept().await.unwrap();
-        // A later request has waited for as long as it may.
+        // A request sent after the upload has timed out meanwhile.
         web.get(&url).await.unwrap_err();
         stream.write_all(&answer(201, &[], b"")).await.unwrap();
         stream
@@ -195,7 +195,7 @@ async fn an_upload_may_take_longer_than_a_server_may_be_silent() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_told() {
+async fn a_refused_connection_is_an_error() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
@@ -209,7 +209,7 @@ async fn a_server_that_is_not_there_is_told() {
 }
 
 #[tokio::test]
-async fn a_blob_over_the_limit_is_not_asked_for() {
+async fn a_blob_over_the_limit_is_not_requested() {
     let huge = Descriptor {
         size: COMPONENT as u64 + 1,
         ..layer()
@@ -217,7 +217,7 @@ async fn a_blob_over_the_limit_is_not_asked_for() {
     let server = registry(huge, answer(200, &[], COMPONENT_BYTES), false).await;
     let told = server.fetch(":1").await.unwrap_err();
     assert!(told.contains("it is larger than 256 MiB"), "{told}");
-    assert_eq!(server.heard().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -233,7 +233,7 @@ async fn an_endless_manifest_is_cut_off() {
 }
 
 #[tokio::test]
-async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
+async fn a_moved_tag_is_an_error_if_a_digest_is_locked() {
     let server = registry(layer(), answer(200, &[], COMPONENT_BYTES), false).await;
     let locked = Digest::of(b"what it was");
     let path = format!("/v2/org/it/manifests/{locked}");
@@ -244,7 +244,7 @@ async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
         told.contains(&format!("expected {locked}, but got")),
         "{told}"
     );
-    // If the old one is gone, the tag is irrelevant.
+    // If the locked version was removed, the tag is irrelevant.
     let told = server.fetch(&format!(":1@{locked}")).await.unwrap_err();
     assert!(
         told.contains("404 (no such thing\\u{1b}[31m); check the name"),
@@ -253,7 +253,7 @@ async fn a_tag_that_moved_is_told_where_a_digest_is_locked() {
 }
 
 #[tokio::test]
-async fn another_layout_is_told_by_name() {
+async fn an_error_names_another_layout() {
     let tar = Descriptor::of("application/vnd.oci.image.layer.v1.tar+gzip", b"");
     let told = registry(tar, Vec::new(), false)
         .await
@@ -282,7 +282,7 @@ async fn another_layout_is_told_by_name() {
     }
 }
 
-/// A registry that has our password, and redirects requests for the blob.
+/// A registry that requires a password, and redirects requests for the blob.
 async fn guarded(to: &str) -> (Server, Result<Vec<u8>, String>) {
     let path = format!("/v2/org/it/blobs/{}", layer().digest);
     let elsewhere = answer(307, &[("Location", to)], b"");
@@ -294,7 +294,7 @@ async fn guarded(to: &str) -> (Server, Result<Vec<u8>, String>) {
     let fetcher = fetcher();
     let reference: Reference = format!("{}/org/it:1", server.address).parse().unwrap();
     let registry = Registry::new(fetcher.web.as_ref().unwrap(), &reference, PULL).unwrap();
-    registry.let_in("Basic c2VjcmV0").await;
+    registry.set_authorization("Basic c2VjcmV0").await;
     let blob = registry.blob(&layer(), COMPONENT, &|_, _| {}).await;
     (server, blob.map_err(|error| error.to_string()))
 }
@@ -305,30 +305,27 @@ async fn a_password_does_not_follow_to_another_host() {
     let storage = Server::start(storage, false).await;
     let (server, fetched) = guarded(&format!("http://{}/it", storage.address)).await;
     assert_eq!(fetched.unwrap(), COMPONENT_BYTES);
-    assert!(server.heard()[0].contains("authorization: Basic c2VjcmV0"));
-    let [head] = &storage.heard()[..] else {
-        panic!("{:?}", storage.heard());
+    assert!(server.requests()[0].contains("authorization: Basic c2VjcmV0"));
+    let [head] = &storage.requests()[..] else {
+        panic!("{:?}", storage.requests());
     };
     assert!(!head.to_lowercase().contains("authorization"), "{head}");
     assert!(!head.contains("c2VjcmV0"), "{head}");
 }
 
 #[tokio::test]
-async fn nobody_is_followed_to_an_open_connection_or_in_circles() {
+async fn neither_unencrypted_nor_endless_redirects_are_followed() {
     let (_, fetched) = guarded("http://192.0.2.1/it").await;
     let told = fetched.unwrap_err();
     assert!(
-        told.contains("it sends us to an address without encryption"),
+        told.contains("it redirects to an unencrypted address"),
         "{told}"
     );
     let circle = format!("/v2/org/it/blobs/{}", layer().digest);
     let (server, fetched) = guarded(&circle).await;
     let told = fetched.unwrap_err();
-    assert!(
-        told.contains("it sends us from one address to the next"),
-        "{told}"
-    );
-    assert_eq!(server.heard().len(), 6);
+    assert!(told.contains("it redirects too often"), "{told}");
+    assert_eq!(server.requests().len(), 6);
 }
 
 #[tokio::test]
@@ -366,5 +363,5 @@ async fn a_long_wait_is_an_error() {
     let server = Server::start(answers, false).await;
     let told = server.fetch(":1").await.unwrap_err();
     assert!(told.contains("answers 429; try again in 3600 s"), "{told}");
-    assert_eq!(server.heard().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }

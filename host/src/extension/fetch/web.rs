@@ -1,8 +1,8 @@
 //! Requests to web servers.
 //!
-//! Connecting, each read and the whole request have time limits; that of a download, which shows its progress, is a
-//! day. An upload has none for reads: while it lasts, the server says nothing. Redirects are followed without
-//! passwords, and never from an encrypted connection to an open one.
+//! Connecting, each read and the whole request have time limits. That of a download is a day, since the user sees its
+//! progress. An upload has no limit for reads: the server sends nothing until its end. Redirects are followed without
+//! passwords, and never from an encrypted connection to an unencrypted one.
 
 use std::error::Error as _;
 use std::io::Write;
@@ -18,26 +18,26 @@ use super::{FetchError, Seen};
 /// The maximum number of redirects.
 const REDIRECTS: usize = 5;
 
-/// How long a download may go on arriving.
+/// The maximum duration of a download.
 const DOWNLOAD: Duration = Duration::from_hours(24);
 
-/// How long a server may ask us to wait before the same request; longer waits are errors.
+/// The maximum delay that a server may request before a retry. A longer one is an error.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// The wait for a server with too many requests that does not say how long.
+/// The delay before a retry if a server with too many requests names none.
 const SHORT_PAUSE: Duration = Duration::from_secs(1);
 
-/// How many bytes of an error's text are kept.
-const SAID: u64 = 4 << 10;
+/// The maximum length of an error's text, in bytes.
+const ERROR_TEXT: u64 = 4 << 10;
 
 /// The timeouts for a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// For the connection.
+    /// The time limit for connecting.
     pub connect: Duration,
-    /// For the next bytes.
+    /// The time limit for each read.
     pub silence: Duration,
-    /// For the whole answer.
+    /// The time limit for the whole request.
     pub whole: Duration,
 }
 
@@ -55,16 +55,16 @@ impl Default for Patience {
 #[derive(Clone, Debug)]
 pub struct Web {
     client: Client,
-    /// One that follows no redirects, for requests that carry a secret in their body.
+    /// A client that follows no redirects, for requests with a secret in their body.
     direct: Client,
-    /// One that waits as long for an answer as the whole request may take.
+    /// A client without a time limit for each read.
     upload: Client,
 }
 
 impl Web {
-    /// Certificates are trusted that the system trusts, or the file that `SSL_CERT_FILE` names.
+    /// A client that trusts the system's certificates, or those in the file that `SSL_CERT_FILE` names.
     pub fn new(patience: Patience) -> Result<Self, FetchError> {
-        // An existing provider is fine.
+        // This fails if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = |redirects| {
             Client::builder()
@@ -88,34 +88,38 @@ impl Web {
         })
     }
 
-    /// The underlying client.
+    /// The client for downloads and other requests.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The one that follows no redirects.
+    /// The client that follows no redirects.
     pub fn direct(&self) -> &Client {
         &self.direct
     }
 
-    /// The one for uploads.
+    /// The client for uploads.
     pub fn upload(&self) -> &Client {
         &self.upload
     }
 
-    /// Sends a GET request. An error unless the answer has content.
+    /// Sends a GET request.
+    ///
+    /// # Errors
+    /// If the status is an error.
     pub async fn get(&self, url: &str) -> Result<Response, FetchError> {
         let answer = self.send(url, self.client.get(url), None).await?;
         self.accept(url, answer).await
     }
 
-    /// The whole content at an address, up to this size.
+    /// Fetches the content at a URL, up to this size in bytes.
     pub async fn whole(&self, url: &str, most: usize) -> Result<Vec<u8>, FetchError> {
         let answer = self.get(url).await?;
         self.body(url, answer, most as u64, &|_, _| {}).await
     }
 
-    /// Sends a request, and returns any answer. If the server asks for a short wait, the request is repeated once.
+    /// Sends a request, and returns the answer whatever its status. If the server requests a short delay, the request
+    /// is repeated once.
     pub async fn send(
         &self,
         what: &str,
@@ -141,16 +145,16 @@ impl Web {
         }
     }
 
-    /// The answer, if it is not an error.
+    /// The answer; an error if its status is one.
     pub async fn accept(&self, what: &str, answer: Response) -> Result<Response, FetchError> {
         if answer.status().is_success() {
             return Ok(answer);
         }
         let status = answer.status().as_u16();
         let wait = wait(answer.status(), answer.headers(), SystemTime::now());
-        // Nobody reads a long one.
+        // A long text is truncated.
         let said = self
-            .body(what, answer, SAID, &|_, _| {})
+            .body(what, answer, ERROR_TEXT, &|_, _| {})
             .await
             .unwrap_or_default();
         Err(FetchError::Refused {
@@ -161,7 +165,7 @@ impl Web {
         })
     }
 
-    /// Writes the content at an address, up to this size, over a safe connection.
+    /// Downloads the content at a URL, up to this size in bytes, over a [safe](is_safe) connection.
     pub async fn download(
         &self,
         url: &str,
@@ -172,14 +176,14 @@ impl Web {
         if !Url::parse(url).is_ok_and(|url| is_safe(&url)) {
             return Err(FetchError::Open(url.to_owned()));
         }
-        // However slow: it may be large, and it shows its progress.
+        // A large download may be slow, and the user sees its progress.
         let request = self.client.get(url).timeout(DOWNLOAD);
         let answer = self.send(url, request, None).await?;
         let answer = self.accept(url, answer).await?;
         self.pass(url, answer, most, into, seen).await
     }
 
-    /// The body of an answer, up to this size.
+    /// Reads the body of an answer, up to this size in bytes.
     pub async fn body(
         &self,
         what: &str,
@@ -225,12 +229,12 @@ impl Web {
     }
 }
 
-/// Whether a connection is safe from eavesdroppers.
+/// Whether the connection to a URL is encrypted or local.
 pub fn is_safe(url: &Url) -> bool {
     url.scheme() == "https" || is_local(url)
 }
 
-/// Whether it is of this machine.
+/// Whether a URL is of this machine.
 pub fn is_local(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     match host.trim_matches(['[', ']']).parse::<IpAddr>() {
@@ -242,25 +246,25 @@ pub fn is_local(url: &Url) -> bool {
     }
 }
 
-/// Whether a server may send us from one address to another: to this machine only from there, and else to a connection
-/// that is safe.
-pub fn may_lead(from: &Url, to: &Url) -> bool {
+/// Whether a server may redirect from one URL to another: the target must be [safe](is_safe), and local only if the
+/// source is.
+pub fn may_redirect(from: &Url, to: &Url) -> bool {
     is_safe(to) && (is_local(from) || !is_local(to))
 }
 
 fn follow(attempt: Attempt) -> reqwest::redirect::Action {
-    let is_safe = |from| may_lead(from, attempt.url());
+    let is_safe = |from| may_redirect(from, attempt.url());
     let is_safe = attempt.previous().first().is_some_and(is_safe);
     match attempt.previous().len() {
         _ if !is_safe => {
-            attempt.error("it sends us to an address without encryption, or to this machine")
+            attempt.error("it redirects to an unencrypted address, or to this machine")
         }
-        many if many > REDIRECTS => attempt.error("it sends us from one address to the next"),
+        many if many > REDIRECTS => attempt.error("it redirects too often"),
         _ => attempt.follow(),
     }
 }
 
-/// How long a server asks us to wait, in seconds or until a time by its own clock.
+/// The delay that a server requests: in seconds, or until a time by the server's clock.
 fn wait(status: StatusCode, headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let is_busy = [
         StatusCode::TOO_MANY_REQUESTS,
@@ -292,7 +296,7 @@ fn broken(what: &str, error: reqwest::Error) -> FetchError {
 /// The cause of an error, without addresses, which may contain secrets.
 fn cause(error: reqwest::Error) -> String {
     let said = match (error.is_timeout(), error.is_connect()) {
-        (true, true) => "nobody answers",
+        (true, true) => "the server does not answer",
         (true, false) => "the server has stopped sending",
         (false, true) => "there is no connection",
         (false, false) => "the connection broke",
@@ -313,7 +317,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_says_in_either_way_how_long_to_wait() {
+    fn a_server_requests_a_delay_in_seconds_or_by_a_date() {
         let now = httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:30 GMT").unwrap();
         let (later, earlier) = (
             "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -324,7 +328,7 @@ mod tests {
             (429, &[("retry-after", " 0 ")], Some(0)),
             (429, &[("retry-after", later)], Some(7)),
             (429, &[("retry-after", earlier)], Some(0)),
-            // Its clock differs from ours.
+            // The server's clock differs from the local one.
             (429, &[("retry-after", later), ("date", earlier)], Some(37)),
             (429, &[("retry-after", "soon")], Some(1)),
             (429, &[], Some(1)),
@@ -347,11 +351,11 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_leads_to_itself_and_nobody_to_an_open_connection() {
+    fn redirects_to_this_machine_or_unencrypted_ones_are_rejected() {
         let url = |url: &str| Url::parse(url).unwrap();
         let [other, here] = ["https://example.com/a", "http://127.0.0.1:5000/a"].map(url);
         for safe in ["https://example.com/b", "https://example.org"] {
-            assert!(may_lead(&other, &url(safe)) && may_lead(&here, &url(safe)));
+            assert!(may_redirect(&other, &url(safe)) && may_redirect(&here, &url(safe)));
         }
         for local in [
             "http://localhost:5000/b",
@@ -362,11 +366,11 @@ mod tests {
             "https://[::1]",
             "https://[::ffff:127.0.0.1]",
         ] {
-            assert!(!may_lead(&other, &url(local)), "{local}");
-            assert!(may_lead(&here, &url(local)), "{local}");
+            assert!(!may_redirect(&other, &url(local)), "{local}");
+            assert!(may_redirect(&here, &url(local)), "{local}");
         }
         for open in ["http://example.com/b", "ftp://example.com"] {
-            assert!(!may_lead(&other, &url(open)) && !may_lead(&here, &url(open)));
+            assert!(!may_redirect(&other, &url(open)) && !may_redirect(&here, &url(open)));
         }
     }
 }

@@ -43,7 +43,7 @@ fn store() -> (tempfile::TempDir, Store) {
     (folder, store)
 }
 
-/// Shows a list to a store.
+/// Replaces the list of a store.
 fn show(store: &Store, text: &str, signature: &str) -> Result<Revoked, String> {
     let changing = store.change().map_err(|error| error.to_string())?;
     let kept = Revoked::read(store.folder(), &key()).map_err(|error| error.to_string())?;
@@ -52,7 +52,7 @@ fn show(store: &Store, text: &str, signature: &str) -> Result<Revoked, String> {
 }
 
 #[test]
-fn what_is_on_the_list_is_told_with_who_and_why_and_without_a_network() {
+fn a_revoked_extension_is_an_error_with_author_and_reason_even_offline() {
     let (_folder, store) = store();
     show(&store, THREE, THREE_SIGNED).unwrap();
     let kept = Revoked::read(store.folder(), &key()).unwrap();
@@ -70,14 +70,14 @@ fn what_is_on_the_list_is_told_with_who_and_why_and_without_a_network() {
 }
 
 #[test]
-fn where_there_is_no_list_nothing_is_revoked() {
+fn without_a_list_nothing_is_revoked() {
     let (_folder, store) = store();
     let none = Revoked::read(store.folder(), &key()).unwrap();
     none.check(&REVOKED.parse().unwrap()).unwrap();
 }
 
 #[test]
-fn an_older_list_is_refused_and_the_newer_one_holds() {
+fn an_older_list_is_rejected_and_the_newer_one_stays() {
     let (_folder, store) = store();
     show(&store, TWO, TWO_SIGNED).unwrap();
     show(&store, THREE, THREE_SIGNED).unwrap();
@@ -91,7 +91,7 @@ fn an_older_list_is_refused_and_the_newer_one_holds() {
 }
 
 #[test]
-fn a_list_that_nobody_signed_or_that_is_none_is_refused() {
+fn an_unsigned_or_malformed_list_is_rejected() {
     let (_folder, store) = store();
     let changed = show(&store, &THREE.replace("sends", "keeps"), THREE_SIGNED).unwrap_err();
     assert!(
@@ -108,7 +108,7 @@ fn a_list_that_nobody_signed_or_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_list_that_was_changed_on_disk_is_not_believed() {
+fn a_list_that_was_changed_on_disk_is_rejected() {
     let (_folder, store) = store();
     // Text after a signature is not stored.
     show(&store, THREE, &format!("{THREE_SIGNED}{BETWEEN}more")).unwrap();

@@ -22,14 +22,14 @@ trusted comment: timestamp:1795375037\tfile:it.wasm\thashed
 UgycJe7vwhxxeeKDaXCkWYC4qp3k9qNK3X7gy8SjmV02R6wSx554SQlugoQpG2OUF0yllLdJ9BtPoNgjxtnBAQ==
 ";
 
-/// With the other key, under the name of the first.
+/// Signed with the other key, naming the first.
 const STOLEN: &str = "untrusted comment: signature from minisign secret key
 RUQvUcbID3ua7cWP/lmrZwFa6tafVScTr3cNgeifbXv67DPNCU+JNh/Wo9f8lCMFauSzSk//fJ5WvXpM9V0wvY+X21bbzeCHSQY=
 trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
 m3HMf9CZyhsbmJhVSmSQFpnT5WOqsAobzO2ZlBhnPg39SUx9ChU7bbDPTf4iKA9NRzU8ipl19SBa6nY+5JawDQ==
 ";
 
-/// `minisign -S -l`: from before files were hashed first.
+/// `minisign -S -l`: the legacy format, without a hash of the file.
 const LEGACY: &str = "untrusted comment: signature from minisign secret key
 RWRUwsTAnYnA+WMP3G6hspJYmFXZm4JidZaQIZHszcurWdmP2UU9QMFwrLi8lgQOfhrXR6zYtPzQoYGTeczrtK2yNH3h9zEIbwk=
 trusted comment: key:RWRUwsTAnYnA+dNkr3IL424GjF9C4+9ChmNWNHv2mXLOZLQzFNovQ3Fl
@@ -47,7 +47,7 @@ fn of(signature: &str, wanted: Option<&str>) -> Result<Option<Signer>, String> {
 }
 
 #[test]
-fn a_good_signature_says_whose_it_is() {
+fn a_valid_signature_names_the_signer() {
     assert_eq!(of(SIGNED, None), Ok(Some(key(KEY))));
     assert_eq!(of(SIGNED, Some(KEY)), Ok(Some(key(KEY))));
     assert_eq!(of(NAMELESS, Some(KEY)), Ok(Some(key(KEY))));
@@ -55,7 +55,7 @@ fn a_good_signature_says_whose_it_is() {
 }
 
 #[test]
-fn a_signature_of_something_else_is_none() {
+fn a_signature_of_another_file_is_rejected() {
     let wrong = "the signature does not match this file";
     for (component, signature) in [
         (&b"the c0mponent"[..], SIGNED.to_owned()),
@@ -73,7 +73,7 @@ fn a_signature_of_something_else_is_none() {
 }
 
 #[test]
-fn a_signature_of_somebody_else_is_told_from_none() {
+fn the_error_differs_for_another_signer_and_for_none() {
     let other = of(SIGNED, Some(OTHER_KEY)).unwrap_err();
     assert_eq!(
         other,
@@ -89,12 +89,12 @@ fn a_signature_of_somebody_else_is_told_from_none() {
     assert!(
         of(NAMELESS, None)
             .unwrap_err()
-            .contains("does not name its key; give")
+            .contains("does not name its key; if")
     );
 }
 
 #[test]
-fn who_signed_before_counts_as_long_as_it_signs() {
+fn the_earlier_signer_stays_as_long_as_it_signs() {
     let after = |before: Option<&str>, signatures: &[&str]| {
         let signatures: Vec<_> = signatures.iter().map(|text| (*text).to_owned()).collect();
         let before = before.map(key);
@@ -109,7 +109,7 @@ fn who_signed_before_counts_as_long_as_it_signs() {
 }
 
 #[test]
-fn what_is_no_signature_is_told() {
+fn a_malformed_signature_is_an_error() {
     for text in [
         "",
         "a",

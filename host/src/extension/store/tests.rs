@@ -33,7 +33,7 @@ impl World {
         Lock::read(&self.lock_file()).unwrap()
     }
 
-    /// Like `add`: first the components, then the lock.
+    /// Adds the components, and then writes the lock, as the command `add` does.
     fn install(&self, components: &[&[u8]]) -> Result<(), StoreError> {
         let changing = self.store.change()?;
         let mut lock = Lock::parse("version = 1", &self.lock_file())?;
@@ -76,7 +76,7 @@ fn locked(name: &str, digest: Digest, size: u64) -> Locked {
 }
 
 #[test]
-fn what_was_added_is_found_by_its_digest() {
+fn an_added_component_is_found_by_its_digest() {
     let world = world();
     let digest = Digest::of(OLD);
     let path = world.store.find(&digest).unwrap();
@@ -95,7 +95,7 @@ fn what_was_added_is_found_by_its_digest() {
 }
 
 #[test]
-fn a_damaged_component_is_told_and_replaced() {
+fn a_damaged_component_is_an_error_and_can_be_replaced() {
     let world = world();
     let digest = Digest::of(OLD);
     let path = world.store.find(&digest).unwrap();
@@ -114,7 +114,7 @@ fn a_damaged_component_is_told_and_replaced() {
 }
 
 #[test]
-fn of_a_whole_component_of_another_size_the_lock_is_wrong() {
+fn a_wrong_size_is_an_error_of_the_lock() {
     let world = world();
     let told = world.store.sized(&Digest::of(OLD), 3).unwrap_err();
     assert!(
@@ -124,7 +124,7 @@ fn of_a_whole_component_of_another_size_the_lock_is_wrong() {
 }
 
 #[test]
-fn a_missing_component_does_not_hold_up_the_others() {
+fn a_missing_component_does_not_block_others() {
     let world = world();
     world.install(&[OLD, NEW]).unwrap();
     fs::remove_file(world.store.find(&Digest::of(OLD)).unwrap()).unwrap();
@@ -161,7 +161,7 @@ fn a_lock_behind_a_link_stays_there() {
 }
 
 #[test]
-fn what_no_lock_names_is_collected() {
+fn a_component_without_a_lock_is_collected() {
     let world = world();
     world.install(&[NEW]).unwrap();
     assert_eq!(world.components(), 2);
@@ -179,7 +179,7 @@ fn what_no_lock_names_is_collected() {
 }
 
 #[test]
-fn a_lock_that_cannot_be_read_keeps_everything() {
+fn an_unreadable_lock_prevents_collection() {
     let world = world();
     world.install(&[NEW]).unwrap();
     fs::write(world.lock_file(), "version = 2").unwrap();
@@ -235,7 +235,7 @@ fn a_kill_or_a_full_disk_while_collecting_keeps_what_is_used() {
 }
 
 #[test]
-fn two_who_change_the_store_do_it_one_after_the_other() {
+fn only_one_process_changes_the_store_at_a_time() {
     let world = world();
     let first = world.store.change().unwrap();
     std::thread::scope(|scope| {

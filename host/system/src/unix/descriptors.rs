@@ -1,8 +1,8 @@
-//! How many files, pipes and sockets may be open.
+//! The limit of open files, pipes and sockets.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Raises the limit of this process, and of those that it starts, as far as the system allows. Returns it.
+/// Raises the limit of this process and its children as far as the system allows. Returns the new limit.
 pub fn raise() -> usize {
     let Rlimit { maximum, current } = getrlimit(Resource::Nofile);
     let raised = Rlimit {

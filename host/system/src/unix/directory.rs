@@ -1,4 +1,4 @@
-//! A directory that was opened once. It stays the same one, wherever its path leads later.
+//! An open directory: the same one even if its path later leads to another.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags, open};
 
-/// An open directory.
 #[derive(Debug)]
 pub struct Directory(OwnedFd);
 
@@ -20,13 +19,13 @@ impl Directory {
         Ok(Self(open(&path, flags, Mode::empty())?))
     }
 
-    /// Its path, without links, as it is now.
+    /// Its current path, without links.
     #[cfg(target_os = "linux")]
     pub fn path(&self) -> io::Result<PathBuf> {
         fs::read_link(self.handle()?)
     }
 
-    /// A path on which this process finds this directory and no other.
+    /// A path that always leads this process to this directory.
     #[cfg(target_os = "linux")]
     pub fn handle(&self) -> io::Result<PathBuf> {
         use std::os::fd::AsRawFd;
@@ -40,7 +39,7 @@ impl Directory {
         }
     }
 
-    /// Its path, without links, as it is now.
+    /// Its current path, without links.
     #[cfg(not(target_os = "linux"))]
     pub fn path(&self) -> io::Result<PathBuf> {
         use std::ffi::OsString;
@@ -49,7 +48,7 @@ impl Directory {
         Ok(OsString::from_vec(path.into_bytes()).into())
     }
 
-    /// A path on which this process finds this directory, unless somebody is replacing it just now.
+    /// A path that leads this process to this directory, unless another process replaces it at this moment.
     #[cfg(not(target_os = "linux"))]
     pub fn handle(&self) -> io::Result<PathBuf> {
         fs::canonicalize(self.path()?)
@@ -62,7 +61,7 @@ impl AsFd for Directory {
     }
 }
 
-/// It only identifies the directory: nothing is read through this descriptor.
+/// The descriptor only identifies the directory; it cannot be read from.
 #[cfg(target_os = "linux")]
 const ONLY_REACHED: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]

@@ -1,4 +1,4 @@
-//! Owners of files, and names of the same file.
+//! Owners, permissions and identities of files.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
@@ -11,14 +11,14 @@ use rustix::process::geteuid;
 
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// The bits of a mode that let others write: the group, and everybody.
+/// The bits of a mode that let others write: the group, and all users.
 const GROUP: u32 = 0o020;
 const ALL: u32 = 0o002;
 
 /// The bits of a mode that let others read.
 const READ: u32 = 0o044;
 
-/// In such a directory users rename and remove only their own files.
+/// In a sticky directory users can rename and remove only their own files.
 const STICKY: u32 = 0o1000;
 
 /// Opens a file for appending. If it does not exist, it is created for its owner alone.
@@ -30,8 +30,8 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file for appending, reading and truncating, as others may do too. If it does not exist, it is created for
-/// its owner alone.
+/// Opens a file for appending, reading and truncating, while other processes may do so too. If it does not exist, it
+/// is created for its owner alone.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -51,7 +51,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
     Ok(rustix::fs::access(path, rustix::fs::Access::WRITE_OK)?)
 }
 
-/// The identity of a file or directory, whatever its names.
+/// The identity of a file or directory, independent of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identity {
     device: u64,
@@ -66,13 +66,13 @@ impl Identity {
         }
     }
 
-    /// That of the file at a path.
+    /// The identity of the file at a path.
     pub fn of(path: &Path) -> Option<Self> {
         Some(Self::new(&fs::metadata(path).ok()?))
     }
 }
 
-/// The state of a file: another file, or the same with other bytes or rights, has another stamp.
+/// The state of a file. It differs for another file, and after a change of its bytes or permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     file: Identity,
@@ -82,7 +82,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of the file at a path; `None` if there is none.
+    /// The state of the file at a path; `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {
@@ -96,11 +96,11 @@ impl Stamp {
     }
 }
 
-/// Searching for another name of a file took too long.
+/// The search for another name of a file reached its limit.
 #[derive(Debug)]
 pub struct TooMany;
 
-/// Finds another name of a file, a hard link, in this directory or below it. Checks a limited number of names.
+/// Finds another name of a file, a hard link, in this directory or below it.
 pub fn another_name(
     file: &Path,
     directory: &Path,
@@ -133,10 +133,10 @@ pub fn another_name(
     Ok(None)
 }
 
-/// How somebody else could change what should belong to our user alone.
+/// Why other users can read or change a file or directory that should be private.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Exposed {
-    /// It is another user's.
+    /// It belongs to another user.
     Owner {
         /// The file or directory.
         path: PathBuf,
@@ -191,13 +191,13 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// Whether only our user, and the system's own, can change a file, or the contents of a directory. Nobody can change a
-/// missing one.
+/// An error if a user other than ours and root can change a file, or the contents of a directory. `Ok` if it does not
+/// exist.
 pub fn check_owner(path: &Path) -> Result<(), Exposed> {
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
-    // A device keeps nothing.
+    // Devices store nothing.
     if !about.is_file() && !about.is_dir() {
         return Ok(());
     }
@@ -207,13 +207,14 @@ pub fn check_owner(path: &Path) -> Result<(), Exposed> {
         return Err(Exposed::Owner { path, owner });
     }
     let is_ours = || is_ours_alone(Gid::from_raw(about.gid()));
-    match lets_others_write(mode, about.is_dir(), is_ours) {
-        true => Err(Exposed::Mode { path, mode }),
-        false => Ok(()),
+    if others_can_write(mode, about.is_dir(), is_ours) {
+        Err(Exposed::Mode { path, mode })
+    } else {
+        Ok(())
     }
 }
 
-/// Whether only our user, and the system's own, can read or change an open file.
+/// An error if a user other than ours and root can read or change an open file.
 pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
     let Ok(about) = file.metadata() else {
         return Ok(());
@@ -223,19 +224,20 @@ pub fn check_secret(file: &File, path: &Path) -> Result<(), Exposed> {
     if owner != geteuid().as_raw() && owner != 0 {
         return Err(Exposed::Owner { path, owner });
     }
-    match mode & (READ | GROUP | ALL) > 0 {
-        true => Err(Exposed::Readable { path, mode }),
-        false => Ok(()),
+    if mode & (READ | GROUP | ALL) > 0 {
+        Err(Exposed::Readable { path, mode })
+    } else {
+        Ok(())
     }
 }
 
-fn lets_others_write(mode: u32, is_directory: bool, is_ours_alone: impl Fn() -> bool) -> bool {
+fn others_can_write(mode: u32, is_directory: bool, is_ours_alone: impl Fn() -> bool) -> bool {
     let writes = mode & ALL > 0 || mode & GROUP > 0 && !is_ours_alone();
     writes && !(is_directory && mode & STICKY > 0)
 }
 
-/// Whether nobody but our user and the system is in a group. Many systems give every user a group of their name, and let
-/// it write. Of any other group not all who have it as their first one may be known.
+/// Whether only our user and root are in a group. Many systems give every user a group of the same name, and files
+/// are writable for it. Other groups are not ours: `/etc/passwd` may lack users whose primary group they are.
 fn is_ours_alone(group: Gid) -> bool {
     if group.as_raw() == 0 {
         return true;
@@ -263,19 +265,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_write_where_a_mode_lets_them() {
+    fn a_mode_says_whether_others_can_write() {
         let (directory, ours, theirs) = (true, || true, || false);
         for mode in [0o600, 0o644, 0o755, 0o775] {
-            assert!(!lets_others_write(mode, directory, ours), "{mode:o}");
+            assert!(!others_can_write(mode, directory, ours), "{mode:o}");
         }
-        assert!(lets_others_write(0o777, directory, ours));
-        assert!(lets_others_write(0o775, directory, theirs));
-        assert!(!lets_others_write(0o1777, directory, theirs));
-        assert!(lets_others_write(0o1666, !directory, ours));
+        assert!(others_can_write(0o777, directory, ours));
+        assert!(others_can_write(0o775, directory, theirs));
+        assert!(!others_can_write(0o1777, directory, theirs));
+        assert!(others_can_write(0o1666, !directory, ours));
     }
 
     #[test]
-    fn a_group_is_ours_if_it_has_our_name_and_nobody_else() {
+    fn a_group_is_ours_if_it_has_our_name_and_no_other_member() {
         assert!(is_ours_alone(Gid::from_raw(0)));
         let user = User::from_uid(Uid::effective()).unwrap().unwrap();
         let known = fs::read_to_string("/etc/group").unwrap();
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_may_write_is_told_with_the_command_that_ends_it() {
+    fn an_exposed_file_is_reported_with_the_command_that_protects_it() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("it");
         assert_eq!(check_owner(&path), Ok(()));
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_read_by_nobody_else() {
+    fn a_secret_must_be_unreadable_for_others() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("it");
         fs::write(&path, "").unwrap();

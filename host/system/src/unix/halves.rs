@@ -10,21 +10,21 @@ use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 
-/// The input of a socket. It also ends if the other end closed without reading everything, as a pipe would.
+/// The input of a socket. It also ends, like a pipe's, if the other end closes without reading everything.
 #[derive(Debug)]
-pub struct Heard(OwnedReadHalf);
+pub struct Input(OwnedReadHalf);
 
-/// The input and the output: the other end sees the end of the stream when the output is dropped. Must be called
+/// Splits a socket into its input and its output. Dropping the output ends the stream for the other end. Must be called
 /// within a tokio runtime.
-pub fn halves(socket: OwnedFd) -> io::Result<(Heard, OwnedWriteHalf)> {
-    // A process that has given up its rights may not do it in another way.
+pub fn halves(socket: OwnedFd) -> io::Result<(Input, OwnedWriteHalf)> {
+    // `fcntl` with F_SETFL is not allowed in a process that has given up its rights.
     ioctl_fionbio(&socket, true)?;
     let socket = UnixStream::from_std(socket.into())?;
-    let (heard, told) = socket.into_split();
-    Ok((Heard(heard), told))
+    let (input, output) = socket.into_split();
+    Ok((Input(input), output))
 }
 
-impl AsyncRead for Heard {
+impl AsyncRead for Input {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context,
@@ -47,16 +47,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_was_said_is_heard_also_of_who_went_without_what_it_was_told() {
+    async fn data_of_a_peer_that_closed_without_reading_everything_is_received() {
         let (ours, mut theirs) = StdStream::pair().unwrap();
-        let (mut heard, mut told) = halves(ours.into()).unwrap();
-        told.write_all(b"unread").await.unwrap();
+        let (mut input, mut output) = halves(ours.into()).unwrap();
+        output.write_all(b"unread").await.unwrap();
         theirs.write_all(b"last words").unwrap();
         drop(theirs);
         let mut text = String::new();
-        heard.read_to_string(&mut text).await.unwrap();
+        input.read_to_string(&mut text).await.unwrap();
         assert_eq!(text, "last words");
-        let error = told.write_all(b"more").await.unwrap_err();
+        let error = output.write_all(b"more").await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 }

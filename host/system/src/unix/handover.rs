@@ -1,7 +1,8 @@
 //! Streams to another process of ours, which serves many at once.
 //!
-//! We ask for each over an existing socket. The other process makes a pair of sockets and sends us one end, which needs
-//! no right that we have given up. When that process closes its end, or ends itself, our end sees the end of the stream.
+//! Each stream is requested over an existing socket. The other process makes a pair of sockets and sends us one end,
+//! which needs no right that we have given up. When that process closes its end, or ends itself, our end sees the end
+//! of the stream.
 
 use std::io::{self, IoSlice, IoSliceMut, Write};
 use std::mem::MaybeUninit;
@@ -19,13 +20,13 @@ use rustix::net::{
 };
 use tokio::net::unix::OwnedWriteHalf;
 
-use super::halves::{Heard, halves};
+use super::halves::{Input, halves};
 use crate::CommandLine;
 
 /// The data of requests and answers.
 const WORD: [u8; 1] = *b"\n";
 
-/// How long an answer may take, so that a stopped process keeps nobody waiting for ever.
+/// Timeout for an answer, so that a stopped process does not block us forever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A process that accepts streams. It ends when this is dropped.
@@ -36,7 +37,7 @@ pub struct Taker {
 }
 
 impl Taker {
-    /// Starts it, with the other end as its standard input. `None` if streams cannot be passed.
+    /// Starts the process, with the other end of the socket as its standard input. `None` if streams cannot be passed.
     pub fn start(command: &CommandLine) -> io::Result<Option<Self>> {
         let (socket, theirs) = UnixStream::pair()?;
         socket.set_read_timeout(Some(PATIENCE))?;
@@ -50,8 +51,8 @@ impl Taker {
         Ok(Some(Self { socket, process }))
     }
 
-    /// A stream to it: its output, and its input. Must be called within a tokio runtime.
-    pub fn open(&self) -> io::Result<(Heard, OwnedWriteHalf)> {
+    /// A stream to the process: its output, and its input. Must be called within a tokio runtime.
+    pub fn open(&self) -> io::Result<(Input, OwnedWriteHalf)> {
         let mut socket = self.socket.lock().unwrap_or_else(PoisonError::into_inner);
         socket.write_all(&WORD)?;
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
@@ -69,7 +70,9 @@ impl Taker {
                 halves(received)
             }
             None if count == 0 => Err(io::ErrorKind::UnexpectedEof.into()),
-            None => Err(io::Error::other("it has no more files for another one")),
+            None => Err(io::Error::other(
+                "the process has no descriptors left for another stream",
+            )),
         }
     }
 }
@@ -81,13 +84,13 @@ impl Drop for Taker {
     }
 }
 
-/// The next stream requested from us: our input, and our output. None once the requester is gone. It blocks, so call it
-/// on a separate thread, within a tokio runtime.
-pub fn take() -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
+/// The next stream requested from us: our input, and our output. `None` when the requester has disconnected. Blocks, so
+/// call it on a separate thread, within a tokio runtime.
+pub fn take() -> io::Result<Option<(Input, OwnedWriteHalf)>> {
     take_at(&io::stdin())
 }
 
-fn take_at(socket: &impl AsFd) -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
+fn take_at(socket: &impl AsFd) -> io::Result<Option<(Input, OwnedWriteHalf)>> {
     let mut word = [0; WORD.len()];
     loop {
         if rustix::io::read(socket, &mut word)? == 0 {
@@ -105,8 +108,8 @@ fn take_at(socket: &impl AsFd) -> io::Result<Option<(Heard, OwnedWriteHalf)>> {
         sendmsg(socket, &[IoSlice::new(&WORD)], &mut ancillary, flags)?;
         match pair {
             Ok((ours, _)) => return halves(ours.into()).map(Some),
-            // The requester was told, and running ones may finish.
-            Err(error) => tracing::error!("nobody else can be served: {error}"),
+            // The requester has received an answer without a stream; open streams continue.
+            Err(error) => tracing::error!("no more streams can be opened: {error}"),
         }
     }
 }
@@ -120,7 +123,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn who_asks_gets_streams_to_who_serves() {
+    async fn requested_streams_connect_both_processes() {
         let (socket, theirs) = UnixStream::pair().unwrap();
         let taker = Taker {
             socket: Mutex::new(socket),

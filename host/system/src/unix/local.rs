@@ -1,7 +1,7 @@
 //! Connections from programs of the same user: a Unix socket.
 //!
-//! It is in a folder of its own that nobody else can enter, and accepts only processes of our user. Both are removed
-//! when its [`Address`] is dropped. Leftovers of dead programs are removed too.
+//! It is in a separate folder that other users cannot enter, and accepts only processes of our user. The socket and the
+//! folder are removed when the [`Address`] is dropped. Leftovers of dead programs are removed too.
 
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpListener};
@@ -24,14 +24,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct Listener(UnixListener);
 
-/// Its address: a folder with only the socket in it.
+/// The address of a listener: a folder that contains only the socket.
 #[derive(Debug)]
 pub struct Address {
     path: PathBuf,
     kept: Kept,
 }
 
-/// Who keeps the folder.
+/// The owner of the folder.
 #[derive(Debug)]
 enum Kept {
     ByUs(Folder),
@@ -45,8 +45,8 @@ impl Address {
         &self.path
     }
 
-    /// Removes folders of our user's dead programs: those on whose socket nobody listens. The supervisor does that by
-    /// itself.
+    /// Removes folders of our user's dead programs: those without a listener. With a supervisor, this does nothing,
+    /// since the supervisor does that.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         let place = match &self.kept {
             Kept::ByUs(folder) => folder.place().map(Path::to_owned),
@@ -63,7 +63,7 @@ impl Address {
 impl Drop for Address {
     fn drop(&mut self) {
         if let Kept::Elsewhere(life) = &mut self.kept {
-            // It ends when the folder is gone.
+            // The stream ends when the folder has been removed.
             let _ = life.shutdown(Shutdown::Write);
             let _ = life.read(&mut [0]);
         }
@@ -71,8 +71,8 @@ impl Drop for Address {
 }
 
 impl Listener {
-    /// Listens from now on, at an address that contains this text: a short one that was never used before. Must be
-    /// called within a tokio runtime. The supervisor opens the socket if there is one.
+    /// Listens at an address that contains `random`, which must be short and unique. Must be called within a tokio
+    /// runtime. If there is a supervisor, it opens the socket.
     pub fn open(random: &str, by: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let (path, kept, listener) = match by {
             None => {
@@ -102,7 +102,7 @@ impl Listener {
     }
 }
 
-/// A port on the loopback interface, chosen by the system. The supervisor opens it if there is one.
+/// A port on the loopback interface, chosen by the system. If there is a supervisor, it opens the port.
 pub fn port(by: Option<&Supervisor>) -> io::Result<TcpListener> {
     match by {
         None => socket::port(),
@@ -114,11 +114,12 @@ pub fn port(by: Option<&Supervisor>) -> io::Result<TcpListener> {
 pub async fn connect(path: &str) -> io::Result<UnixStream> {
     let stream = UnixStream::connect(path).await?;
     let (us, them) = (geteuid().as_raw(), stream.peer_cred()?.uid());
-    match them == us {
-        true => Ok(stream),
-        false => Err(io::Error::new(
+    if them == us {
+        Ok(stream)
+    } else {
+        Err(io::Error::new(
             io::ErrorKind::PermissionDenied,
             format!("user {them} listens there, and this runs as user {us}"),
-        )),
+        ))
     }
 }

@@ -21,18 +21,18 @@ pub fn areas() -> Option<u64> {
     number(Path::new("/proc/sys/vm/max_map_count"))
 }
 
-/// Gives memory that is free back to the system, where the allocator would keep it. Takes milliseconds.
+/// Returns free memory to the system, which this allocator would keep. Takes milliseconds.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(
     unsafe_code,
     reason = "a function of the C library, which any thread may call at any time"
 )]
 pub fn give_back() {
-    // SAFETY: it has no preconditions.
+    // SAFETY: `malloc_trim` has no preconditions.
     unsafe { libc::malloc_trim(0) };
 }
 
-/// Gives memory that is free back to the system: other allocators do so by themselves.
+/// Does nothing: other allocators return free memory to the system.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 pub fn give_back() {}
 
@@ -61,7 +61,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn this_machine_says_what_it_has() {
+    fn the_memory_of_this_machine_is_known() {
         assert!(all().is_some_and(|all| all > 64 << 20));
         assert!(areas().is_some_and(|areas| areas > 1000));
     }

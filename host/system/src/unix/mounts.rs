@@ -1,4 +1,4 @@
-//! Where other file systems are mounted. Only Linux tells, in `/proc`.
+//! Where file systems are mounted, from Linux's `/proc`. Unknown on other systems.
 
 use std::ffi::OsString;
 use std::fs;
@@ -27,10 +27,8 @@ const MADE_UP: &[&str] = &[
     "tracefs",
 ];
 
-/// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where it is mounted.
     pub path: PathBuf,
     /// Its type, such as `ext4`.
     pub kind: String,
@@ -51,7 +49,7 @@ pub fn within(directory: &Path) -> (Option<Mount>, Vec<Mount>) {
 
 fn sort(table: &[u8], directory: &Path) -> (Option<Mount>, Vec<Mount>) {
     let mounts = table.split(|byte| *byte == b'\n').filter_map(mount);
-    // Of several in the same place the last is visible.
+    // Of several mounts at the same path, the last is visible.
     let (mut on, mut below) = (None::<Mount>, Vec::<Mount>::new());
     for mount in mounts {
         if directory.starts_with(&mount.path) {
@@ -127,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_below_a_directory_is_found() {
+    fn mounts_below_a_directory_are_found() {
         let below = vec![("/a b/c".to_owned(), "nfs4".to_owned())];
         assert_eq!(seen("/a b"), ("vfat".to_owned(), below));
         assert_eq!(seen("/").1.len(), 3);
     }
 
     #[test]
-    fn what_the_kernel_makes_up_is_known() {
+    fn generated_file_systems_are_recognized() {
         let (_, below) = sort(TABLE, Path::new("/"));
         let made_up = below.iter().filter(|mount| mount.is_made_up());
         assert_eq!(made_up.count(), 1);

@@ -11,7 +11,7 @@ const SIZE: usize = 256 * 1024;
 pub fn widen(pipe: impl AsFd) {
     #[cfg(target_os = "linux")]
     if let Err(error) = rustix::pipe::fcntl_setpipe_size(pipe, SIZE) {
-        tracing::debug!("a pipe stays as it is: {error}");
+        tracing::debug!("cannot raise the capacity of a pipe: {error}");
     }
     #[cfg(not(target_os = "linux"))]
     let _ = pipe;

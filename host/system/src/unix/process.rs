@@ -1,4 +1,4 @@
-//! What this process and others of its user use, from `/proc`.
+//! The resources that this process, and others of its user, use, from `/proc`.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -14,29 +14,29 @@ use rustix::param::page_size;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
-/// This process. Files are opened early, to be read when no others can be opened any more.
+/// This process. Files are opened early, since later opening others is no longer allowed.
 #[derive(Debug)]
 pub struct Process {
     /// The system's memory statistics, and the size of its pages.
     memory: Option<File>,
     page: u64,
-    /// Reading it iterates over it.
+    /// Locked, since reading a directory moves its position.
     descriptors: Option<Mutex<Dir>>,
     begun: Duration,
 }
 
-/// Gives way to other processes, where there are not processors enough for all.
+/// Lowers our priority, so that other processes run first.
 pub fn give_way() {
-    // It only takes longer for the others.
+    // A failure only slows other processes.
     let _ = rustix::process::nice(10);
 }
 
-/// Bounds the memory that this process may still take, in bytes, and its processor time, for good. At either it ends. It
-/// also ends with the process that started it, where the system has that.
+/// Limits this process's data memory, in bytes, and its processor time, for good. Past the limit of time it is killed.
+/// On Linux it also ends with its parent.
 pub fn bound(memory: u64, time: Duration) {
     for (resource, most, more) in [
         (Resource::Data, memory, 0),
-        // The first ends it with a signal of its own.
+        // The soft limit ends the process with a signal of its own (SIGXCPU).
         (Resource::Cpu, time.as_secs(), 1),
         (Resource::Core, 0, 0),
     ] {
@@ -44,25 +44,24 @@ pub fn bound(memory: u64, time: Duration) {
             current: Some(most),
             maximum: Some(most + more),
         };
-        // One that is lower stays.
+        // Fails if the hard limit is lower already.
         let _ = setrlimit(resource, limit);
     }
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
 }
 
-/// Whether a process has ended at its bound of processor time.
+/// Whether a process has ended at its limit of processor time.
 #[must_use]
 pub fn has_computed_too_long(status: ExitStatus) -> bool {
     status.signal() == Some(rustix::process::Signal::XCPU.as_raw())
 }
 
 impl Process {
-    /// This process, as of now.
     #[must_use]
     pub fn open() -> Self {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        // The first call of each reads `/proc`.
+        // The first call of each function reads `/proc`.
         let (page, _) = (page_size() as u64, clock_gettime(ClockId::ProcessCPUTime));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
@@ -100,7 +99,7 @@ impl Process {
         Some(count.saturating_sub(2))
     }
 
-    /// How many may be open.
+    /// The limit of open files, pipes and sockets.
     #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         getrlimit(Resource::Nofile).current
@@ -124,14 +123,15 @@ impl Process {
 #[must_use]
 pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
     let mut all = HashMap::new();
-    let processes = match leaders.is_empty() {
-        true => None,
-        false => fs::read_dir("/proc").ok(),
+    let processes = if leaders.is_empty() {
+        None
+    } else {
+        fs::read_dir("/proc").ok()
     };
     for entry in processes.into_iter().flatten().flatten() {
         let path = entry.path();
         let group = fs::read_to_string(path.join("stat")).ok().and_then(|stat| {
-            // After the name, which may contain anything: the state, the parent, the group.
+            // The fields after the name, which may contain anything: state, parent, group.
             let (_, fields) = stat.rsplit_once(") ")?;
             fields.split(' ').nth(2)?.parse().ok()
         });
@@ -144,7 +144,7 @@ pub fn memory_of_groups(leaders: &[u32]) -> HashMap<u32, u64> {
     all
 }
 
-/// The memory of a process.
+/// The memory of a process, with its share of shared memory, in bytes.
 fn shared_out(process: &Path) -> Option<u64> {
     let rollup = fs::read_to_string(process.join("smaps_rollup")).ok()?;
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
@@ -158,13 +158,13 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_group_has_the_memory_of_all_in_it() {
+    fn a_group_has_the_memory_of_all_its_processes() {
         use std::io::{BufRead, BufReader};
         use std::os::unix::process::CommandExt;
         use std::process::{Command, Stdio};
 
-        // A shell and its child. Without input of its own, a background process of a shell would end at once, and the
-        // shell with it.
+        // A shell and its child. A background process of a shell has no input unless redirected: `cat` would end at
+        // once, and the shell with it.
         let mut command = Command::new("sh");
         command.args(["-c", "exec 3<&0; cat <&3 & echo begun; wait"]);
         command.process_group(0).stdin(Stdio::piped());
@@ -183,11 +183,11 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_process_says_what_it_uses_now() {
+    fn the_resources_of_this_process_are_known() {
         let process = Process::open();
         let before = process.descriptors().unwrap();
         let more: Vec<_> = (0..200).map(|_| File::open("/proc").unwrap()).collect();
-        // Other tests open and close some.
+        // Other tests open and close descriptors.
         assert!(process.descriptors().unwrap() + 50 > before + more.len());
         assert!(process.memory().is_some_and(|bytes| bytes > 1 << 20));
         assert!(process.cpu_time().is_some_and(|time| !time.is_zero()));

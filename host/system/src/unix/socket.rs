@@ -1,4 +1,4 @@
-//! Sockets for programs of the same user, each in a folder of its own that nobody else can enter.
+//! Sockets for programs of the same user, each in a separate folder that other users cannot enter.
 
 use std::env;
 use std::fs::{self, DirBuilder, Permissions};
@@ -18,16 +18,16 @@ use super::files::check_owner;
 /// The prefix of our folders' names.
 const FOLDER: &str = "acp-chain-";
 
-/// The socket's name in its folder.
+/// The socket's file name.
 const NAME: &str = "mcp";
 
 /// Its name until the listener is ready.
 const NEW: &str = "new";
 
-/// How many other folders are checked.
+/// How many folders of other programs are checked.
 const LOOKED_AT: usize = 1000;
 
-/// How long one of them may take to answer.
+/// Timeout for connecting to another program's socket.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A folder with only a socket in it. Both are removed when this is dropped.
@@ -35,12 +35,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// The path of the socket.
     pub fn socket(&self) -> PathBuf {
         self.0.join(NAME)
     }
 
-    /// Where the folder is.
+    /// The directory that contains the folder.
     pub fn place(&self) -> Option<&Path> {
         self.0.parent()
     }
@@ -49,21 +48,24 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         for name in [NAME, NEW] {
-            // It may not exist yet.
+            // The file may not exist.
             let _ = fs::remove_file(self.0.join(name));
         }
         if let Err(error) = fs::remove_dir(&self.0) {
-            tracing::warn!("{} stays behind: {error}", Untrusted::new(self.0.display()));
+            tracing::warn!(
+                "cannot remove {}: {error}",
+                Untrusted::new(self.0.display())
+            );
         }
     }
 }
 
-/// Where a folder with the socket may be, the better place first. A later place serves where an earlier one cannot be
-/// written to, or has a path too long for a socket.
+/// Directories for the folder, in order of preference. A later one is used if the earlier ones are not writable, or
+/// have paths too long for a socket.
 pub fn places() -> Vec<PathBuf> {
     let named = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let named = named.filter(|path| path.is_absolute() && path.is_dir());
-    // The environment names neither of these two: if others can change them, they are passed over, without an error.
+    // These two are not from the environment: if others can change them, they are skipped without an error.
     let usual = PathBuf::from(format!("/run/user/{}", geteuid().as_raw()));
     let [usual, last] =
         [usual, PathBuf::from("/tmp")].map(|path| Some(path).filter(|path| is_safe(path)));
@@ -86,7 +88,7 @@ pub fn port() -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }
 
-/// Makes a folder in the best place, and the socket in it.
+/// Creates a folder in the first directory that works, and the socket in it.
 pub fn make(random: &str) -> io::Result<(Folder, UnixListener)> {
     make_in_first(&places(), random)
 }
@@ -110,21 +112,21 @@ fn make_in(place: &Path, random: &str) -> io::Result<(Folder, UnixListener)> {
         let new = path.join(NEW);
         let listener = UnixListener::bind(&new)?;
         fs::set_permissions(&new, Permissions::from_mode(0o600))?;
-        // Under its final name it is never visible without a listener.
+        // Under its final name the socket never exists without a listener.
         fs::rename(&new, folder.socket())?;
         Ok((folder, listener))
     });
     made.map_err(|error| {
         let path = Untrusted::new(path.display());
         let why = format!(
-            "the socket for MCP clients cannot be made in {path}: {error}; set XDG_RUNTIME_DIR to a \
+            "cannot create the socket for MCP clients in {path}: {error}; set XDG_RUNTIME_DIR to a \
              folder of yours, with a short path"
         );
         io::Error::new(error.kind(), why)
     })
 }
 
-/// Removes folders of our user's dead programs in a place: those on whose socket nobody listens.
+/// Removes folders of our user's dead programs from a directory: those whose socket has no listener.
 pub async fn clear(place: &Path) {
     let Ok(entries) = fs::read_dir(place) else {
         return;
@@ -132,7 +134,7 @@ pub async fn clear(place: &Path) {
     let ours = entries.flatten().filter(|entry| {
         let name = entry.file_name();
         let named = name.to_str().is_some_and(|name| name.starts_with(FOLDER));
-        // Not through symbolic links.
+        // Do not follow symbolic links.
         named
             && fs::symlink_metadata(entry.path())
                 .is_ok_and(|about| about.is_dir() && about.uid() == geteuid().as_raw())
@@ -147,7 +149,10 @@ pub async fn clear(place: &Path) {
         if matches!(connected, Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused) {
             let cleared = fs::remove_file(&socket).and_then(|()| fs::remove_dir(entry.path()));
             match cleared {
-                Ok(()) => tracing::info!("cleared away {}", Untrusted::new(entry.path().display())),
+                Ok(()) => tracing::info!(
+                    "removed {}, which an ended program left",
+                    Untrusted::new(entry.path().display())
+                ),
                 Err(error) => {
                     tracing::debug!("{}: {error}", Untrusted::new(entry.path().display()));
                 }
@@ -161,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_that_has_no_room_for_a_socket_is_passed_over_and_left_empty() {
+    fn a_place_where_a_socket_cannot_be_created_is_skipped_and_left_empty() {
         let top = tempfile::Builder::new().tempdir_in("/tmp").unwrap();
         let short = top.path().to_owned();
         let long = short.join("x".repeat(100));

@@ -1,7 +1,8 @@
 //! Our own standard input and output.
 //!
-//! They are read and written in place, since another thread would keep the rights that ours gives up (`rights`). Pipes
-//! and sockets do not block; terminals are polled first; files and devices like `/dev/null` are always ready.
+//! They are read and written on the calling thread, since another thread would keep the rights that this one gives up
+//! (`rights`). Pipes and sockets do not block; terminals are polled first; files and devices like `/dev/null` are
+//! always ready.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -24,10 +25,9 @@ const NOW: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-/// How much is written to a terminal at once, in bytes. If it is writable, it takes that much.
+/// The size of a write to a terminal, in bytes. A writable terminal accepts that much without blocking.
 const AT_ONCE: usize = 1024;
 
-/// Our input.
 pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     let fd = io::stdin().as_fd().try_clone_to_owned()?;
     Ok(match kind(&fd)? {
@@ -40,7 +40,6 @@ pub fn input() -> io::Result<Box<dyn AsyncRead + Send + Unpin>> {
     })
 }
 
-/// Our output.
 #[expect(clippy::disallowed_methods, reason = "programs read it")]
 pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     let fd = io::stdout().as_fd().try_clone_to_owned()?;
@@ -54,7 +53,7 @@ pub fn output() -> io::Result<Box<dyn AsyncWrite + Send + Unpin>> {
     })
 }
 
-/// Whether somebody may read our output: its pipe, socket or terminal is not closed at the other end.
+/// Whether our output has a reader: the other end of the pipe, socket or terminal is not closed.
 #[expect(clippy::disallowed_methods, reason = "programs read it")]
 pub fn is_output_read() -> bool {
     let stdout = io::stdout();
@@ -76,11 +75,11 @@ fn socket(fd: OwnedFd) -> io::Result<tokio::net::UnixStream> {
     tokio::net::UnixStream::from_std(socket)
 }
 
-/// Others may have it open too, so its mode must stay: it blocks.
+/// A file, device or terminal. It stays in blocking mode, which is shared with other processes that have it open.
 enum Other {
-    /// The system tells when it would not block.
+    /// The system reports readiness.
     Polled(AsyncFd<File>),
-    /// It never blocks for long.
+    /// It is always ready.
     Ready(File),
 }
 

@@ -1,10 +1,10 @@
-//! Being asked to stop, by a signal.
+//! Requests to stop, by signals.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Resolves when the system asks us to stop.
+/// Resolves with the next signal to terminate, interrupt, hang up or quit.
 pub async fn requested() {
     first([
         SignalKind::terminate(),
@@ -14,7 +14,7 @@ pub async fn requested() {
     .await;
 }
 
-/// The same, except for an interrupt, which has another meaning.
+/// Resolves with the next signal to terminate or hang up, not with an interrupt, which the caller handles.
 pub async fn ordered() {
     first([SignalKind::terminate(), SignalKind::hangup()]).await;
 }
@@ -23,23 +23,23 @@ async fn first<const N: usize>(kinds: [SignalKind; N]) {
     let signals = kinds.into_iter().filter_map(|kind| signal(kind).ok());
     let waits = signals.map(|mut signal| Box::pin(async move { signal.recv().await }));
     let waits: Vec<_> = waits.collect();
-    match waits.is_empty() {
-        true => std::future::pending().await,
-        false => drop(futures_util::future::select_all(waits).await),
+    if waits.is_empty() {
+        std::future::pending::<()>().await;
+    } else {
+        drop(futures_util::future::select_all(waits).await);
     }
 }
 
-/// The user's Ctrl-C.
 #[derive(Debug)]
 pub struct Interrupts(Signal);
 
 impl Interrupts {
-    /// Listens from now on; these signals no longer end us.
+    /// From now on, interrupts no longer end the process.
     pub fn listen() -> io::Result<Self> {
         signal(SignalKind::interrupt()).map(Self)
     }
 
-    /// Resolves with the next one. Cancel safe.
+    /// Resolves with the next interrupt. Cancel safe.
     pub async fn next(&mut self) {
         if self.0.recv().await.is_none() {
             std::future::pending::<()>().await;

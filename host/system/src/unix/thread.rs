@@ -1,4 +1,4 @@
-//! What a thread uses.
+//! A thread's processor time.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use rustix::time::{ClockId, clock_gettime};
 /// The processor time of the current thread.
 #[must_use]
 pub fn processor_time() -> Duration {
-    // It is never negative.
+    // The conversion fails only for negative times.
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_has_a_time_of_its_own() {
+    fn each_thread_has_its_own_time() {
         const TIME: Duration = Duration::from_millis(50);
         let end = processor_time() + TIME;
         let other = std::thread::spawn(|| {

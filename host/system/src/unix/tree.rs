@@ -1,4 +1,4 @@
-//! A child process and everything that it starts: a process group, which it leads, and which the supervisor holds.
+//! A child process and everything that it starts: a process group, which it leads, and which the supervisor ends.
 //!
 //! Only processes that leave that group on purpose, like daemons, escape.
 
@@ -11,21 +11,21 @@ use tokio::sync::oneshot::{self, error::RecvError};
 
 use super::supervisor::link::Link;
 
-/// A process and everything that it started. They end when this is dropped, and when we are gone.
+/// A process and everything that it started. They end when this is dropped, and when our process ends.
 #[derive(Debug)]
 pub struct Tree {
     process: u32,
     /// The supervisor's number for it.
     number: u64,
     end: oneshot::Receiver<ExitStatus>,
-    /// Its status, once reported.
-    told: Option<Result<ExitStatus, RecvError>>,
+    /// The status, once reported.
+    status: Option<Result<ExitStatus, RecvError>>,
     /// Keeps the supervisor alive.
     link: Arc<Link>,
 }
 
 impl Tree {
-    /// Whether the system has a way to ask a process to end that all programs support.
+    /// Whether the system has a request to end that all programs support (SIGTERM).
     pub const CAN_BE_ASKED: bool = true;
 
     /// A process started by the supervisor, and the receiver of its status.
@@ -39,7 +39,7 @@ impl Tree {
             process,
             number,
             end,
-            told: None,
+            status: None,
             link,
         }
     }
@@ -52,18 +52,18 @@ impl Tree {
     /// Waits for the end of the process. Cancel safe.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         // The waker is kept even when the future that polled is dropped.
-        let told = match &self.told {
-            Some(told) => told.clone(),
+        let status = match &self.status {
+            Some(status) => status.clone(),
             None => (&mut self.end).await,
         };
-        self.told = Some(told.clone());
-        told.map_err(|_| io::Error::other("the supervisor is gone"))
+        self.status = Some(status.clone());
+        status.map_err(|_| io::Error::other("the supervisor has ended"))
     }
 
-    /// Asks the process to end. It has some time, and so have its children; then they are killed.
+    /// Sends the process SIGTERM. It and its children are killed if they do not end in time.
     pub fn end(&mut self) {
-        // Even if it exited by itself, its children must not be left behind.
-        if self.told.is_none() {
+        // Even after the process exited, its children must be ended.
+        if self.status.is_none() {
             self.link.end(self.number);
         }
     }

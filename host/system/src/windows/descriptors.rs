@@ -1,6 +1,6 @@
-//! How many files, pipes and sockets may be open: limited only by memory.
+//! The limit of open files, pipes and sockets: there is none but memory.
 
-/// There is nothing to raise.
+/// Does nothing: there is no limit.
 pub fn raise() -> usize {
     usize::MAX
 }

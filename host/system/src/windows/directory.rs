@@ -1,10 +1,9 @@
-//! A directory that was found once. While it is open, it cannot be moved or removed.
+//! A directory, identified by its path.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A directory.
 #[derive(Debug)]
 pub struct Directory(PathBuf);
 
@@ -22,7 +21,7 @@ impl Directory {
         Ok(self.0.clone())
     }
 
-    /// A path on which this process finds it.
+    /// A path that leads this process to this directory.
     pub fn handle(&self) -> io::Result<PathBuf> {
         self.path()
     }

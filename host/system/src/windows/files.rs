@@ -1,4 +1,4 @@
-//! Owners of files, and names of the same file. A user's profile is for that user alone, so files in it need no
+//! Owners, permissions and identities of files. A user's profile is for that user alone, so files in it need no
 //! permissions.
 
 use std::convert::Infallible;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 /// Opens a file for appending. If it does not exist, it is created with its folder's permissions.
 pub fn append_private(path: &Path) -> io::Result<File> {
-    // A file that can only be appended to cannot be locked.
+    // A handle that only allows appending cannot be locked.
     OpenOptions::new()
         .create(true)
         .read(true)
@@ -17,8 +17,8 @@ pub fn append_private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// Opens a file for appending, reading and truncating, as others may do too. The right to append alone does not allow
-/// truncating. If it does not exist, it is created with its folder's permissions.
+/// Opens a file for appending, reading and truncating, while other processes may do so too. The right to append alone
+/// does not allow truncating. If it does not exist, it is created with its folder's permissions.
 pub fn append_shared(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .create(true)
@@ -33,12 +33,13 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// An error if a file is read-only. Access control lists are not checked; only trying tells.
+/// An error if a file is read-only. Access control lists are not checked.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let about = fs::metadata(path)?;
-    match about.is_file() && about.permissions().readonly() {
-        true => Err(io::ErrorKind::PermissionDenied.into()),
-        false => Ok(()),
+    if about.is_file() && about.permissions().readonly() {
+        Err(io::ErrorKind::PermissionDenied.into())
+    } else {
+        Ok(())
     }
 }
 
@@ -47,13 +48,13 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 pub struct Identity(PathBuf);
 
 impl Identity {
-    /// That of the target of a path.
+    /// The identity of the target of a path.
     pub fn of(path: &Path) -> Option<Self> {
         fs::canonicalize(path).ok().map(Self)
     }
 }
 
-/// The state of a file: another file, or the same with other bytes, has another stamp.
+/// The state of a file. It differs for another file, and after a change of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     length: u64,
@@ -61,7 +62,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// That of the target of a path; `None` if it does not exist.
+    /// The state of the target of a path; `None` if it does not exist.
     pub fn of(path: &Path) -> Option<Self> {
         let about = fs::metadata(path).ok()?;
         Some(Self {
@@ -71,11 +72,11 @@ impl Stamp {
     }
 }
 
-/// Searching for another name of a file took too long.
+/// The search for another name of a file reached its limit.
 #[derive(Debug)]
 pub struct TooMany;
 
-/// Finds another name of a file in a directory: there is no search for hard links here.
+/// Hard links are not searched for: always `None`.
 pub fn another_name(_: &Path, _: &Path, _: usize) -> Result<Option<PathBuf>, TooMany> {
     Ok(None)
 }

@@ -1,4 +1,4 @@
-//! Passing streams to another process: not implemented.
+//! Passing streams to another process: not supported.
 
 use std::convert::Infallible;
 use std::io;
@@ -7,23 +7,23 @@ use tokio::io::{Empty, Sink};
 
 use crate::CommandLine;
 
-/// There is none.
+/// Never exists.
 #[derive(Debug)]
 pub struct Taker(Infallible);
 
 impl Taker {
-    /// Streams cannot be passed.
+    /// Always `None`: streams cannot be passed.
     pub fn start(_: &CommandLine) -> io::Result<Option<Self>> {
         Ok(None)
     }
 
-    /// It is never called.
+    /// Never called.
     pub fn open(&self) -> io::Result<(Empty, Sink)> {
         match self.0 {}
     }
 }
 
-/// Nobody passes anything.
+/// Always `None`: no process passes streams.
 pub fn take() -> io::Result<Option<(Empty, Sink)>> {
     Ok(None)
 }

@@ -1,8 +1,8 @@
 //! Connections from programs of the same user: a named pipe.
 //!
-//! Nobody else can have created it, nor create more instances. By default other users can open it for reading, but not
-//! for writing, and other machines not at all; so they get nothing from a server that first requires them to write. It
-//! is gone when its last end is closed.
+//! Other users cannot have created the pipe, and cannot create more instances. By default they can open it for reading,
+//! but not for writing, and other machines not at all; so they receive nothing from a server that first requires them
+//! to write. The pipe is removed when its last end is closed.
 
 use std::io;
 use std::mem;
@@ -18,27 +18,26 @@ use tokio::time::{sleep, timeout};
 use super::supervisor::Supervisor;
 use acp_chain_rpc::untrusted::Untrusted;
 
-/// Where pipes are.
+/// The prefix of our pipes' paths.
 const PIPES: &str = r"\\.\pipe\acp-chain-";
 
-/// `ERROR_PIPE_BUSY`: it exists, but no instance is free.
+/// `ERROR_PIPE_BUSY`: the pipe exists, but no instance is free.
 const BUSY: i32 = 231;
 
-/// How long it may be busy.
+/// How long to retry while the pipe is busy.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How often to retry then.
+/// The interval between retries.
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// The side that accepts connections.
 #[derive(Debug)]
 pub struct Listener {
     path: PathBuf,
-    /// One instance always waits: without it, clients would find no pipe.
+    /// An instance that waits for the next client: without one, the pipe would not exist.
     next: NamedPipeServer,
 }
 
-/// Its address.
 #[derive(Debug)]
 pub struct Address(PathBuf);
 
@@ -48,15 +47,15 @@ impl Address {
         &self.0
     }
 
-    /// Removes leftovers of dead programs: there are none.
+    /// Does nothing: pipes leave nothing behind.
     pub fn clear(&self) -> impl Future<Output = ()> + Send + use<> {
         std::future::ready(())
     }
 }
 
 impl Listener {
-    /// Listens from now on, at an address that contains this text: a short one that was never used before. Must be
-    /// called within a tokio runtime.
+    /// Listens at an address that contains `random`, which must be short and unique. Must be called within a tokio
+    /// runtime.
     pub fn open(random: &str, _: Option<&Supervisor>) -> io::Result<(Address, Self)> {
         let path = PathBuf::from(format!("{PIPES}{random}"));
         let next = ServerOptions::new()
@@ -64,7 +63,7 @@ impl Listener {
             .create(&path)
             .map_err(|error| {
                 let path = Untrusted::new(path.display());
-                let why = format!("the pipe for MCP clients, {path}, cannot be made: {error}");
+                let why = format!("cannot create the pipe for MCP clients, {path}: {error}");
                 io::Error::new(error.kind(), why)
             })?;
         Ok((Address(path.clone()), Self { path, next }))
@@ -75,7 +74,7 @@ impl Listener {
         let connected = self.next.connect().await;
         let next = connected.and_then(|()| ServerOptions::new().create(&self.path));
         let next = next.inspect_err(|_| {
-            // Reset, for the next client.
+            // Resets the instance for the next client.
             let _ = self.next.disconnect();
         })?;
         Ok(Some(mem::replace(&mut self.next, next)))
@@ -87,7 +86,7 @@ pub fn port(_: Option<&Supervisor>) -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
 }
 
-/// Where it may have files: nowhere.
+/// Directories for the socket: a pipe needs none.
 pub fn places() -> Vec<PathBuf> {
     Vec::new()
 }

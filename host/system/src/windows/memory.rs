@@ -1,15 +1,15 @@
-//! How much memory this process may have: not implemented.
+//! Memory: not implemented.
 
-/// It is not known.
+/// Unknown.
 #[must_use]
 pub fn all() -> Option<u64> {
     None
 }
 
-/// The allocator does so by itself.
+/// Does nothing: the allocator returns free memory to the system.
 pub fn give_back() {}
 
-/// It is not known.
+/// Unknown.
 #[must_use]
 pub fn areas() -> Option<u64> {
     None

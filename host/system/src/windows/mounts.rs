@@ -1,13 +1,10 @@
-//! Where other file systems are mounted: this system is not asked.
+//! Where file systems are mounted: not implemented.
 
 use std::path::{Path, PathBuf};
 
-/// A mounted file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Where it is mounted.
     pub path: PathBuf,
-    /// Its type.
     pub kind: String,
 }
 

@@ -1,29 +1,27 @@
-//! What this process uses: nothing is known here.
+//! The resource use of processes: not implemented.
 
 use std::collections::HashMap;
 use std::process::ExitStatus;
 use std::time::{Duration, SystemTime};
 
-/// This process.
 #[derive(Debug)]
 pub struct Process {
     begun: Duration,
 }
 
-/// Gives way to other processes: not done here.
+/// Lowers our priority: not implemented.
 pub fn give_way() {}
 
-/// Bounds what this process may take: not done here.
+/// Limits the resources of this process: not implemented.
 pub fn bound(_memory: u64, _time: Duration) {}
 
-/// Whether a process has ended at its bound of processor time: none has one here.
+/// Whether a process has ended at its limit of processor time: there is none here.
 #[must_use]
 pub fn has_computed_too_long(_: ExitStatus) -> bool {
     false
 }
 
 impl Process {
-    /// This process, as of now.
     #[must_use]
     pub fn open() -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
@@ -44,7 +42,7 @@ impl Process {
         None
     }
 
-    /// How many may be open.
+    /// The limit of open files, pipes and sockets.
     #[must_use]
     pub fn most_descriptors(&self) -> Option<u64> {
         None

@@ -1,9 +1,9 @@
-//! Our own rights, which we keep here.
+//! Giving up our own rights: not supported.
 
 use super::directory::Directory;
 use crate::Rights;
 
-/// There is no way to give them up.
+/// Keeps all rights.
 pub fn give_up(_: &[(&Directory, bool)], _: Option<&Directory>) -> Rights {
-    Rights::kept("only Linux has a way to give that up")
+    Rights::kept("only Linux supports giving this up")
 }

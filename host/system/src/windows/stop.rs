@@ -1,4 +1,4 @@
-//! Being asked to stop, by an event of the console.
+//! Requests to stop, by events of the console.
 
 use std::future::pending;
 use std::io;
@@ -17,7 +17,7 @@ macro_rules! next {
     };
 }
 
-/// Resolves when the system asks us to stop. When the console is closed, it leaves us some seconds.
+/// Resolves with the next event to stop. When the console is closed, the system ends the process some seconds later.
 pub async fn requested() {
     tokio::select! {
         _ = next!(ctrl_c) => {}
@@ -27,7 +27,7 @@ pub async fn requested() {
     }
 }
 
-/// The same, except for an interrupt, which has another meaning.
+/// Resolves with the next event to stop, except an interrupt, which the caller handles.
 pub async fn ordered() {
     tokio::select! {
         _ = next!(ctrl_break) => {}
@@ -36,12 +36,11 @@ pub async fn ordered() {
     }
 }
 
-/// The user's Ctrl-C.
 #[derive(Debug)]
 pub struct Interrupts(CtrlC);
 
 impl Interrupts {
-    /// Listens from now on; these events no longer end us.
+    /// From now on, these events no longer end the process.
     pub fn listen() -> io::Result<Self> {
         ctrl_c().map(Self)
     }

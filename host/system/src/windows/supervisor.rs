@@ -1,4 +1,4 @@
-//! We start programs and open sockets ourselves: no right to that is given up here.
+//! Starts programs within this process, which gives up no rights here.
 
 use std::io;
 use std::path::Path;
@@ -13,55 +13,49 @@ use crate::{CommandLine, Printed};
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
 
-/// Starts programs.
 #[derive(Clone, Debug)]
 pub struct Supervisor(());
 
-/// A program that may be started, any number of times.
+/// An allowed program. It can be started any number of times.
 #[derive(Clone, Debug)]
 pub struct Startable(CommandLine);
 
-/// A running program.
 pub struct Started {
-    /// The process and everything that it starts.
     pub tree: Tree,
-    /// Its standard input.
     pub stdin: Box<dyn AsyncWrite + Send + Unpin>,
-    /// Its standard output.
     pub stdout: Box<dyn AsyncRead + Send + Unpin>,
 }
 
 impl Supervisor {
-    /// Nothing has to be started.
+    /// Does nothing: no process is needed.
     pub fn start(_: &Path) -> io::Result<Self> {
         Ok(Self(()))
     }
 
-    /// Nothing has to be started.
+    /// Does nothing: no process is needed.
     pub fn fork() -> io::Result<Self> {
         Ok(Self(()))
     }
 
-    /// Says which programs may be started.
+    /// Sets the programs that can be started.
     pub fn allow(&self, programs: Vec<CommandLine>) -> io::Result<Vec<Startable>> {
         Ok(programs.into_iter().map(Startable).collect())
     }
 }
 
 impl Startable {
-    /// How it is started.
     pub fn command(&self) -> &CommandLine {
         &self.0
     }
 
-    /// The same: here it has pipes.
+    /// Does nothing: programs always have pipes here.
     #[must_use]
     pub fn over_socket(self) -> Self {
         self
     }
 
-    /// Starts it. Its standard error goes to `printed`, which is dropped at the end of it. Must be called within a
-    /// tokio runtime.
+    /// Starts the program. `printed` receives its standard error, and is dropped when that ends. Must be called within
+    /// a tokio runtime.
     pub fn start(&self, printed: Printed) -> io::Result<Started> {
         let mut command = Command::from(self.0.plain());
         command
@@ -95,10 +89,10 @@ impl std::fmt::Debug for Started {
     }
 }
 
-/// There is no such process here.
+/// Fails: this system needs no supervisor.
 #[expect(
     clippy::disallowed_macros,
-    reason = "nothing in the words is from outside"
+    reason = "the message has no text from outside"
 )]
 pub fn main() -> ExitCode {
     eprintln!("acp-chain: `supervise` does nothing on this system");

@@ -1,9 +1,9 @@
-//! Handing the console that we run in to the agent.
+//! Running the agent in our console.
 
 use std::io;
 use std::process::{Command, ExitCode};
 
-/// Runs a program with our console and streams, and waits for it. The console asks both to stop.
+/// Runs a program with our console and streams, and waits for it. Both receive the console's events.
 pub fn hand_over(mut command: Command) -> io::Result<ExitCode> {
     let status = command.status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());

@@ -1,4 +1,4 @@
-//! What a thread uses.
+//! A thread's processor time.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use winsafe::HTHREAD;
 #[must_use]
 pub fn processor_time() -> Duration {
     let times = HTHREAD::GetCurrentThread().GetThreadTimes();
-    let (_, _, of_kernel, of_user) = times.expect("a thread may ask for its own times");
+    let (_, _, of_kernel, of_user) = times.expect("a thread may query its own times");
     // In units of 100 ns.
     let units = u64::from(of_kernel) + u64::from(of_user);
     Duration::from_nanos(units * 100)

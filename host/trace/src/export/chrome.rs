@@ -1,7 +1,7 @@
 //! Chrome's trace format: a process per connection, with a track per part of the chain.
 //!
-//! Overlapping spans of one part are on several tracks of that part, since the format requires nesting. A flow joins the
-//! hops of a message.
+//! Overlapping spans of one part are on several tracks, since the format requires nesting. A flow connects the hops of
+//! a message.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -14,10 +14,10 @@ use serde_json::{Map, Value, json};
 use super::Clock;
 use crate::{Decision, Kind, Line, Role};
 
-/// How many overlapping spans of a part get tracks.
+/// The maximum number of tracks of a part, for overlapping spans.
 const TRACKS: usize = 64;
 
-/// The distance between the track numbers of two parts.
+/// The distance between the first track numbers of two parts.
 const APART: usize = 1000;
 
 /// The members of an event.
@@ -46,7 +46,6 @@ struct Span {
     what: &'static str,
     from: u64,
     to: u64,
-    /// Its flow.
     flow: Option<usize>,
     args: Value,
 }
@@ -58,7 +57,7 @@ struct Connection {
     spans: Vec<Span>,
     /// Unanswered requests, by their number: the requesters on each hop, in order, with their open spans.
     open: HashMap<u64, Vec<(String, usize)>>,
-    /// When a proxy answered such a request: if it came from within the host, no answer crosses.
+    /// When a proxy answered an open request. The answer to a request of the host crosses no hop.
     settled: HashMap<u64, u64>,
     /// The flow of each message, by its number.
     flows: HashMap<u64, usize>,
@@ -122,7 +121,7 @@ impl Connection {
     fn take(&mut self, line: Line, now: u64, flows: &mut usize) {
         if line.version.is_some() {
             let role = match line.role {
-                Some(Role::Proxy) => "a chain within the chain",
+                Some(Role::Proxy) => "a nested chain",
                 _ => "chain",
             };
             self.title = format!("{role} {}", line.connection);
@@ -166,7 +165,7 @@ impl Connection {
         let args = args(line);
         let method = line.method.clone().unwrap_or_default();
         if let (Some(number), Kind::Request) = (line.request, kind)
-            // A message that the host replaces crosses once more.
+            // A message that the host replaces crosses twice.
             && self.ask(number, from)
         {
             self.spans.push(Span {
@@ -185,7 +184,7 @@ impl Connection {
         self.spans.push(Span {
             part,
             name: match kind {
-                Kind::Response => format!("{method} (answer of {from})"),
+                Kind::Response => format!("{method} (answered by {from})"),
                 _ => format!("{method} of {from}"),
             },
             what: "waiting",
@@ -197,7 +196,7 @@ impl Connection {
         });
     }
 
-    /// Whether this part requests for the first time. Then its span comes next.
+    /// Records that a part sends a request. Returns true the first time; the caller then adds its span.
     fn ask(&mut self, number: u64, from: &str) -> bool {
         let asked = self.open.entry(number).or_default();
         let is_new = asked.iter().all(|(part, _)| part != from);
@@ -207,7 +206,8 @@ impl Connection {
         is_new
     }
 
-    /// A part gets its answer. When the first requester gets it, so have all: the answer may have passed them by.
+    /// Ends the span of a part that receives its answer. If it is the first requester, the spans of all others end too,
+    /// since the answer may have bypassed them.
     fn answer(&mut self, number: u64, to: &str, now: u64) {
         let Some(asked) = self.open.get_mut(&number) else {
             return;
@@ -265,10 +265,10 @@ impl Connection {
                 }
             }
         }
-        // A longer one encloses those that begin with it.
+        // Of spans that begin together, the longest encloses the others.
         self.spans.sort_by_key(|span| (span.from, Reverse(span.to)));
         events.name("process_name", pid, 0, &json!({ "name": self.title }))?;
-        // The agent is at the end of the chain, whenever it appears.
+        // The agent is at the end of the chain, wherever it first appears in the trace.
         if let Some(agent) = self.parts.get_index_of("agent") {
             let order = json!({ "sort_index": APART * APART });
             events.name("thread_sort_index", pid, tid(agent, 0), &order)?;
@@ -343,8 +343,8 @@ fn tid(part: usize, track: usize) -> usize {
     (part + 1) * APART + track
 }
 
-/// The first track of a part on which a span is alone, or nested in others. Each track has the ends of the spans that
-/// enclose the next one.
+/// The first track of a part on which a span overlaps others only by nesting. `tracks` has the ends of each track's
+/// enclosing spans.
 fn place(tracks: &mut [Vec<u64>], span: &Span) -> usize {
     for (number, open) in tracks.iter_mut().enumerate() {
         while open
@@ -358,7 +358,7 @@ fn place(tracks: &mut [Vec<u64>], span: &Span) -> usize {
     tracks.len().min(TRACKS - 1)
 }
 
-/// The details of a span's line; bodies stay in the trace.
+/// The details of a span's line, without bodies.
 fn args(line: &Line) -> Value {
     let mut args = Map::new();
     let mut put = |name: &str, value: Option<Value>| {

@@ -1,7 +1,7 @@
-//! The trace of the reference conductor: an event per line, for a message that crosses.
+//! The trace of the reference conductor: each line is an event, for a message that crosses.
 //!
-//! It has only a run's messages. It lacks: proxies' decisions and their times; how long they took; the connection of a
-//! message. Chains within the chain are left out, since their ends have the same names.
+//! It has only a run's messages, without proxies' decisions, durations, and the connection of a message. Nested chains
+//! are left out, since their ends have the same names.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::{self, Write};
@@ -14,16 +14,16 @@ use serde_json::value::RawValue;
 use super::{Clock, seconds};
 use crate::{Kind, Line, Role};
 
-/// The connection of all lines read from such a trace.
+/// The connection of all lines read from the reference conductor's trace.
 pub(super) const CONNECTION: &str = "conductor";
 
 /// The method that carries MCP within ACP.
 const MCP: &str = "mcp/message";
 
-/// The host, which the reference conductor does not show.
+/// The name of the host, which is no part of the reference conductor's traces.
 const HOST: &str = "acp-chain";
 
-/// An event. Its type determines its members.
+/// An event. Its members depend on its type.
 #[derive(Deserialize, Serialize)]
 struct Event {
     r#type: Kind,
@@ -101,7 +101,7 @@ pub(super) fn write(lines: impl IntoIterator<Item = Line>, mut to: impl Write) -
             }
         };
         let names = match line.crossed() {
-            // A message that the host replaces crosses once more.
+            // A message that the host replaces crosses twice.
             Some((_, HOST, _)) | None => continue,
             Some((from, to, _)) => [component(from), component(to)],
         };
@@ -125,7 +125,7 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
         protocol: None,
         from,
         to,
-        // The same on all hops; the requester tells them apart.
+        // The id is the same on all hops, which differ in the requester.
         id: line
             .request
             .and_then(|number| RawValue::from_string(number.to_string()).ok()),
@@ -178,25 +178,25 @@ fn event(line: Line, ts: f64, [from, to]: [String; 2]) -> Option<Event> {
 
 /// Converts events into lines.
 ///
-/// Each hop of a request has its own id there. A message that leaves a proxy is matched with the first of the same
-/// kind, method and session that came to the proxy and has not left it yet. A request has its message's number.
+/// In such traces each hop of a request has its own id. A message that leaves a proxy is matched with the first of the
+/// same kind, method and session that reached the proxy and has not left it yet. A request has its message's number.
 #[derive(Debug, Default)]
 pub(crate) struct Incoming {
     /// The number of the last message.
     numbered: u64,
-    /// By requester and id.
-    asked: HashMap<(String, String), Asked>,
+    /// Open requests, by requester and id.
+    open: HashMap<(String, String), OpenRequest>,
     /// The numbers of the answers, by request.
     answers: HashMap<u64, u64>,
     /// The messages that have not left a proxy yet, each with its number.
     arrived: HashMap<Arrived, VecDeque<u64>>,
 }
 
-/// A proxy, and the kind, the method and the session of a message that came to it.
+/// A proxy, and the kind, the method and the session of a message that reached it.
 type Arrived = (String, Kind, String, Option<String>);
 
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     number: u64,
     method: String,
     session: Option<String>,
@@ -209,7 +209,7 @@ impl Incoming {
         let time = Duration::try_from_secs_f64(event.ts).ok();
         let time = time.and_then(|time| UNIX_EPOCH.checked_add(time));
         let mut line = Line {
-            // Times are relative to the beginning, which is unknown.
+            // Times are relative to the beginning of the trace, which is unknown.
             time: time.map_or_else(String::new, |time| {
                 humantime::format_rfc3339_micros(time).to_string()
             }),
@@ -237,19 +237,19 @@ impl Incoming {
                     )
                 };
                 let number = self.number(&key(&event.from));
-                // What has come to an end leaves it no more.
+                // A message that has reached an end of the chain does not leave it.
                 if !matches!(&*event.to, "Client" | "Agent") {
                     let waiting = self.arrived.entry(key(&event.to)).or_default();
                     waiting.push_back(number);
                 }
                 line.message = Some(number);
                 if event.r#type == Kind::Request {
-                    let asked = Asked {
+                    let asked = OpenRequest {
                         number,
                         method: method.clone(),
                         session: session.clone(),
                     };
-                    self.asked.insert((event.from, id), asked);
+                    self.open.insert((event.from, id), asked);
                     line.request = Some(number);
                     line.id = event.id;
                 }
@@ -258,7 +258,7 @@ impl Incoming {
                 line.params = event.params;
             }
             Kind::Response => {
-                if let Some(asked) = self.asked.remove(&(event.to, id)) {
+                if let Some(asked) = self.open.remove(&(event.to, id)) {
                     let numbered = &mut self.numbered;
                     let answer = self.answers.entry(asked.number);
                     line.message = Some(*answer.or_insert_with(|| next(numbered)));

@@ -1,7 +1,6 @@
-//! An HTTP Archive in which a connection is a web socket: the messages that the client sends and receives are its
-//! frames.
+//! An HTTP Archive: a connection is a web socket, and its frames are the messages that the client sends and receives.
 //!
-//! Requests for the client have the ids that the host gives them: their numbers.
+//! Requests to the client have the host's ids: their numbers.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -24,7 +23,7 @@ struct Connection {
     begun: u64,
     last: u64,
     frames: Vec<Frame>,
-    /// The messages seen so far: the trace has some twice, since the host replaced them.
+    /// The messages seen so far: messages that the host replaced are in the trace twice.
     seen: HashSet<u64>,
 }
 
@@ -91,7 +90,7 @@ impl Connection {
         if line.message.is_some_and(|number| !self.seen.insert(number)) {
             return;
         }
-        // The reference conductor's trace has the id of each hop.
+        // In the reference conductor's trace, each hop has its own id.
         let is_renamed =
             line.connection != conductor::CONNECTION && is_sent == (kind == Kind::Response);
         let own = line.request.filter(|_| is_renamed);
@@ -123,7 +122,7 @@ fn entry(name: &str, connection: &Connection) -> serde_json::Value {
     let begun = std::time::UNIX_EPOCH
         .checked_add(std::time::Duration::from_micros(connection.begun))
         .map(|time| humantime::format_rfc3339_micros(time).to_string());
-    // Where we write random letters, the input may have anything.
+    // The input may have any text in place of our random letters.
     let letters = |c: &char| c.is_ascii_alphanumeric();
     let path: String = name.chars().filter(letters).collect();
     json!({

@@ -1,4 +1,4 @@
-//! Traces in formats of other programs.
+//! Exports traces to formats of other programs.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `chrome` | Chrome's trace format, for Perfetto |
 //! | `har` | an HTTP Archive with frames of web sockets, for the network view of browsers |
 //!
-//! Invariant: nothing is made up, and lines that a format cannot express are left out.
+//! Invariant: nothing is invented, and lines that a format cannot express are left out.
 
 mod chrome;
 pub(crate) mod conductor;
@@ -39,7 +39,7 @@ pub enum ExportError {
     #[error("the trace cannot be written: {0}")]
     Unwritable(#[from] io::Error),
     /// The format is unknown.
-    #[error("there is no format `{0}`; there are {names}", names = names())]
+    #[error("unknown format `{0}`; the formats are {names}", names = names())]
     Unknown(String),
 }
 
@@ -61,10 +61,9 @@ pub fn export(
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 3] = [Self::Conductor, Self::Chrome, Self::Har];
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -95,7 +94,7 @@ fn names() -> String {
     Format::ALL.map(Format::name).join(", ")
 }
 
-/// Reads the times of lines. A line without a readable time has that of the previous line.
+/// Reads the times of lines. A line without a valid time has the previous line's.
 #[derive(Default)]
 struct Clock(u64);
 
@@ -114,7 +113,7 @@ fn micros(time: SystemTime) -> u64 {
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Microseconds as seconds, for formats with those.
+/// Converts microseconds to seconds.
 #[expect(clippy::cast_precision_loss, reason = "exact for some hundred years")]
 fn seconds(micros: u64) -> f64 {
     micros as f64 / 1e6

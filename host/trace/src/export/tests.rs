@@ -9,14 +9,14 @@ fn exported(format: Format, trace: &str) -> String {
 }
 
 #[test]
-fn formats_have_the_names_by_which_they_are_asked_for() {
+fn formats_are_parsed_by_their_names() {
     for format in Format::ALL {
         assert_eq!(format.name().parse::<Format>().unwrap(), format);
     }
     let told = "pcap".parse::<Format>().unwrap_err().to_string();
     assert_eq!(
         told,
-        "there is no format `pcap`; there are conductor, chrome, har"
+        "unknown format `pcap`; the formats are conductor, chrome, har"
     );
 }
 
@@ -29,7 +29,7 @@ fn an_empty_trace_is_an_empty_document() {
     }
 }
 
-/// A connection with everything that converters must tell apart.
+/// A connection with all kinds of lines that converters must distinguish.
 const TRACE: &str = r#"{"time":"2026-01-02T03:04:05.000000Z","connection":"abc","version":1,"program":"acp-chain 0.1.0","role":"agent","proxies":["one","two"],"masked":true}
 {"time":"2026-01-02T03:04:05.001000Z","connection":"abc","from":"client","to":"acp-chain","kind":"request","id":"a","message":1,"request":1,"method":"session/new","params":{"cwd":"/","mcpServers":[]},"size":90}
 {"time":"2026-01-02T03:04:05.002000Z","connection":"abc","from":"client","to":"one","kind":"request","id":"a","message":1,"request":1,"method":"session/new","params":{"cwd":"/"},"size":80,"waited":500}
@@ -54,7 +54,7 @@ fn each_format_says_what_the_trace_does() {
 }
 
 #[test]
-fn requests_for_the_client_have_the_ids_that_it_got() {
+fn requests_for_the_client_have_the_ids_that_it_received() {
     let trace = r#"{"connection":"a","from":"agent","to":"p","kind":"request","id":7,"request":12,"method":"m","params":{}}
 {"connection":"a","from":"p","to":"client","kind":"request","id":7,"request":12,"method":"m","params":{}}
 {"connection":"a","from":"p","to":"client","kind":"request","request":13,"method":"n","params":{}}
@@ -84,7 +84,7 @@ fn events(trace: &str) -> Vec<serde_json::Value> {
 }
 
 #[test]
-fn a_request_that_a_proxy_answers_is_answered_though_no_answer_crosses() {
+fn a_request_answered_by_a_proxy_ends_although_no_answer_crosses() {
     let trace = r#"{"time":"2026-01-01T00:00:00Z","connection":"a","from":"agent","to":"p","kind":"request","request":1,"method":"mcp/message"}
 {"time":"2026-01-01T00:00:01Z","connection":"a","proxy":"p","decision":"DECISION","request":1,"method":"mcp/message","worked":5}
 {"time":"2026-01-01T00:00:02Z","connection":"a","from":"agent","to":"p","kind":"notification","method":"n"}
@@ -107,7 +107,7 @@ fn a_request_that_a_proxy_answers_is_answered_though_no_answer_crosses() {
 }
 
 #[test]
-fn a_notification_is_joined_with_what_became_of_it_whatever_its_proxy_holds() {
+fn a_flow_joins_the_hops_of_a_notification_despite_held_ones() {
     let trace = r#"{"time":"2026-01-01T00:00:01Z","connection":"a","from":"agent","to":"p","kind":"notification","message":1,"method":"n"}
 {"time":"2026-01-01T00:00:02Z","connection":"a","proxy":"p","decision":"hold","message":1,"method":"n","worked":5}
 {"time":"2026-01-01T00:00:03Z","connection":"a","from":"agent","to":"p","kind":"notification","message":2,"method":"n"}
@@ -128,7 +128,7 @@ fn a_notification_is_joined_with_what_became_of_it_whatever_its_proxy_holds() {
 }
 
 #[test]
-fn what_the_reference_conductor_wrote_is_read_as_ours() {
+fn traces_of_the_reference_conductor_are_converted() {
     // As written by version 5.0.0 with `--trace` and one proxy.
     let theirs = r#"{"type":"request","ts":0.001,"protocol":"acp","from":"Client","to":"Proxy(0)","id":"x1","method":"session/prompt","params":{"sessionId":"s"}}
 {"type":"request","ts":0.002,"protocol":"acp","from":"Proxy(0)","to":"Agent","id":"y1","method":"session/prompt","params":{"sessionId":"s"}}
@@ -147,8 +147,7 @@ fn what_the_reference_conductor_wrote_is_read_as_ours() {
     let wrong = theirs.replace("\"type\":\"notification\"", "\"type\":\"gossip\"");
     let told = Reader::new(wrong.as_bytes()).find_map(Result::err).unwrap();
     assert!(
-        told.to_string()
-            .starts_with("3: this is no line of a trace"),
+        told.to_string().starts_with("3: not a line of a trace"),
         "{told}"
     );
 }

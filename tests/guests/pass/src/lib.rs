@@ -83,9 +83,10 @@ impl Pass {
 
 impl Proxy for Pass {
     fn subscriptions(&self) -> Vec<Subscription> {
-        let methods = match self.config.elsewhere {
-            true => "test/elsewhere",
-            false => "*",
+        let methods = if self.config.elsewhere {
+            "test/elsewhere"
+        } else {
+            "*"
         };
         let mut all = vec![
             Subscription::requests(methods),

@@ -63,12 +63,11 @@ impl Driver {
                         0 => format!("\"r{tag}\""),
                         _ => tag.to_string(),
                     };
-                    let method = match may_stop && choice >= 192 {
-                        true => {
-                            model.is_prompt(tag);
-                            "session/prompt"
-                        }
-                        false => "request",
+                    let method = if may_stop && choice >= 192 {
+                        model.is_prompt(tag);
+                        "session/prompt"
+                    } else {
+                        "request"
                     };
                     let line = format!(
                         r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{body}}}"#
@@ -77,13 +76,13 @@ impl Driver {
                     line
                 }
                 _ => {
-                    let method = match unseen {
-                        true if may_stop && choice >= 224 => {
-                            model.stops_turn(tag);
-                            "session/cancel"
-                        }
-                        true => "pass",
-                        false => "tell",
+                    let method = if !unseen {
+                        "tell"
+                    } else if may_stop && choice >= 224 {
+                        model.stops_turn(tag);
+                        "session/cancel"
+                    } else {
+                        "pass"
                     };
                     if unseen {
                         model.is_seen_by_nobody(tag);

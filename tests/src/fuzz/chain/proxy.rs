@@ -63,19 +63,16 @@ impl Source for Script {
     fn start(&self, first: MessageId, _: Option<String>) -> Starting {
         let fails = self.world.lock().choose(8) == 1;
         let is_newer = self.world.lock().model.is_newer(self.hop, first >> 32);
-        let started = match fails {
-            true => {
-                if !is_newer {
-                    self.world.lock().model.breaks(self.hop, None);
-                }
-                Err(Failure::new("it does not start"))
+        let started = if fails {
+            if !is_newer {
+                self.world.lock().model.breaks(self.hop, None);
             }
-            false => {
-                let mut world = self.world.lock();
-                world.model.is_replaced(self.hop, first >> 32);
-                drop(world);
-                Ok(self.begin(first))
-            }
+            Err(Failure::new("it does not start"))
+        } else {
+            let mut world = self.world.lock();
+            world.model.is_replaced(self.hop, first >> 32);
+            drop(world);
+            Ok(self.begin(first))
         };
         Box::pin(async move { started })
     }
@@ -304,9 +301,10 @@ impl Scripted {
         let model = &mut world.model;
         match (how, kind) {
             (1, Kind::Notification | Kind::Request) => {
-                let body = match model.is_load(tag) {
-                    true => model.body(tag).replace('}', r#","more":"x"}"#),
-                    false => body(tag, model.session(tag)).replace('}', r#","more":"x"}"#),
+                let body = if model.is_load(tag) {
+                    model.body(tag).replace('}', r#","more":"x"}"#)
+                } else {
+                    body(tag, model.session(tag)).replace('}', r#","more":"x"}"#)
                 };
                 model.changes(tag, Some(body.clone()));
                 Decision::Replace(body)

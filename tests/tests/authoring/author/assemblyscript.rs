@@ -155,7 +155,7 @@ async fn what_no_proxy_is_given_is_told() {
     );
     let said = project.refused().await;
     let expected =
-        "it imports \"console.log\" of \"env\", and no proxy is given that: `console`, `trace`";
+        "it imports \"console.log\" of \"env\", which proxies cannot import: `console`, `trace`";
     assert!(said.contains(expected), "{said}");
 }
 

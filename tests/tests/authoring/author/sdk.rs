@@ -78,12 +78,11 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false => {
-                    let text = fs::read(&path).unwrap();
-                    found.insert(path.strip_prefix(folder).unwrap().to_owned(), text);
-                }
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let text = fs::read(&path).unwrap();
+                found.insert(path.strip_prefix(folder).unwrap().to_owned(), text);
             }
         }
     }

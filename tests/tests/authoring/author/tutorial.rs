@@ -107,12 +107,11 @@ struct Author {
 impl Author {
     /// Runs commands; what they print.
     async fn run(&mut self, commands: &str) -> String {
-        let (mut shell, path) = match is_bare() {
-            true => (Command::new("bash"), env::var_os("PATH").unwrap()),
-            false => {
-                let path = self.project.search_path().to_owned();
-                (self.project.command("bash", "."), path)
-            }
+        let (mut shell, path) = if is_bare() {
+            (Command::new("bash"), env::var_os("PATH").unwrap())
+        } else {
+            let path = self.project.search_path().to_owned();
+            (self.project.command("bash", "."), path)
         };
         let ours = host::program().parent().unwrap().to_owned();
         let path = iter::once(ours).chain(env::split_paths(&path));

@@ -35,7 +35,7 @@ async fn a_prompt_waits_for_an_answer(lang: &str) {
     let said = project
         .acp_chain(&["test", "tests/late.transcript"], ".")
         .await;
-    let is_taken_back = said.out.contains("its `settle` came to nothing");
+    let is_taken_back = said.out.contains("its `settle` was rejected");
     let has_failed = said.out.contains("failed on a cancellation");
     assert!(is_taken_back && !has_failed, "{said:?}");
 }

@@ -65,7 +65,7 @@ async fn when_the_client_leaves_during_the_first_build_that_ends_at_once() {
     in_time("a build", reads).await.unwrap().unwrap();
     dev.client.close();
     let answer = dev.client.response(&asked).await;
-    let expected = "the client left while the project was built";
+    let expected = "the client disconnected while the project was built";
     assert!(answer.line.contains(expected), "{}", answer.line);
     let transcript = dev.client.transcript().clone();
     dev.finish_refused().await;

@@ -40,7 +40,7 @@ async fn a_difference_shows_as_one() {
       - agent gets: session/cancel
         client gets: p1 result {"stopReason": "end_turn"}
 
-    1 transcript, 0 as written, 1 differs: `--update` writes what comes into it
+    1 transcript, 0 as written, 1 differs: `--update` writes the received messages into it
     "#);
 }
 
@@ -93,7 +93,7 @@ async fn what_an_end_never_got_it_cannot_answer() {
     assert_eq!(code, 1);
     assert!(text.contains("- agent gets: p2 session/prompt"), "{text}");
     assert!(
-        text.contains("! the agent never got the request `p2`, and cannot answer it"),
+        text.contains("! the agent did not receive the request `p2`, and cannot answer it"),
         "{text}"
     );
 }

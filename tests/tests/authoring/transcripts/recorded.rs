@@ -42,9 +42,10 @@ async fn record(folder: &Folder) {
                 break message;
             }
         };
-        let answer = match answers {
-            true => asked.result(r#"{"content":"be kind"}"#),
-            false => asked.error(r#"{"code":-32002,"message":"gone"}"#),
+        let answer = if answers {
+            asked.result(r#"{"content":"be kind"}"#)
+        } else {
+            asked.error(r#"{"code":-32002,"message":"gone"}"#)
         };
         client.wire.send_all(answer);
         assert!(client.wire.response(&prompt).await.result.is_some());
@@ -85,7 +86,7 @@ async fn a_run_that_was_recorded_makes_a_transcript_that_holds() {
         "{text}"
     );
     assert!(
-        text.contains("! the client never got the request `r4`, and cannot answer it"),
+        text.contains("! the client did not receive the request `r4`, and cannot answer it"),
         "{text}"
     );
     // Nothing is written over.
@@ -102,13 +103,10 @@ async fn what_is_no_trace_is_told_with_its_line() {
             "",
             "trace: the trace has no message of a client or an agent",
         ),
-        (
-            "{}\nx\n",
-            "trace:2: this is no line of a trace: expected value",
-        ),
+        ("{}\nx\n", "trace:2: not a line of a trace: expected value"),
         (
             "{\"from\":1}\n",
-            "trace:1: this is no line of a trace: invalid type: integer `1`",
+            "trace:1: not a line of a trace: invalid type: integer `1`",
         ),
     ] {
         fs::write(folder.path("trace"), trace).unwrap();

@@ -97,7 +97,7 @@ fn proxies_that_keep_each_other_busy_for_ever_end_a_transcript() {
     let [difference] = &played.differences(&script)[..] else {
         panic!("one difference")
     };
-    let told = "! the chain does not come to rest: proxies keep each other busy";
+    let told = "! the chain does not become idle: its proxies keep sending messages";
     assert_eq!((difference.line, &*difference.lines[1]), (1, told));
 }
 

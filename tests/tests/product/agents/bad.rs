@@ -175,14 +175,14 @@ fn what_is_no_registry_is_refused_and_what_is_not_known_in_one_is_passed_over() 
         ("{}".to_owned(), "missing field `agents`"),
         ("[]".to_owned(), "this is not a registry of agents"),
         (wide(&docker), "larger than 16 MiB"),
-        (json!({ "agents": [docker] }).to_string(), "`docker`, which this version does not know"),
+        (json!({ "agents": [docker] }).to_string(), "`docker`, which this version does not support"),
         (json!({ "agents": [entry("it", "1.0.0", plan9)] }).to_string(), "`binary` for plan9-mips"),
-        (json!({ "agents": [entry("it", "..", json!({}))] }).to_string(), "which is none"),
-        (json!({ "agents": [docker, docker] }).to_string(), "is there twice"),
+        (json!({ "agents": [entry("it", "..", json!({}))] }).to_string(), "has the invalid version"),
+        (json!({ "agents": [docker, docker] }).to_string(), "is listed twice"),
         (json!({ "agents": [entry("item", "1.0.0", json!({}))] }).to_string(), "(did you mean `item`?)"),
         (
             json!({ "agents": [entry("it", "1.0.0", json!({ "npx": { "package": "--registry=x" } }))] }).to_string(),
-            "which npm cannot have",
+            "which is not a valid npm package",
         ),
     ] {
         fs::write(&file, text).unwrap();
@@ -214,7 +214,7 @@ fn what_is_no_registry_is_refused_and_what_is_not_known_in_one_is_passed_over() 
         "ftp://x/r.json",
     ]);
     assert!(
-        told.contains("is not a location that acp-chain knows"),
+        told.contains("is not a location that acp-chain supports"),
         "{told}"
     );
 }

@@ -192,7 +192,7 @@ async fn node_is_recorded_and_not_what_a_version_manager_has_in_its_place() {
     .unwrap();
     let told = world.run(&["doctor"]).out;
     assert!(
-        told.contains(&format!("{gone} is gone")) && told.contains("agent update npm-agent"),
+        told.contains(&format!("{gone} is missing")) && told.contains("agent update npm-agent"),
         "{told}"
     );
     world.does(&["agent", "update", "npm-agent", "--yes"]);
@@ -306,7 +306,7 @@ fn a_program_that_an_install_script_makes_is_told_at_once() {
         let registry = world.registry(&[entry("made", "1.0.0", distribution)]);
         let told = world.fails(&add("made", &registry));
         let says = format!(
-            "its program `bin/agent.exe` {how}. It may be made by the package's script `postinstall` (`node install.cjs`)"
+            "its program `bin/agent.exe` {how}. It may be built by the package's script `postinstall` (`node install.cjs`)"
         );
         assert!(
             told.contains(&says) && told.contains("-- COMMAND"),
@@ -367,7 +367,7 @@ async fn a_newer_python_is_found_in_path_or_among_those_of_uv() {
         let listed = world.does(&["agent", "list"]);
         assert!(
             listed.contains("  ! the agent `echo` is broken")
-                && listed.contains("venv/bin/python is gone"),
+                && listed.contains("venv/bin/python is missing"),
             "{listed}"
         );
     }

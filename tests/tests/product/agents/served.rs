@@ -85,9 +85,10 @@ fn answer(client: TcpStream, files: &Mutex<Files>) {
     } else {
         "404 Not Found"
     };
-    let kind = match path.contains("/simple/") {
-        true => "text/html",
-        false => "application/octet-stream",
+    let kind = if path.contains("/simple/") {
+        "text/html"
+    } else {
+        "application/octet-stream"
     };
     let body = found.unwrap_or_default();
     let head = format!(

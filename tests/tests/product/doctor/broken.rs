@@ -275,7 +275,7 @@ fn an_editor_that_launches_what_is_gone_is_told() {
     user.write(ZED, &settings);
     let remedy = user.doctor(&[]).only(
         "editors",
-        "`Wild` launches /gone/acp-chain, which is not there",
+        "`Wild` launches /gone/acp-chain, which does not exist",
     );
     assert_eq!(remedy, "acp-chain setup zed --agent Wild --with todo");
     user.follows(&format!("{remedy} --yes"));
@@ -294,7 +294,7 @@ fn what_mends_an_entry_keeps_its_extensions_and_one_by_hand_is_the_users_to_mend
     user.write(ZED, &launched.to_string());
     let found = user.doctor(&[]);
     let remedy = |name: &str| {
-        let says = format!("`{name}` launches /gone/acp-chain, which is not there");
+        let says = format!("`{name}` launches /gone/acp-chain, which does not exist");
         found.among("editors", &says)
     };
     let command = "acp-chain setup zed --agent Guarded --with redact";

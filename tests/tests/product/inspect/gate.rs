@@ -135,14 +135,14 @@ async fn a_port_in_use_and_a_file_that_is_no_trace_are_told_with_the_next_step()
             ],
             1,
             format!(
-                "port {} is in use; name another with `--port`",
+                "port {} is in use; choose another with `--port`",
                 inspector.port()
             ),
         ),
         (
             vec![no_trace.as_os_str()],
             2,
-            format!("{shown}:1: this is no line of a trace"),
+            format!("{shown}:1: not a line of a trace"),
         ),
         (
             vec!["/no/such/trace".as_ref()],

@@ -43,7 +43,7 @@ fn what_an_extension_is_and_wants_is_shown_and_nothing_happens_unasked() {
             said.out
         );
     }
-    let next = format!("say `--accept-powers {digest}`, or `--yes` for whatever comes");
+    let next = format!("say `--accept-powers {digest}`, or `--yes` to agree to any component");
     assert!(said.err.contains(&next), "{}", said.err);
     assert!(world.lock().is_empty() && world.components().is_empty());
     assert!(!world.manifest_text().contains("proxy"));

@@ -116,7 +116,7 @@ async fn the_first_difference_is_told_with_its_place_on_whichever_side() {
     assert_eq!(code, Some(1), "{told}");
     assert!(
         told.contains("/agentInfo/name of initialize")
-            && told.contains("expected: \"tame-agent\"\n  came:     \"wild-agent\""),
+            && told.contains("expected: \"tame-agent\"\n  received: \"wild-agent\""),
         "{told}"
     );
     let line = told.split_once("changed:").unwrap().1;
@@ -182,7 +182,7 @@ async fn what_is_no_recording_is_told_and_so_is_a_command_that_is_not_there() {
     let recording = Recording::of(&[AGENT]).await;
     let manifest = recording.manifest.clone();
     for (trace, agent, expected) in [
-        (manifest, AGENT, "this is no line of a trace"),
+        (manifest, AGENT, "not a line of a trace"),
         ("/none".into(), AGENT, "the recording cannot be read"),
         (recording.trace(), "/none", "`/none` cannot be started"),
     ] {

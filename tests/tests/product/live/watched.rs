@@ -264,7 +264,7 @@ async fn top_says_so_of_a_chain_that_it_does_not_understand() {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let (said, told) = (text(output.stdout), text(output.stderr));
         let expected = format!(
-            "process {}: cannot be understood: line 1: the trace has version 99",
+            "process {}: cannot be read: line 1: the trace has version 99",
             std::process::id()
         );
         assert!(told.contains(&expected), "{told}");

@@ -134,20 +134,20 @@ first  {pass}
   │  has no powers: it sees nothing, and does nothing
   │  has no other way out: no files, network, clock or environment
   │  uses: memory 64 MiB, time 2s
-  │  when it breaks: as it says itself when it starts
+  │  when it breaks: as it declares when it starts
   │
 second  {shout}
   │  reads what you write to the agent (prompts.read)
   │  ! answers the agent's requests for permission in your place (permissions.answer): it can permit the agent anything
   │  ! reads files that your editor can open (files.read): any file, also outside of the project, if your editor lets it
-  │  ! may read, answer what is called _vendor/*: the protocol does not know it, and this program cannot say what it is
+  │  ! may read, answer _vendor/*, which is not in the protocol: this program cannot say what it is
   │  has no other way out: no files, network, clock or environment
   │  uses: memory 99 MiB, time 2s
-  │  when it breaks: everything goes on as if it were not there
+  │  when it breaks: all messages bypass it
   │
 agent  no-such-agent --acp x
 
-While it runs, acp-chain itself opens no file but in what its proxies are given, starts nothing and connects to nothing.
+While it runs, acp-chain itself opens only files in the directories of its proxies, starts no programs and connects to nothing.
 "
     );
     assert_eq!(sizes, expected);

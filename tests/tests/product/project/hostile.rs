@@ -33,7 +33,7 @@ const ROWS: &[Row] = &[
     Row {
         what: "starts an agent",
         does: |world| manifest(world, "[agent]\ncommand = \"touch\"\nargs = [\"ran\"]\n"),
-        told: "acp-chain.toml:1:2: a project cannot set `agent`: the agent is named by whoever starts acp-chain",
+        told: "acp-chain.toml:1:2: a project cannot set `agent`: the agent is set by the command line that starts acp-chain",
     },
     Row {
         what: "sets the environment of the agent",
@@ -43,7 +43,7 @@ const ROWS: &[Row] = &[
     Row {
         what: "names a registry",
         does: |world| manifest(world, "[registries]\n\"ghcr.io\" = \"evil.example\"\n"),
-        told: "acp-chain.toml:1:2: a project cannot set `registries`: registries are named in your config.toml",
+        told: "acp-chain.toml:1:2: a project cannot set `registries`: registries are set in your config.toml",
     },
     Row {
         what: "names keys that are to be believed",
@@ -58,7 +58,7 @@ const ROWS: &[Row] = &[
     Row {
         what: "trusts itself",
         does: |world| manifest(world, "[trust]\nsigners = []\n"),
-        told: "acp-chain.toml:1:2: a project cannot set `trust`: whom you trust is said in your config.toml",
+        told: "acp-chain.toml:1:2: a project cannot set `trust`: trusted signers are set in your config.toml",
     },
     Row {
         what: "opens a port for the agent",
@@ -116,7 +116,7 @@ const ROWS: &[Row] = &[
             )
             .unwrap();
         },
-        told: "tools/shout.wasm: a link on the way leads out of the project",
+        told: "tools/shout.wasm: a symbolic link in its path leads out of the project",
     },
     Row {
         what: "leaves its folder by a link on the way",
@@ -124,7 +124,7 @@ const ROWS: &[Row] = &[
             manifest(world, &SHOUT.replace("tools/", "up/work/tools/"));
             symlink("..", world.path("up")).unwrap();
         },
-        told: "up/work/tools/shout.wasm: a link on the way leads out of the project",
+        told: "up/work/tools/shout.wasm: a symbolic link in its path leads out of the project",
     },
     Row {
         what: "has a device for a component",
@@ -133,7 +133,7 @@ const ROWS: &[Row] = &[
             fs::remove_file(world.path("tools/shout.wasm")).unwrap();
             symlink("/dev/zero", world.path("tools/shout.wasm")).unwrap();
         },
-        told: "tools/shout.wasm: a link on the way leads out of the project",
+        told: "tools/shout.wasm: a symbolic link in its path leads out of the project",
     },
     Row {
         what: "gives away a folder outside",

@@ -154,7 +154,7 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
     let world = World::shouting();
     assert_eq!(
         world.do_run(&["trust", "--list"]),
-        "Nothing was said about any project.\n"
+        "There are no decisions about projects.\n"
     );
     let key = world.trust();
     let listed: Value =
@@ -197,7 +197,7 @@ fn what_was_said_is_listed_and_can_be_taken_back() {
     world.do_run(&["trust", "--revoke", root]);
     assert_eq!(
         world.do_run(&["trust", "--list"]),
-        "Nothing was said about any project.\n"
+        "There are no decisions about projects.\n"
     );
 }
 
@@ -213,7 +213,7 @@ fn it_is_found_from_any_folder_in_it_and_from_no_other() {
     );
     let error = world.fail(&["trust", "--show", ".."]);
     assert!(
-        error.contains("neither your home nor what is above it is a project"),
+        error.contains("neither your home nor a folder above it is a project"),
         "{error}"
     );
 }

@@ -101,7 +101,7 @@ async fn what_cannot_be_read_is_told_with_its_place_and_steers_no_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace");
     for (text, told) in [
-        ("{}\nno\n", "trace:2: this is no line of a trace: expected"),
+        ("{}\nno\n", "trace:2: not a line of a trace: expected"),
         ("{\"version\":9}\n", "trace:1: the trace has version 9"),
     ] {
         fs::write(&file, text).unwrap();

@@ -241,8 +241,8 @@ async fn who_listens_beyond_this_machine_asks_who_comes_and_encrypts() {
     token(&file, "ann", "staff").await;
     let tokens = file.to_str().unwrap();
     for (args, told) in [
-        (vec![], "whoever reaches 0.0.0.0:0 would come in"),
-        (vec!["--tokens", tokens], "everybody could read along"),
+        (vec![], "all clients that reach 0.0.0.0:0 would be admitted"),
+        (vec!["--tokens", tokens], "would be readable in transit"),
         (vec!["--tokens", tokens, "--plain"], "`--host NAME`"),
         (
             vec!["--tokens", "/nonexistent", "--plain", "--host", "a.example"],

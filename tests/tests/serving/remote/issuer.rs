@@ -113,9 +113,10 @@ async fn serve(stream: TcpStream, answer: Answer) -> std::io::Result<()> {
                 .await?;
         }
         Answer::Long { bytes, says_so } => {
-            let length = match says_so {
-                true => format!("content-length: {bytes}\r\n"),
-                false => String::new(),
+            let length = if says_so {
+                format!("content-length: {bytes}\r\n")
+            } else {
+                String::new()
             };
             stream
                 .write_all(format!("{ok}{length}\r\n").as_bytes())

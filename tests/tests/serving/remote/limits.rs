@@ -63,7 +63,7 @@ async fn a_user_has_so_many_sessions_of_all_connections_and_others_have_theirs()
     let refused = new((&ann, &second), &mut of_second).await;
     let told = refused["error"]["message"].as_str().unwrap();
     assert!(
-        told.contains("as many sessions open as one may have"),
+        told.contains("your limit of open sessions is reached"),
         "{told}"
     );
     assert!(new((&bob, &other), &mut of_other).await["result"].is_object());

@@ -104,7 +104,7 @@ async fn a_file_of_tokens_is_read_when_it_changes_and_what_it_said_before_holds_
         replace(&path, wrong);
         let line = watching.told().await;
         assert!(line.contains(shown) && line.contains(told), "{line}");
-        assert!(line.ends_with("what it said before holds"), "{line}");
+        assert!(line.ends_with("its previous content stays valid"), "{line}");
     }
     fs::remove_file(&path).unwrap();
     assert!(watching.told().await.contains(shown));
@@ -136,17 +136,14 @@ async fn an_issuer_that_misbehaves_is_told_and_keeps_nobody_else_out() {
     let long = |bytes, says_so| Answer::Long { bytes, says_so };
     let mut bad = Vec::new();
     for (answer, told) in [
-        (Answer::Nothing, "nobody answers|stopped sending"),
+        (Answer::Nothing, "does not answer|stopped sending"),
         (Answer::Drips, "stopped sending"),
-        (Answer::Text("<html>".to_owned()), "no JWK set"),
+        (Answer::Text("<html>".to_owned()), "not a JWK set"),
         (Answer::Text(r#"{"keys":[]}"#.to_owned()), "none of its 0"),
         (long(10 << 20, true), "1048576|1 MiB|more than"),
         (long(usize::MAX, false), "1048576|1 MiB|more than"),
         (Answer::Fails, "500"),
-        (
-            Answer::Moved("http://192.0.2.1/".to_owned()),
-            "without encryption",
-        ),
+        (Answer::Moved("http://192.0.2.1/".to_owned()), "unencrypted"),
     ] {
         bad.push((Published::start(answer).await, told));
     }
@@ -190,7 +187,7 @@ async fn keys_are_fetched_when_one_is_missing_and_those_of_before_hold_when_that
     watching.asks.write_all(b"\n").await.unwrap();
     let told = watching.told().await;
     assert!(
-        told.contains(&published.url) && told.ends_with("those of before hold"),
+        told.contains(&published.url) && told.ends_with("the previous ones stay valid"),
         "{told}"
     );
     // Who asks too often waits, but is not forgotten; had the keys gone, that would be said first.

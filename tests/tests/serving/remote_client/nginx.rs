@@ -36,31 +36,35 @@ const ANSWERS: [(&str, &str, [&str; 2]); 16] = [
     (
         "accepted",
         "return 202;",
-        ["names no connection", "speaks no WebSocket (202 Accepted)"],
+        [
+            "names no connection",
+            "does not support WebSocket (202 Accepted)",
+        ],
     ),
     (
         "empty",
         "return 204;",
         [
             "names no connection",
-            "speaks no WebSocket (204 No Content)",
+            "does not support WebSocket (204 No Content)",
         ],
     ),
     (
         "moved",
         "return 308 https://elsewhere.example/acp;",
-        ["give that one (308 Permanent Redirect); it says: https://elsewhere.example/acp"; 2],
+        ["give that one (308 Permanent Redirect); the server answered: https://elsewhere.example/acp";
+            2],
     ),
     (
         "locked",
         "add_header WWW-Authenticate 'Basic realm=x' always; return 401;",
-        ["it wants a token; give one by ACP_CHAIN_CONNECT_TOKEN"; 2],
+        ["it requires a token; give one by ACP_CHAIN_CONNECT_TOKEN"; 2],
     ),
-    ("forbidden", "return 403;", ["it does not let us in"; 2]),
+    ("forbidden", "return 403;", ["access denied"; 2]),
     (
         "missing",
         "return 404;",
-        ["see that the path is right, often /acp"; 2],
+        ["check that the path is right, often /acp"; 2],
     ),
     ("get", "return 405;", ["(405 Method Not Allowed)"; 2]),
     ("media", "return 415;", ["(415 Unsupported Media Type)"; 2]),
@@ -74,8 +78,8 @@ const ANSWERS: [(&str, &str, [&str; 2]); 16] = [
 ];
 
 const NO_AGENT: [&str; 2] = [
-    "its answer names no connection; see that the URL is that of an agent, often with the path /acp",
-    "it speaks no WebSocket (200 OK); try the same URL with http in place of ws",
+    "its answer names no connection; check that the URL is that of an agent, often with the path /acp",
+    "it does not support WebSocket (200 OK); try the same URL with http in place of ws",
 ];
 
 struct Nginx {

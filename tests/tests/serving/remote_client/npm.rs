@@ -203,7 +203,7 @@ async fn a_client_is_told_why_a_remote_agent_does_not_let_it_in() {
             .await
             .error
             .unwrap();
-        assert!(error.contains("it wants a token"), "{error}");
+        assert!(error.contains("it requires a token"), "{error}");
         assert_eq!(client.finish().await.unwrap().status.code(), Some(1));
     }
 }

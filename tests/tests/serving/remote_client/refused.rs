@@ -53,23 +53,19 @@ async fn who_is_not_let_in_is_told_what_to_do() {
         (
             "401 Unauthorized",
             None,
-            "it wants a token; give one by ACP_CHAIN_CONNECT_TOKEN",
+            "it requires a token; give one by ACP_CHAIN_CONNECT_TOKEN",
         ),
         (
             "401 Unauthorized",
             Some("s3cret-token"),
-            "it does not take the token",
+            "it rejects the token",
         ),
-        (
-            "403 Forbidden",
-            Some("s3cret-token"),
-            "it does not let us in",
-        ),
-        ("404 Not Found", None, "see that the path is right"),
+        ("403 Forbidden", Some("s3cret-token"), "access denied"),
+        ("404 Not Found", None, "check that the path is right"),
         (
             "302 Found",
             None,
-            "it sends us to another address; give that one (302 Found); it says: http://elsewhere/acp",
+            "it redirects to another address; give that one (302 Found); the server answered: http://elsewhere/acp",
         ),
     ];
     for (status, token, expected) in cases {
@@ -97,7 +93,10 @@ async fn what_is_no_server_of_agents_is_said_to_be_none() {
     let told = answered("200 OK", "", "<html>", "http", None).await;
     assert!(told.contains("its answer names no connection"), "{told}");
     let told = answered("200 OK", "", "<html>", "ws", None).await;
-    assert!(told.contains("it speaks no WebSocket (200 OK)"), "{told}");
+    assert!(
+        told.contains("it does not support WebSocket (200 OK)"),
+        "{told}"
+    );
     let told = answered("426 Upgrade Required", "", "", "ws", None).await;
     assert!(told.contains("try the same URL with http"), "{told}");
 }
@@ -155,7 +154,7 @@ async fn a_token_is_read_from_a_file_that_nobody_else_reads() {
         assert_eq!(post.header("authorization"), Some("Bearer from-file"));
         post.answer("401 Unauthorized", "", "").await;
     });
-    assert!(said.contains("it does not take the token"), "{said}");
+    assert!(said.contains("it rejects the token"), "{said}");
 }
 
 #[tokio::test]
@@ -173,7 +172,7 @@ async fn a_token_goes_nowhere_where_others_could_read_it() {
     ]))
     .await;
     assert!(
-        said.contains("a password in the URL") && !said.contains("s3cret"),
+        said.contains("a user or a password") && !said.contains("s3cret"),
         "{said}"
     );
 }

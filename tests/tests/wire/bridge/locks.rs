@@ -113,7 +113,7 @@ async fn the_socket_is_for_its_user_and_who_knows_the_secret() {
     let refused = enter(&mut stream, "wrong").await.unwrap_err();
     assert_eq!(
         refused.to_string(),
-        "its secret opens no MCP server, or none any more"
+        "its secret opens no MCP server; the server may be closed"
     );
     let mut stream = UnixStream::connect(&socket).await.unwrap();
     enter(&mut stream, &variable(&declared, SECRET))

@@ -16,9 +16,10 @@ async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
         let mut chain = chain(&terms).await;
         chain.request("test/count").await;
         let error = chain.refused("test/hold").await;
-        let expected = match goes_on {
-            true => "Method not found: test/hold",
-            false => "acp-chain: the proxy `does` failed on test/hold: it held it for too long",
+        let expected = if goes_on {
+            "Method not found: test/hold"
+        } else {
+            "acp-chain: the proxy `does` failed on test/hold: it held the message for too long"
         };
         assert_eq!(error, expected, "{policy}");
         // It is as it was: this is not a failure that ends it.
@@ -32,8 +33,7 @@ async fn it_is_taken_from_it_and_goes_the_way_of_its_policy() {
 #[tokio::test]
 async fn what_waits_behind_a_held_notification_comes_through() {
     let config = "[proxy.config.notifications]\n'session/update' = ['hold']";
-    let told =
-        "the proxy `does` failed on session/update: it held it for too long; it is refused: ";
+    let told = "the proxy `does` failed on session/update: it held the message for too long; it is refused: ";
     for (policy, chunks) in [("refuse", 0), ("bypass", 2)] {
         let terms = format!("on-failure = '{policy}'\nlimits.hold-time = '50 ms'\n{config}");
         let mut chain = Chain::initialized(&entry("does", "does", &terms), AGENT).await;

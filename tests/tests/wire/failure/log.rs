@@ -50,7 +50,7 @@ async fn tells_of_a_failure(mut chain: Chain, file: &Path) {
         // Where in its code it was.
         "does::breaks::panic_as_told\n",
         // What it said.
-        "    | What it said last:\n    |   its last words\n    |   panicked at ",
+        "    | Its last output:\n    |   its last words\n    |   panicked at ",
     ] {
         assert!(report.contains(part), "{log}\nlacks\n{part}");
     }

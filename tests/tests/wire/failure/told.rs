@@ -16,7 +16,7 @@ async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
     chain.refused("test/panic").await;
     assert!(chain.notices().is_empty());
     chain.client.turn("echo on").await;
-    let first = format!("{REASON}. It is started again. More is in {log}.");
+    let first = format!("{REASON}. It is restarted. More is in {log}.");
     assert_eq!(chain.notices(), [&*first]);
 
     chain.refused("test/panic").await;
@@ -26,7 +26,7 @@ async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
     chain.refused("test/panic").await;
     chain.client.turn("echo on").await;
     let last = format!(
-        "{REASON}. It is given up; what it was to see is refused from now on. More is in {log}."
+        "{REASON}. It is given up: from now on, the messages that it should see are refused. More is in {log}."
     );
     assert_eq!(chain.notices(), [&*first, &*last]);
     chain.refused("test/seen").await;
@@ -37,8 +37,8 @@ async fn the_user_is_told_once_and_once_more_when_it_is_given_up() {
 #[tokio::test]
 async fn in_an_open_turn_the_user_is_told_at_once() {
     for (policy, fate) in [
-        ("bypass", "everything passes it by from now on"),
-        ("refuse", "what it was to see is refused from now on"),
+        ("bypass", "all messages pass without it"),
+        ("refuse", "the messages that it should see are refused"),
     ] {
         let mut chain = chain(&format!("on-failure = '{policy}'")).await;
         let turn = chain.client.prompt("wait");
@@ -49,7 +49,7 @@ async fn in_an_open_turn_the_user_is_told_at_once() {
         assert_eq!(
             chain.notices(),
             [format!(
-                "{REASON}. It is given up; {fate}. More is in {log}."
+                "{REASON}. It is given up: from now on, {fate}. More is in {log}."
             )]
         );
         let lines = chain.client.wire.transcript().received("client");

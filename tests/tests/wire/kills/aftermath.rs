@@ -211,9 +211,10 @@ impl Scene {
     fn is_settled(&self, method: &str, answer: &Message) {
         // What a component has seen it would see again on the way back.
         let is_seen_again = self.case.part == Part::Component && !is_held(method);
-        match self.ends(method) || is_seen_again && self.case.policy == Policy::Refuse {
-            true => self.names_the_part(answer),
-            false => assert!(answer.result.is_some(), "{}", answer.line),
+        if self.ends(method) || is_seen_again && self.case.policy == Policy::Refuse {
+            self.names_the_part(answer);
+        } else {
+            assert!(answer.result.is_some(), "{}", answer.line);
         }
     }
 

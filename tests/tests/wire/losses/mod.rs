@@ -18,7 +18,7 @@ const STAND_IN: &str = env!("CARGO_BIN_EXE_stand-in");
 
 /// How a notice ends, before the name of the log.
 const MISSING: &str =
-    "If something is missing, that may be why. Of more like it only the log tells.";
+    "If something is missing, that may be why. Further losses of this kind are only logged.";
 
 /// An agent that reads `initialize`, and then no more.
 const DEAF: &str =
@@ -175,7 +175,7 @@ async fn what_waits_for_an_agent_that_no_longer_reads_is_answered() {
     assert!(chain.notices().is_empty());
     let log = std::fs::read_to_string(chain.log_file()).unwrap();
     assert!(
-        log.contains("bytes stay that the agent does not read"),
+        log.contains("bytes remain that the agent does not read"),
         "{log}"
     );
 }

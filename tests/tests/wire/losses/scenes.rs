@@ -191,26 +191,26 @@ fn undecided() -> Vec<Scene> {
             Scene::new(
                 &[PLAN],
                 &[
-                    "the proxy `does` failed on session/update: it held it for too long; it is refused: the \
+                    "the proxy `does` failed on session/update: it held the message for too long; it is refused: the \
                      notification \"session/update\" of 117 bytes from the agent of session \"s\"",
                 ],
-                "the proxy `does` failed on session/update: it held it for too long; it is refused: ",
+                "the proxy `does` failed on session/update: it held the message for too long; it is refused: ",
             )
             .with(refuses.clone()),
             Scene::new(
                 &[
                     Client(r#"{"jsonrpc":"2.0","id":"x","method":"test/hold"}"#),
-                    Hears("acp-chain: the proxy `does` failed on test/hold: it held it for too long\""),
+                    Hears("acp-chain: the proxy `does` failed on test/hold: it held the message for too long\""),
                 ],
                 &[],
-                "the proxy `does` failed on test/hold: it held it for too long; it is refused: ",
+                "the proxy `does` failed on test/hold: it held the message for too long; it is refused: ",
             )
             .with(refuses),
             // Nothing is lost.
             Scene::new(
                 &[PLAN, Hears(r#""sessionUpdate":"plan""#)],
                 &[],
-                "the proxy `does` failed on session/update: it held it for too long; it goes on unchanged: ",
+                "the proxy `does` failed on session/update: it held the message for too long; it goes on unchanged: ",
             )
             .with(bypassed),
         ]
@@ -349,7 +349,7 @@ fn orphaned() -> Vec<Scene> {
                 Client(r#"{"jsonrpc":"2.0","id":{heard},"result":{}}"#),
             ],
             &[BROKE],
-            "an earlier instance has asked",
+            "an earlier instance sent the request",
         )
         .with(breaks("restart")),
     ]

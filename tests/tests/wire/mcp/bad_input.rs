@@ -21,7 +21,7 @@ async fn a_tool_that_is_wrong_is_left_out_and_the_user_is_told_which() {
         (r#"{"bad-schema":{"type":"array"}}"#, "bad-schema"),
         (r#"{"bad-schema":"what"}"#, "bad-schema"),
         (r#"{"duplicate":true}"#, "echo"),
-        (r#"{"bad-tool":"7"}"#, "is no object"),
+        (r#"{"bad-tool":"7"}"#, "is not an object"),
     ] {
         let (mut chain, _, connection) = with_tools(config).await;
         let agent = &mut chain.agent;

@@ -228,7 +228,7 @@ async fn requests_that_make_no_sense_are_answered_with_what_is_wrong() {
         (
             request(&format!("\"{}\"", "x".repeat(2000)), "test/any", "{}"),
             -32600,
-            "an id may have 1024 bytes",
+            "an id may have at most 1024 bytes",
         ),
     ] {
         for policy in POLICIES {
@@ -333,7 +333,7 @@ async fn one_that_ends_whenever_it_is_started_is_given_up() {
             _ => assert_eq!(error, "Method not found: test/any"),
         }
         let log = chain.finish().await;
-        assert_eq!(log.matches("the proxy `bad` is started again").count(), 3);
+        assert_eq!(log.matches("the proxy `bad` is restarted").count(), 3);
     }
 }
 
@@ -367,7 +367,7 @@ async fn one_that_refuses_to_begin_is_named_if_nobody_answers_for_it() {
             "bypass" => assert!(answer.result.is_some(), "{}", answer.line),
             _ => assert_eq!(
                 error_of(&answer),
-                "acp-chain: the proxy `bad` failed on initialize: it does not know \
+                "acp-chain: the proxy `bad` failed on initialize: it does not support \
                  `_proxy/initialize`, so it is not a proxy, or one of another `dialect`"
             ),
         }

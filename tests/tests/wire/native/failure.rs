@@ -65,7 +65,7 @@ async fn with_restart_another_takes_its_place_and_the_agent_does_not_begin_again
     assert!(end.result.is_some(), "{}", end.line);
     let notices = chain.notices();
     assert!(
-        notices[0].starts_with("the proxy `n` broke: it exited with code 3. It is started again."),
+        notices[0].starts_with("the proxy `n` broke: it exited with code 3. It is restarted."),
         "{notices:?}"
     );
     chain.finish().await;

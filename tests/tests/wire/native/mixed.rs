@@ -78,7 +78,7 @@ async fn the_log_says_which_dialect_was_found() {
     let chain = initialized(&program("n", &["--older"], ""), &[]).await;
     let log = chain.finish().await;
     assert!(
-        log.contains("the proxy `n` does not know proxy/initialize; trying _proxy/initialize"),
+        log.contains("the proxy `n` does not support proxy/initialize; trying _proxy/initialize"),
         "{log}"
     );
     assert!(

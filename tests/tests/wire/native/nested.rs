@@ -125,7 +125,7 @@ async fn a_chain_with_an_agent_of_its_own_is_no_proxy() {
     let answer = chain.client.wire.request("initialize", "{}").await;
     assert_eq!(
         error_of(&answer),
-        "acp-chain: an agent is named, so this chain is not a proxy, and does not know \
+        "acp-chain: an agent is named, so this chain is not a proxy, and does not support \
          proxy/initialize; leave out its name, and the command after `--`"
     );
     chain.finish().await;

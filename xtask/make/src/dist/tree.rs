@@ -44,10 +44,7 @@ impl File {
     }
 
     pub fn mode(&self) -> u32 {
-        match self.is_program {
-            true => 0o755,
-            false => 0o644,
-        }
+        if self.is_program { 0o755 } else { 0o644 }
     }
 }
 

@@ -136,10 +136,13 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
             let entry = entry?;
             let name = entry.file_name();
             let path = within.join(&name);
-            match entry.file_type()?.is_dir() {
-                _ if MADE.iter().any(|made| name == *made) => {}
-                true => open.push(path),
-                false => all.push(path),
+            if MADE.iter().any(|made| name == *made) {
+                continue;
+            }
+            if entry.file_type()?.is_dir() {
+                open.push(path);
+            } else {
+                all.push(path);
             }
         }
     }

@@ -53,9 +53,10 @@ pub fn build(
             guests.iter().try_for_each(|(guest, file)| {
                 let module = modules.join(&guest.library).with_extension("wasm");
                 // A guest of the tests may be wrong on purpose.
-                let project = match guest.folder.starts_with(workspace.path("tests/guests")) {
-                    true => None,
-                    false => Some(&*guest.folder),
+                let project = if guest.folder.starts_with(workspace.path("tests/guests")) {
+                    None
+                } else {
+                    Some(&*guest.folder)
                 };
                 encode(workspace, &module, file, project)
             })

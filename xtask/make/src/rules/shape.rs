@@ -65,18 +65,22 @@ impl Shape {
         let (apart, rest) = behind(rest);
         let (rest, after) = split_end(rest);
         let parts = split(rest, entry.value_group)?;
-        let flagged = |part: &str| match part.is_empty() || !flag {
-            true => part.to_owned(),
-            false => format!("(?i){part}"),
+        let flagged = |part: &str| {
+            if part.is_empty() || !flag {
+                part.to_owned()
+            } else {
+                format!("(?i){part}")
+            }
         };
         let after = match parts.rest {
             "" => after,
             more => After::Rest(flagged(&format!("{more}{}", after.regex()))),
         };
         let (before, secret) = (flagged(&parts.before), flagged(parts.secret));
-        let whole = match parts.assigned {
-            true => format!("(?:{before}){GAP}{SEPARATOR}(?:{secret})"),
-            false => format!("(?:{before})(?:{secret})"),
+        let whole = if parts.assigned {
+            format!("(?:{before}){GAP}{SEPARATOR}(?:{secret})")
+        } else {
+            format!("(?:{before})(?:{secret})")
         };
         let hir = ParserBuilder::new()
             .unicode(false)

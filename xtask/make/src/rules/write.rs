@@ -87,9 +87,10 @@ fn raw(text: &str) -> String {
     while text.contains(&format!("\"{hashes}")) || (hashes.is_empty() && text.contains('"')) {
         hashes.push('#');
     }
-    match hashes.is_empty() && !text.contains('\\') {
-        true => format!("\"{text}\""),
-        false => format!("r{hashes}\"{text}\"{hashes}"),
+    if hashes.is_empty() && !text.contains('\\') {
+        format!("\"{text}\"")
+    } else {
+        format!("r{hashes}\"{text}\"{hashes}")
     }
 }
 

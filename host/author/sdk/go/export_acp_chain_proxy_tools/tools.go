@@ -1,4 +1,4 @@
-// Package export_acp_chain_proxy_tools is what the bindings call for the host.
+// Package export_acp_chain_proxy_tools has the functions that the bindings export to the host.
 package export_acp_chain_proxy_tools
 
 import (

@@ -11,7 +11,7 @@ type Tool struct {
 	Annotations map[string]any  `json:"annotations,omitempty"`
 }
 
-// A Call of a tool. While the agent has not said yet what it calls its session, that is empty.
+// A Call of a tool. Session is empty while its id is not yet known.
 type Call struct {
 	ID        uint64
 	Session   string
@@ -19,8 +19,8 @@ type Call struct {
 	Arguments string
 }
 
-// A Provider has tools. What a call gives is a CallToolResult of MCP; a nil one says that the call is settled
-// later. An error is one of the protocol, and the model may never see it.
+// A Provider has tools. A call returns a CallToolResult of MCP, or nil if it is settled later. An error is one of
+// the protocol, which the model may never see.
 type Provider interface {
 	Tools(session string) ([]Tool, error)
 	Call(Call) (any, error)
@@ -29,10 +29,10 @@ type Provider interface {
 // Served has the tools of this program.
 var Served Provider
 
-// Serve says who has them; called from an `init`.
+// Serve sets the provider of this program's tools; call it from an `init`.
 func Serve(provider Provider) { Served = provider }
 
-// Text is what a tool gives, as a text.
+// Text is a tool's result, as a text.
 func Text(text string) any {
 	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}}
 }

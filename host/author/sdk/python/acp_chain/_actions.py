@@ -1,4 +1,4 @@
-"""What a handler returns."""
+"""The actions that handlers return."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ Returned = Union[Action, Sequence[Edit], None]
 
 
 class Text(TypedDict):
-    """A block of text, as it is in prompts, in updates and in results of tools."""
+    """A block of text, for prompts, updates and results of tools."""
 
     type: str
     text: str
 
 
 def text(text: str) -> Text:
-    """A block of text, as it is in prompts, in updates and in results of tools."""
+    """A block of text, for prompts, updates and results of tools."""
     return {"type": "text", "text": text}
 
 
 def put(pointer: str, value: Any) -> Edit:
-    """This value at a JSON Pointer (RFC 6901). A last part `-` adds to an array; objects that are
-    missing on the way are made."""
+    """Sets the value at a JSON Pointer (RFC 6901). A last part `-` adds to an array; missing objects
+    are created."""
     return _wit.put(pointer, dumps(value))
 
 
 def remove(pointer: str) -> Edit:
-    """What is at a JSON Pointer goes."""
+    """Removes the value at a JSON Pointer."""
     return _wit.remove(pointer)
 
 
 def respond(result: Any) -> Action:
-    """The request is answered with this result, and goes no further."""
+    """Answers the request with this result, instead of forwarding it."""
     return _wit.respond(dumps(result))
 
 
 def reject(code: int, message: str, data: Any = None) -> Action:
-    """The request is answered with this error, and goes no further; a response goes on as this error."""
+    """Answers the request with this error, instead of forwarding it; or replaces a response by this error."""
     return _wit.reject(code, message, None if data is None else dumps(data))
 
 
 def replace(value: Any) -> Action:
-    """The message goes on with this body, or as this result. It may differ at places that a power lets
-    change. An edit keeps more: numbers that Python cannot hold, and what it does not name."""
+    """Forwards the message with this body, or as this result. It may differ only at places that a power allows
+    to change. Edits keep more: numbers that Python cannot represent, and everything else."""
     return _wit.replace(dumps(value))
 
 
 def discard() -> Action:
-    """The notification goes no further."""
+    """Drops the notification."""
     return _wit.DISCARD
 
 
 def action(returned: Any, handler: Any) -> Action:
-    """What becomes of a message for which a handler returned this."""
+    """The host's action for a handler's result."""
     if returned is None:
         return _wit.FORWARD
     if isinstance(returned, (list, tuple)) and all(type(edit) is Edit for edit in returned):

@@ -1,4 +1,4 @@
-"""A call of what the agent has of a proxy."""
+"""A call from the agent: of a tool, a resource, a prompt, or a completion."""
 
 from __future__ import annotations
 
@@ -12,50 +12,50 @@ from ._json import loads
 from ._log import log
 
 When = Callable[[Optional[str]], bool]
-"""Whether a session has it; it is asked when the session's agent lists what there is."""
+"""Whether a session has it. Called when the session's agent requests a list."""
 
 
 class Call:
-    """A call of a tool, a resource or a prompt. A parameter of this type gets it."""
+    """A call of a tool, a resource or a prompt. A parameter with this type receives it."""
 
     __slots__ = ("_id", "session")
 
     session: Optional[str]
-    """The session whose agent calls; None while the agent has not said yet what it calls it."""
+    """The session of the call; None while its id is not yet known."""
 
     def __init__(self, id: int, session: Optional[str]) -> None:
         self._id = id
         self.session = session
 
     def progress(self, progress: float, total: Optional[float] = None, message: Optional[str] = None) -> None:
-        """Says how far it has come. `progress` grows with every report; `total` is what it reaches in the end.
-        A caller that did not ask for progress is told nothing."""
+        """Reports the progress. `progress` grows with every report; `total` is its final value. Nothing is sent if the
+        caller did not request progress."""
         try:
             _wit.progress(self._id, progress, total, message)
         except _wit.ChannelError as refused:
-            # It goes on without: nobody but the caller would miss the report.
+            # Ignored, since the call can continue without the report.
             log.debug("no progress is told: %s", refused)
 
     @property
     def meta(self) -> dict[str, Any]:
-        """What the caller said beside it: the `_meta` of its MCP request."""
+        """The `_meta` of the caller's MCP request."""
         meta: dict[str, Any] = loads(_wit.meta(self._id))
         return meta
 
     def can(self, capability: Literal["elicitation", "sampling", "roots"]) -> bool:
-        """Whether the caller says that it can be asked this."""
+        """Whether the caller declares this capability."""
         capabilities = self.meta.get("io.modelcontextprotocol/clientCapabilities")
         return isinstance(capabilities, dict) and capability in capabilities
 
     async def ask(self, method: str, params: Any = None) -> Any:
-        """Asks the caller, and waits for its result: `elicitation/create`, `sampling/createMessage` or `roots/list`
-        of MCP, where the caller says that it can."""
+        """Sends a request to the caller, and waits for its result: `elicitation/create`, `sampling/createMessage` or
+        `roots/list` of MCP, if the caller declares the capability."""
         id = self._id
         return await _tasks.answer(method, lambda method, json: _wit.ask(id, method, json), params)
 
 
 class Function:
-    """A function of an author's: the parameters that are the agent's, and the one that gets the call."""
+    """A function of the author: the parameters from the agent, and the parameter that receives the call."""
 
     def __init__(self, function: Callable[..., Any], what: str) -> None:
         self.function = function
@@ -80,5 +80,5 @@ class Function:
 
 
 async def finished(returned: Any) -> Any:
-    """What a function gives, be it `async` or not."""
+    """The result of a function, `async` or not."""
     return await returned if type(returned) is CoroutineType else returned

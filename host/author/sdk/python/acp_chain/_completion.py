@@ -1,4 +1,4 @@
-"""What the arguments of prompts, and the variables of templates, could be."""
+"""Completes the arguments of prompts, and the variables of templates."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from ._call import finished
 from ._json import loads
 
 Complete = Callable[[str, dict[str, str]], Union[Sequence[str], Awaitable[Sequence[str]]]]
-"""Gives what a text that is being written could be, the best first, by what of it is there and what else is known."""
+"""Completes a text, the best value first, given its beginning and the other known arguments."""
 
-# How many there may be at once (MCP, `CompleteResult`).
+# The maximum number of values (MCP, `CompleteResult`).
 MOST = 100
 
 
 async def complete(completer: Optional[Complete], value: str, context: str) -> Action:
-    """Completes an argument; without a completer, by nothing."""
+    """Completes an argument; without a completer, there are no values."""
     found: list[Any] = list(await finished(completer(value, loads(context)))) if completer else []
     return respond({"completion": {"values": found[:MOST], "total": len(found), "hasMore": len(found) > MOST}})

@@ -1,4 +1,4 @@
-"""JSON text: what is made of it, and what it is made of."""
+"""Parses and writes JSON text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 from typing import Any, Callable
 
-# What is nested some thousand levels deep exhausts the stack, which would be the end of the instance.
+# Some thousand levels of nesting would exhaust the stack, and end the instance.
 DEEPEST = 500
 
 _TOKENS = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
@@ -34,7 +34,7 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"there is no JSON for a value of {type(value).__name__}")
 
 
-# All but ASCII is escaped: half a surrogate pair, which JSON may have, is no text that the host takes.
+# All but ASCII is escaped: the host rejects text with unpaired surrogates, which JSON may have.
 dumps: Callable[[Any], str] = json.JSONEncoder(
     allow_nan=False, separators=(",", ":"), default=_plain
 ).encode

@@ -1,10 +1,10 @@
-"""The host's log: `logging` and `print` go there, and tracebacks of what went wrong.
+"""The host's log, for `logging`, `print`, and the tracebacks of errors.
 
-When the proxy runs there is no file system: what a traceback is made of is loaded before."""
+There is no file system when the proxy runs, so sources for tracebacks are loaded before."""
 
 from __future__ import annotations
 
-# A traceback imports it when it is made.
+# Tracebacks import this lazily.
 import ast as ast
 import io
 import linecache
@@ -29,8 +29,8 @@ NO_LOOP = (
 
 
 class _Host(logging.Handler):
-    """What is logged goes to the host, which says of which proxy it is, and leaves out what its user did not
-    ask for."""
+    """Sends log records to the host, which adds the name of the proxy, and drops those below the configured
+    level."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _wit.log(_level(record.levelno), self.format(record))
@@ -47,9 +47,9 @@ def _level(number: int) -> _wit.Level:
 
 
 def start() -> None:
-    """The proxy is about to be called, and no longer loaded."""
+    """Called before the first call of the proxy, after loading."""
     logging.basicConfig(handlers=[_Host()], format="%(message)s", level=logging.NOTSET, force=True)
-    # One line each, as it is printed.
+    # A record for each printed line.
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
@@ -61,12 +61,12 @@ def keep_sources() -> None:
         file = getattr(module, "__file__", None)
         if file and not file.startswith((_SDK, _LIBRARY)):
             lines = linecache.getlines(file)
-            # Without a time, it is not looked for again.
+            # Without a time, the file is not checked again.
             linecache.cache[file] = (sum(map(len, lines)), None, lines, file)
 
 
 def failure(error: BaseException) -> str:
-    """What went wrong, in a line that says where; the log gets all of it."""
+    """A line with the error and its position; the traceback is logged."""
     trace = _own(error.__traceback__)
     log.error("%s", "".join(traceback.format_exception(type(error), error, trace)).rstrip())
     what = "".join(traceback.format_exception_only(type(error), error)).rstrip()
@@ -81,7 +81,7 @@ def failure(error: BaseException) -> str:
 
 
 def _own(trace: Optional[TracebackType]) -> Optional[TracebackType]:
-    """Without the frames of this package that it begins with."""
+    """The traceback without this package's frames at its beginning."""
     while trace and trace.tb_frame.f_code.co_filename.startswith(_SDK) and trace.tb_next:
         trace = trace.tb_next
     return trace

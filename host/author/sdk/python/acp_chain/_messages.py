@@ -1,4 +1,4 @@
-"""Messages, as handlers get them."""
+"""Messages that handlers receive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class RpcError(Exception):
-    """An error as an answer, JSON-RPC's."""
+    """A JSON-RPC error in an answer."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -24,7 +24,7 @@ class RpcError(Exception):
 
 
 class Message(Generic[T]):
-    """What requests, notifications and responses have in common."""
+    """Common properties of requests, notifications and responses."""
 
     __slots__ = ("_body", "_head", "_parsed")
 
@@ -34,7 +34,7 @@ class Message(Generic[T]):
 
     @property
     def session(self) -> Optional[str]:
-        """The session that it belongs to, where it names one."""
+        """The session that it belongs to, if any."""
         return self._head.session
 
     @property
@@ -44,7 +44,7 @@ class Message(Generic[T]):
 
     @property
     def sender(self) -> _wit.Sender:
-        """The neighbour that it comes from."""
+        """The neighbour that sent it."""
         return _wit.sender(self._head)
 
     @property
@@ -54,15 +54,15 @@ class Message(Generic[T]):
 
     @property
     def json(self) -> str:
-        """Its body as JSON text. Without `body=True` it is read when it is asked for."""
+        """Its body as JSON text. Without `body=True` it is read on first use."""
         if self._body == "":
             self._body = _wit.read(self._head.id, "") or "null"
         text: str = self._body
         return text
 
     def read(self, pointer: str) -> Any:
-        """What is at a JSON Pointer (RFC 6901) of its body; None if nothing is. The host finds it, so
-        that a large body need not come here."""
+        """The value at a JSON Pointer (RFC 6901) of its body; None if there is none. The host reads it, so
+        that a large body is not copied."""
         part = _wit.read(self._head.id, pointer)
         return None if part is None else loads(part)
 
@@ -73,31 +73,31 @@ class Message(Generic[T]):
 
 
 class Request(Message[T]):
-    """Something that is asked."""
+    """A request."""
 
     __slots__ = ()
 
     @property
     def params(self) -> T:
-        """Its parameters. They are parsed once: what you change in them, only you see."""
+        """Its parameters. They are parsed once; changing them has no effect on the message."""
         params: T = self._parse()
         return params
 
 
 class Notification(Message[T]):
-    """Something that is told."""
+    """A notification."""
 
     __slots__ = ()
 
     @property
     def params(self) -> T:
-        """Its parameters. They are parsed once: what you change in them, only you see."""
+        """Its parameters. They are parsed once; changing them has no effect on the message."""
         params: T = self._parse()
         return params
 
 
 class Response(Message[T]):
-    """An answer: a result or an error."""
+    """A response: a result or an error."""
 
     __slots__ = ("error",)
 
@@ -120,7 +120,7 @@ class Response(Message[T]):
 
 
 def result(outcome: _wit.Outcome) -> str:
-    """The result of an answer as JSON text; the error is raised."""
+    """The result of an answer as JSON text; an error is raised."""
     value = outcome.value
     if isinstance(value, str):
         return value
@@ -128,7 +128,7 @@ def result(outcome: _wit.Outcome) -> str:
 
 
 def data(text: str) -> Any:
-    """The data of an error. What cannot be parsed stays a text, as whoever waits for an error has to get it."""
+    """The data of an error. If it cannot be parsed it stays a text, so that the error is raised in any case."""
     try:
         return loads(text)
     except ValueError:

@@ -16,7 +16,7 @@ INVALID_PARAMS = -32602
 
 
 class Prompt:
-    """A function that says it, and how it is listed."""
+    """A prompt: its function, and its entry in the list."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Prompt:
 
 
 def argument(parameter: inspect.Parameter) -> dict[str, Any]:
-    """How an argument is listed: `Annotated` describes it, and one with a default may be left out."""
+    """The entry of an argument: `Annotated` describes it, and one with a default is optional."""
     listed: dict[str, Any] = {"name": parameter.name, "required": parameter.default is parameter.empty}
     if typing.get_origin(parameter.annotation) is Annotated:
         described = [said for said in parameter.annotation.__metadata__ if isinstance(said, str)]
@@ -56,7 +56,7 @@ def argument(parameter: inspect.Parameter) -> dict[str, Any]:
 
 
 async def get(prompt: Optional[Prompt], call: Call, name: str, arguments: str) -> Action:
-    """What a prompt says."""
+    """Calls a prompt's function."""
     if prompt is None:
         return reject(INVALID_PARAMS, f"there is no prompt `{name}` any more")
     known = prompt.function.parameters
@@ -66,14 +66,14 @@ async def get(prompt: Optional[Prompt], call: Call, name: str, arguments: str) -
 
 
 def result(returned: Any) -> Any:
-    """MCP's `GetPromptResult` of what a prompt returned."""
+    """MCP's `GetPromptResult` for the value that a prompt returned."""
     if isinstance(returned, dict) and "messages" in returned:
         return returned
     return {"messages": [message(said) for said in (returned if isinstance(returned, list) else [returned])]}
 
 
 def message(said: Any) -> Any:
-    """A message as it is, or a text or a block of the user's."""
+    """A message: unchanged, or from a text or a block of the user."""
     if isinstance(said, str):
         said = text(said)
     if not isinstance(said, dict):

@@ -1,4 +1,4 @@
-"""A proxy: the handlers of an author, and what the host calls of them."""
+"""A proxy: the author's handlers, and the host's calls of them."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ MESSAGES: dict[_wit.Kind, type[Message[Any]]] = {
 
 
 class Proxy:
-    """A proxy. Its handlers are functions, each of which subscribes to the messages that it gets.
+    """A proxy. Its handlers are functions, each of which subscribes to the messages that it receives.
 
-    `on_failure` says what becomes of its messages if it breaks: "restart", "bypass" for what only adds comfort,
-    "refuse" for what guards. A `guard` stands next to the agent, and nobody alters what it decided.
-    `instructions` tell the model how to use its tools and resources together."""
+    `on_failure` is the policy for its messages if it breaks: "restart", "bypass" if the proxy is only a convenience,
+    "refuse" if it is a guard. A `guard` is placed next to the agent, and other proxies cannot alter its decisions.
+    `instructions` are for the model: how to use the tools and resources together."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class Proxy:
     def on_request(
         self, method: str, *, sender: Optional[_wit.Sender] = None, body: bool = True
     ) -> Callable[[OnRequest], OnRequest]:
-        """A handler of requests: of this method, or of all that begin so if it ends in `*`; of one sender
-        or both. The first that was given gets a message. Without its body, it comes at any length."""
+        """A handler of requests with this method, or with this prefix if it ends in `*`, from one sender or both. The
+        first matching handler receives a message. With `body=False`, messages of any length are received."""
         return self._on("request", method, sender, body)
 
     def on_notification(
@@ -72,7 +72,7 @@ class Proxy:
     def on_response(
         self, method: str, *, sender: Optional[_wit.Sender] = None, body: bool = True
     ) -> Callable[[OnResponse], OnResponse]:
-        """A handler of the responses to requests of this method, see `on_request`. The sender is who
+        """A handler of the responses to requests of this method, see `on_request`. The sender is the neighbour that
         answers."""
         return self._on("response", method, sender, body)
 
@@ -89,12 +89,12 @@ class Proxy:
         return register
 
     def on_start(self, start: OnStart) -> OnStart:
-        """Is called once, before any message, with the proxy's configuration, and with what it saved before it
-        broke (else None). What it raises, the user is told, and the proxy does not start."""
+        """Called once, before any message, with the proxy's configuration, and with the value that it saved before it
+        broke (else None). An exception is reported to the user, and the proxy does not start."""
         if self._on_start is not None:
             raise TypeError("there are two functions for on_start")
         if inspect.iscoroutinefunction(start):
-            raise TypeError("on_start takes no `async def`: there is nobody yet to wait for")
+            raise TypeError("on_start cannot be an `async def`: requests cannot be sent yet")
         self._on_start = start
         return start
 
@@ -118,13 +118,13 @@ class Proxy:
     ) -> Callable[[Function], Function]: ...
 
     def tool(self, *functions: Callable[..., Any], **given: Any) -> Any:
-        """A tool for the agent. Its name is the function's, its description the docstring, and its input
-        schema comes of the types of the parameters, unless they are given.
+        """A tool for the agent. By default, its name is the function's, its description the docstring, and its input
+        schema is derived from the types of the parameters.
 
-        The hints are those of MCP: whether it changes nothing, whether it may destroy, whether calling it again
-        changes nothing more, and whether it deals with an open world.
+        The hints are those of MCP: whether it changes nothing, whether it may destroy, whether repeated calls change
+        nothing more, and whether it works on an open world.
 
-        `when` says whether a session has it; all have, if it is left out."""
+        `when` returns whether a session has it. Default: all sessions."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("tools", "tools", "tool-proxy")
@@ -146,9 +146,8 @@ class Proxy:
         when: Optional[When] = None,
     ) -> Callable[[Function], Function]:
         """A resource for the agent, which it reads by this URI, or those of a template with `{name}` or `{+path}` in
-        it: these are the parameters of the function. Its name is the function's, its description the docstring, unless
-        they are given. `complete` has functions that give what a variable could be. `when` says whether a session has
-        it listed."""
+        it: these are the parameters of the function. By default, its name is the function's, and its description the
+        docstring. `complete` has functions that complete variables. `when` returns whether it is listed in a session."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("resources", "resources", "resource-proxy")
@@ -184,8 +183,8 @@ class Proxy:
 
     def prompt(self, *functions: Callable[..., Any], **given: Any) -> Any:
         """A prompt that the user picks. Its name is the function's, its description the docstring, and its arguments
-        are the parameters, all of them texts. `complete` has functions that give what an argument could be. `when`
-        says whether a session has it listed."""
+        are the parameters, all of them texts. `complete` has functions that complete arguments. `when` returns whether
+        it is listed in a session."""
 
         def register(function: Function) -> Function:
             _wit.check_exported("prompts", "prompts", "prompt-proxy")
@@ -203,31 +202,31 @@ class Proxy:
 
     @property
     def Handler(self) -> _wit.Handler:
-        """What the component exports: `Handler = proxy.Handler`, behind all else."""
+        """Must be exported by the module, `Handler = proxy.Handler`, after everything else."""
         _log.keep_sources()
         return _wit.Handler(self)
 
     @property
     def Tools(self) -> _wit.Tools:
-        """What it exports besides, if it has tools: `Tools = proxy.Tools`."""
+        """Must be exported if the proxy has tools: `Tools = proxy.Tools`."""
         return _wit.Tools(self)
 
     @property
     def Resources(self) -> _wit.Resources:
-        """If it has resources: `Resources = proxy.Resources`."""
+        """Must be exported if the proxy has resources: `Resources = proxy.Resources`."""
         return _wit.Resources(self)
 
     @property
     def Prompts(self) -> _wit.Prompts:
-        """If it has prompts: `Prompts = proxy.Prompts`."""
+        """Must be exported if the proxy has prompts: `Prompts = proxy.Prompts`."""
         return _wit.Prompts(self)
 
     @property
     def Completion(self) -> _wit.Completion:
-        """If it completes something of these: `Completion = proxy.Completion`."""
+        """Must be exported if the proxy has completions: `Completion = proxy.Completion`."""
         return _wit.Completion(self)
 
-    # The host's calls. Uncaught, an exception would be the end of the instance.
+    # The host's calls. An uncaught exception would end the instance.
 
     def _start(self, config: str, saved: Optional[str]) -> Any:
         _log.start()
@@ -310,7 +309,7 @@ def add(offered: dict[str, Offered], kind: str, name: str, made: Offered) -> Non
 
 
 def there(offered: Mapping[str, Offered], session: Optional[str]) -> list[Offered]:
-    """What a session has of these."""
+    """The offers that a session has."""
     try:
         return [made for made in offered.values() if made.when is None or made.when(session)]
     except BaseException as error:
@@ -318,19 +317,19 @@ def there(offered: Mapping[str, Offered], session: Optional[str]) -> list[Offere
 
 
 class Neighbour:
-    """The client or the agent, as the proxy talks to it."""
+    """A neighbour: the client or the agent."""
 
     def __init__(self, name: _wit.Sender) -> None:
         self._name: _wit.Sender = name
 
     async def request(self, method: str, params: Any = None) -> Any:
-        """Asks it, and waits for its result. Its error is an `RpcError`; so is a request that the host refuses
-        to send."""
+        """Sends a request, and waits for the result. An error is raised as an `RpcError`, also if the host rejects the
+        request."""
         name = self._name
         return await _tasks.answer(method, lambda method, json: _wit.request(name, method, json), params)
 
     def notify(self, method: str, params: Any = None) -> None:
-        """Tells it something."""
+        """Sends a notification."""
         _wit.notify(self._name, method, dumps(params))
 
 
@@ -339,15 +338,14 @@ agent = Neighbour("agent")
 
 
 async def sleep(seconds: float) -> None:
-    """Waits for 10 ms at least, and an hour at most. A proxy that computes long after it has waited waits longer
-    the next time."""
+    """Waits, for 10 ms at least, and an hour at most. After long computations, the next pause is longer."""
     milliseconds = round(seconds * 1000)
     await _tasks.answer("wake-after", lambda method, json: _wit.wake_after(milliseconds), None)
 
 
 def save(value: Any) -> None:
-    """Keeps this in place of what was kept before: `on_start` gets it if the proxy breaks and is started
-    again. It is forgotten with the connection."""
+    """Saves this, replacing what was saved before: `on_start` receives it if the proxy breaks and is restarted.
+    It is dropped with the connection."""
     _wit.save(dumps(value))
 
 
@@ -362,20 +360,20 @@ def mark() -> str:
 
 
 def tools_changed() -> None:
-    """Says that the tools are others now."""
+    """Notifies the agent that the list of tools has changed."""
     _wit.tools_changed()
 
 
 def resources_changed() -> None:
-    """Says that the resources are others now."""
+    """Notifies the agent that the list of resources has changed."""
     _wit.resources_changed()
 
 
 def resource_changed(uri: str) -> None:
-    """Says that a resource is another one now, to those who have subscribed to it."""
+    """Notifies subscribers that a resource has changed."""
     _wit.resource_changed(uri)
 
 
 def prompts_changed() -> None:
-    """Says that the prompts are others now."""
+    """Notifies the agent that the list of prompts has changed."""
     _wit.prompts_changed()

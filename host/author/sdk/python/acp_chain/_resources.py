@@ -18,7 +18,7 @@ NOT_FOUND = -32002
 
 
 class Resource:
-    """A function that reads, and how the resource or template is listed."""
+    """A resource or a template: its function, and its entry in the list."""
 
     def __init__(
         self,
@@ -55,17 +55,17 @@ class Resource:
         self.listed = dumps({name: value for name, value in members.items() if value is not None})
 
     def variables(self, uri: str) -> Optional[dict[str, str]]:
-        """Those of its template, if it stands for this URI."""
+        """The values of the template's variables, if it matches this URI."""
         found = self.pattern.fullmatch(uri)
         if not found:
             return None
         values = {name: unquote(value) for name, value in found.groupdict().items()}
-        # An escaped `/` is one too.
+        # An escaped `/` counts too.
         return None if any("/" in values[name] for name in self.without_slash) else values
 
 
 def pattern(uri: str, what: str) -> tuple[re.Pattern[str], set[str]]:
-    """Which URIs a template (RFC 6570) stands for, and the names of its variables. A URI stands for itself."""
+    """A pattern of the URIs that a template (RFC 6570) matches, and its variables' names. A URI matches itself."""
     source = ""
     for part in re.split(r"(\{[^}]*\})", uri):
         if not part.startswith("{"):
@@ -82,7 +82,7 @@ def pattern(uri: str, what: str) -> tuple[re.Pattern[str], set[str]]:
 
 
 async def read(resources: Mapping[str, Resource], call: Call, uri: str) -> Action:
-    """Reads a resource: the one of this URI, or what the first template has that stands for it."""
+    """Reads a resource: the one with this URI, or the one of the first template that matches."""
     fixed = resources.get(uri)
     for resource in [fixed] if fixed else resources.values():
         variables = resource.variables(uri)
@@ -97,7 +97,7 @@ async def read(resources: Mapping[str, Resource], call: Call, uri: str) -> Actio
 
 
 def result(returned: Any, resource: Resource, uri: str) -> Any:
-    """MCP's `ReadResourceResult` of what was read."""
+    """MCP's `ReadResourceResult` for the value that was read."""
     if isinstance(returned, dict) and "contents" in returned:
         return returned
     parts = returned if isinstance(returned, list) else [returned]

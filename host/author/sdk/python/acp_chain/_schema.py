@@ -1,4 +1,4 @@
-"""JSON Schemas of types, and values of those types from JSON: what a tool's arguments are made of."""
+"""JSON Schemas of types, and values of those types from JSON, for the arguments of tools."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typing
 from typing import Annotated, Any, Callable, Literal, NotRequired, Required, Union
 
 JSON = dict[str, Any]
-# A value of the type, from JSON; the text says what it is, as in `items[0].name`.
+# Converts JSON into a value of the type; the text names the value, as in `items[0].name`.
 Read = Callable[[Any, str], Any]
 
 
 class Mismatch(ValueError):
-    """A value is not of its type. The model reads this text."""
+    """A value does not match its type. The text is for the model."""
 
 
 @dataclasses.dataclass
@@ -40,7 +40,7 @@ TYPES = (
 
 
 def of(hint: Any, within: tuple[type, ...] = ()) -> Shape:
-    """The shape of a type. `within` are the classes that it is a part of."""
+    """The shape of a type. `within` are the classes that contain it."""
     if type(hint).__name__ == "TypeAliasType":
         return of(hint.__value__, within)
     if hint is Any or hint is object:
@@ -81,7 +81,7 @@ def simple(hint: Any) -> Shape:
     name, expected = SIMPLE[hint]
 
     def read(value: Any, what: str) -> Any:
-        # JSON knows one kind of number, and Python two; in Python a boolean is a number.
+        # JSON has one type of numbers, and Python two; in Python a boolean is a number.
         if type(value) is hint:
             return value
         if hint is float and type(value) is int:
@@ -158,7 +158,7 @@ def record(hint: type, within: tuple[type, ...]) -> Shape:
         required = [name for name in hints if name in needed]
     shapes = {name: of(member, within) for name, member in hints.items()}
     shape = members(shapes, required)
-    # What a dataclass has by itself is no description.
+    # The generated docstring of a dataclass is not a description.
     doc = inspect.getdoc(hint) if "__doc__" in vars(hint) else None
     if doc and not doc.startswith((f"{hint.__name__}(", "dict(")):
         shape.schema["description"] = doc

@@ -1,7 +1,7 @@
-"""Coroutines, stepped by hand: there is no event loop, and nothing runs but within a call of the host.
+"""Coroutines, stepped by hand: there is no event loop, and all code runs within a call of the host.
 
-A handler that is done within the call that started it answers that call. One that waits has its message
-held: it goes on when what it waits for has come, and when it ends its message is settled."""
+A handler that ends within the call that started it answers that call. Otherwise its message is held: the handler
+continues when the awaited answer arrives, and its message is settled when it ends."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ INTERNAL = -32603
 
 
 class Cancelled(BaseException):
-    """Is thrown into a handler whose message was withdrawn: nobody waits for what it does any more."""
+    """Raised in a handler whose message was withdrawn."""
 
 
 class Waiting:
-    """What a coroutine waits for. It is what it yields."""
+    """An awaitable of this module, which a coroutine yields."""
 
     __slots__ = ("task",)
 
@@ -32,14 +32,14 @@ class Waiting:
         self.task = None
 
     def come(self) -> None:
-        """It is there: whoever waits for it goes on."""
+        """Resumes the waiting task."""
         task, self.task = self.task, None
         if task is not None:
             task.step()
 
 
 class Answer(Waiting):
-    """The answer to a request of the proxy's own."""
+    """The answer to the proxy's own request."""
 
     __slots__ = ("id", "outcome")
 
@@ -53,18 +53,18 @@ class Answer(Waiting):
         try:
             yield self
         except BaseException:
-            # Its answer comes nevertheless.
+            # The request is still answered.
             PENDING[self.id] = None
             try:
                 _wit.cancel(self.id)
             except _wit.ChannelError:
-                pass  # The answer has reached the host meanwhile.
+                pass  # The request has been answered in the meantime.
             raise
         assert self.outcome is not None
         return loads(result(self.outcome))
 
 
-# The proxy's own requests whose answers are still to come; None where nobody waits for it any more.
+# The proxy's own unanswered requests; None if no task waits for the answer any more.
 PENDING: dict[int, Optional[Answer]] = {}
 
 
@@ -80,7 +80,7 @@ async def answer(method: str, send: Callable[[str, str], int], params: Any) -> A
 
 
 def answered(id: int, outcome: _wit.Outcome) -> bool:
-    """An answer came. False if it is to no request of the proxy's own."""
+    """Handles a response. False if it does not answer one of the proxy's own requests."""
     if id not in PENDING:
         return False
     answer = PENDING.pop(id)
@@ -91,7 +91,7 @@ def answered(id: int, outcome: _wit.Outcome) -> bool:
 
 
 class Task:
-    """A coroutine on its way."""
+    """A running coroutine."""
 
     __slots__ = ("coroutine", "is_done")
 
@@ -100,7 +100,7 @@ class Task:
         self.is_done = False
 
     def step(self, thrown: Optional[BaseException] = None) -> None:
-        """Runs it until it waits, or ends."""
+        """Runs the coroutine until it waits or ends."""
         try:
             waited = self.coroutine.throw(thrown) if thrown else self.coroutine.send(None)
             while not isinstance(waited, Waiting):
@@ -119,7 +119,7 @@ class Task:
 
 
 class Held(Task):
-    """A handler that waits, with its message."""
+    """A waiting handler, with its message."""
 
     __slots__ = ("id", "is_cancelled", "outcome")
 
@@ -134,7 +134,7 @@ class Held(Task):
             del HELD[self.id]
             self.settle(value, error)
         else:
-            # Within the call that started it, and that it answers.
+            # The handler ended within the call that started it, and answers that call.
             self.outcome = value, error
 
     def settle(self, value: Any, error: Optional[BaseException]) -> None:
@@ -152,7 +152,7 @@ class Held(Task):
                 log.error("%s", refused)
                 _wit.fail(self.id, str(refused))
         except _wit.ChannelError as refused:
-            # The time for which it may be held was over, and the host has taken it back.
+            # The message was held for too long, and the host has taken it back.
             if not (self.is_cancelled and refused.code == "unknown-message"):
                 log.error("message %d is not settled: %s", self.id, refused)
 
@@ -164,12 +164,12 @@ class Held(Task):
         return action(value, self.coroutine)
 
 
-# The handlers that wait, by their message.
+# The waiting handlers, by their messages.
 HELD: dict[int, Held] = {}
 
 
 def run(id: int, coroutine: Coroutine[Any, Any, Any]) -> _wit.Action:
-    """Runs the handler of a message: what it decides, or that the message is held until it does."""
+    """Runs the handler of a message. Returns its decision, or holds the message until it ends."""
     task = Held(id, coroutine)
     task.step()
     if task.outcome is not None:
@@ -179,14 +179,14 @@ def run(id: int, coroutine: Coroutine[Any, Any, Any]) -> _wit.Action:
 
 
 def cancel(id: int) -> None:
-    """The sender of a held message has withdrawn it, or the time to hold it is over."""
+    """Cancels the handler of a held message that its sender withdrew, or that the host took back."""
     if task := HELD.get(id):
         task.is_cancelled = True
         task.step(Cancelled("the message was withdrawn"))
 
 
 class Part(Task):
-    """One of several that are waited for at once."""
+    """A coroutine of a `gather`."""
 
     __slots__ = ("error", "group", "value")
 
@@ -203,7 +203,7 @@ class Part(Task):
 
 
 class Group(Waiting):
-    """Several that are waited for at once."""
+    """Concurrent coroutines."""
 
     __slots__ = ("parts",)
 
@@ -238,8 +238,8 @@ class Group(Waiting):
 
 
 async def gather(*awaitables: Awaitable[Any]) -> list[Any]:
-    """Waits for all of these at once, and returns what they give, in this order. If one raises, the others
-    are cancelled."""
+    """Runs all of these concurrently, and returns their results, in this order. If one raises, the others are
+    cancelled."""
     return await Group(awaitables)
 
 

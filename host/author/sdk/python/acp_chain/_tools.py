@@ -17,8 +17,7 @@ INVALID_PARAMS = -32602
 
 @dataclasses.dataclass
 class ToolResult:
-    """All that a tool can give: blocks of content, the same as data (an object), and whether that is a
-    failure."""
+    """A complete result: blocks of content, the content as data (an object), and whether the tool failed."""
 
     content: Sequence[Any]
     structured: Any = None
@@ -34,7 +33,7 @@ HINTS = {
 
 
 class Tool:
-    """A function, and how it is listed."""
+    """A tool: its function, and its entry in the list."""
 
     def __init__(
         self,
@@ -71,7 +70,7 @@ class Tool:
 def signature(
     function: Callable[..., Any], given: Optional[Mapping[str, Any]]
 ) -> tuple[Optional[str], _schema.Shape, Optional[_schema.JSON]]:
-    """The parameter that gets the call, the arguments, and the schema of a structured result."""
+    """The parameter that receives the call, the arguments, and the schema of a structured result."""
     try:
         hints = typing.get_type_hints(function, include_extras=True)
     except NameError as error:
@@ -107,7 +106,7 @@ def signature(
 
 
 async def call_tool(tool: Optional[Tool], call: Call, name: str, arguments: str) -> Action:
-    """Calls a tool. What it raises is its failure, for the model; what it rejects, an error of the protocol."""
+    """Calls a tool. An exception is its failure, for the model; `reject` is an error of the protocol."""
     if tool is None:
         return reject(INVALID_PARAMS, f"there is no tool `{name}` any more")
     try:
@@ -122,13 +121,13 @@ async def call_tool(tool: Optional[Tool], call: Call, name: str, arguments: str)
         return respond(result(ToolResult([str(mismatch)], is_error=True)))
     except Exception as error:
         _log.failure(error)
-        # That of a KeyError is the key alone.
+        # The text of a KeyError is only the key.
         said = str(error) if str(error) and not isinstance(error, KeyError) else repr(error)
         return respond(result(ToolResult([said], is_error=True)))
 
 
 def result(returned: Any) -> dict[str, Any]:
-    """MCP's `CallToolResult` of what a tool returned."""
+    """MCP's `CallToolResult` for the value that a tool returned."""
     if not isinstance(returned, ToolResult):
         if returned is None:
             returned = ToolResult([])
@@ -137,7 +136,7 @@ def result(returned: Any) -> dict[str, Any]:
         elif isinstance(returned, list):
             returned = ToolResult(returned)
         elif isinstance(returned, dict) or dataclasses.is_dataclass(returned):
-            # The text is for agents that know no structured content.
+            # The text is for agents without support for structured content.
             returned = ToolResult([dumps(returned)], structured=returned)
         else:
             raise TypeError(

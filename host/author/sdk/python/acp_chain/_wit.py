@@ -1,4 +1,4 @@
-"""All that names the WIT: what a proxy calls of the host, and what the host calls of it.
+"""The adapter to the WIT: the host's functions that a proxy calls, and the exported functions.
 
 No other file of this package imports `wit_world`, which componentize-py makes from the project's WIT."""
 
@@ -12,7 +12,7 @@ from wit_world.imports import channel, types
 
 try:
     from wit_world.imports import calls  # type: ignore[attr-defined, unused-ignore]
-except ImportError:  # A world without anything that the agent could call has none.
+except ImportError:  # A world without tools, resources or prompts lacks this import.
     pass
 
 P = ParamSpec("P")
@@ -61,7 +61,7 @@ _CODES: dict[channel.ErrorCode, Code] = {
 
 
 class ChannelError(Exception):
-    """Why the host did not do what it was asked for."""
+    """The reason why the host rejected a call."""
 
     code: Code
 
@@ -70,22 +70,22 @@ class ChannelError(Exception):
         super().__init__(error.message)
 
 
-# Half a surrogate pair, which a text from JSON may have, would be the end of the instance on its way to the host.
+# An unpaired surrogate, which a text from JSON may have, would end the instance when passed to the host.
 
 
 def told(text: str) -> str:
-    """A text for people: `?` is in the place of such a half."""
+    """A text for people: `?` replaces unpaired surrogates."""
     return text.encode(errors="replace").decode()
 
 
 def checked(text: str) -> str:
-    """A text that names something: such a half is an error, since the host knows no name with it."""
+    """A name: an unpaired surrogate is an error, since the host has no such name."""
     text.encode()
     return text
 
 
 def _raising(call: Callable[P, R]) -> Callable[P, R]:
-    """The same function of the host's; its error is a `ChannelError`."""
+    """Wraps a function of the host to raise a `ChannelError`."""
 
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         for arg in args:
@@ -141,7 +141,7 @@ def sender(head: Head) -> Sender:
     return _SENDERS[head.sender]
 
 
-# What becomes of a message. Bodies are JSON text.
+# Actions. Bodies are JSON text.
 
 
 def put(pointer: str, value: str) -> Edit:
@@ -168,13 +168,13 @@ def replace(body: str) -> Action:
     return types.Action_Replace(body)
 
 
-# What the host calls.
+# The exported functions.
 
 Outcome = Union[Ok[str], "Err[types.RpcError]"]
 
 
 class Subscription:
-    """Which messages a handler gets. It matches those that the host matches it with."""
+    """The messages that a handler receives. It matches the same messages as in the host."""
 
     __slots__ = ("method", "peer", "prefix", "wit")
 
@@ -210,7 +210,7 @@ class Registration:
 
 
 class Receiver(Protocol):
-    """Who is called. What it raises is the text of an `err`."""
+    """The receiver of the host's calls. The text of an exception becomes an `err`."""
 
     def _start(self, config: str, saved: Optional[str]) -> types.Registration: ...
     def _receive(self, kind: Kind, head: Head, body: Any) -> Action: ...
@@ -227,12 +227,12 @@ class Receiver(Protocol):
 
 
 def failed(reason: str) -> Err[str]:
-    """What a receiver raises."""
+    """An exception of a receiver."""
     return Err(told(reason))
 
 
 class Exported:
-    """The host makes a new one for every call, so that making one gives the same."""
+    """The host creates an instance for every call, so creation returns the same receiver."""
 
     def __init__(self, receiver: Receiver) -> None:
         self._receiver = receiver
@@ -258,7 +258,7 @@ class Handler(Exported):
         self._receiver._cancel(id)
 
 
-# Only for a world that exports them.
+# Only in a world that exports them.
 
 
 class Tools(Exported):
@@ -305,6 +305,6 @@ def _exported(interface: str) -> Any:
 
 
 def check_exported(what: str, interface: str, world: str) -> None:
-    """An error if the world does not export what a proxy is about to have."""
+    """Raises an error if the world lacks the export for an offer."""
     if not hasattr(exports, interface):
         raise TypeError(f"a proxy with {what} includes `{world}` in wit/world.wit")

@@ -1,5 +1,5 @@
-"""The SDK with a host that is played: `wit_world` is that of componentize-py, and its channel notes what it is
-called with. `python3 -m unittest`, with the bindings and the SDK in `PYTHONPATH`."""
+"""The SDK with a mock of the host: `wit_world` is from componentize-py, and its channel records
+its calls. Run with `python3 -m unittest`, with the bindings and the SDK in `PYTHONPATH`."""
 
 import json
 import typing
@@ -57,7 +57,7 @@ def called(name):
 
 
 def refused(name, code):
-    """The host refuses what is asked of this function."""
+    """The host rejects calls of this function."""
     error = acp_chain.ChannelError(channel.ChannelError(code, "refused"))
     return mock.patch(f"acp_chain._wit.{name}", side_effect=error)
 
@@ -185,7 +185,7 @@ class Waiting(Played):
         self.assertEqual(called("request"), [(types.Peer.CLIENT, "ask", "{}")])
         self.answer(101, Ok("7"))
         self.assertEqual(called("settle"), [(1, types.Action_Edit([put("/a", 7)]))])
-        # A response that passes by is none of its answers.
+        # Another response does not answer the proxy's own request.
         self.assertEqual(self.answer(101, Ok("7")), types.Action_Forward())
 
     def test_an_error_that_is_not_caught_gives_the_message_up(self):

@@ -1,4 +1,4 @@
-//! Makes line tables from a source map, the only line information of `asc`: the host reads DWARF.
+//! Converts a source map, the only line information of `asc`, into line tables of DWARF, which the host reads.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::Error;
 use crate::languages::javascript::places::fields;
 
-/// The table for a module whose code begins at this offset in its file: addresses are relative to it.
+/// The table for a module whose code begins at this offset in its file. Addresses are relative to that.
 pub fn of(map: &[u8], code: usize) -> Result<Vec<u8>, Error> {
     let code = code as u64;
     let wrong = |wrong: &dyn std::fmt::Display| {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_from_no_source_has_no_line() {
+    fn code_without_a_source_has_no_line() {
         assert_eq!(places("kBAEA,E,CCDA"), [(18, 0, 3), (20, 0, 0), (21, 1, 2)]);
     }
 }

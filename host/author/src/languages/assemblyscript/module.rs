@@ -1,4 +1,4 @@
-//! The module from `asc`, with the names of the interface and with line tables.
+//! Adds the names of the interface and line tables to the module from `asc`.
 
 use wasm_encoder::{CustomSection, ExportKind, ExportSection, Module, RawSection};
 use wasmparser::{ExternalKind, Parser, Payload};
@@ -10,7 +10,7 @@ use crate::component::OURS;
 /// The section in which browsers look for the source map.
 const MAP: &str = "sourceMappingURL";
 
-/// The finished module: its functions are exported as the ABI requires, and its lines are in it as DWARF.
+/// Finishes the module: exports its functions as the ABI requires, and adds its lines as DWARF.
 pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result<Vec<u8>, Error> {
     let wrong = |wrong: wasmparser::BinaryReaderError| Error::Component(wrong.to_string());
     let mut module = Module::new();
@@ -32,7 +32,7 @@ pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result
                     if !import.module.starts_with(OURS) {
                         let (module, name) = (import.module, import.name);
                         return Err(Error::Component(format!(
-                            "it imports {name:?} of {module:?}, and no proxy is given that: `console`, `trace` and \
+                            "it imports {name:?} of {module:?}, which proxies cannot import: `console`, `trace` and \
                              `Math.random` do so; `log` of the SDK writes to the log of acp-chain"
                         )));
                     }
@@ -56,7 +56,7 @@ pub fn finish(made: &[u8], map: &[u8], functions: &[(String, String)]) -> Result
     Ok(module.finish())
 }
 
-/// The exports: each function of an interface under its name there, and again for its post-return function.
+/// The exports: each function of an interface under its name, and its post-return function.
 fn renamed(exports: &[wasmparser::Export], functions: &[(String, String)]) -> ExportSection {
     let mut section = ExportSection::new();
     let index = |name: &str| {

@@ -1,7 +1,7 @@
-//! The origins of a bundle's parts, so that errors are reported with their places in the author's sources.
+//! The origins of a bundle's parts, to report errors with their positions in the author's sources.
 //!
-//! A source map has far more, and would take the engine a second to parse if large packages are bundled. Code of the
-//! SDK or of npm packages has no place here.
+//! A source map has far more, and with large packages the engine would take a second to parse it. Code of the SDK or of
+//! npm packages is left out.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::json;
 use super::read_json;
 use crate::Error;
 
-/// Writes them into the first line of a bundle, from the source map beside it. Source paths are relative to `root`.
+/// Writes the origins into the first line of a bundle, from the source map beside it. Paths are relative to `root`.
 pub fn embed(bundle: &Path, root: &Path, sdk: &Path) -> Result<(), Error> {
     let map = read_json(&bundle.with_added_extension("map"))?;
     let folder = bundle.parent().unwrap_or(root);
@@ -28,7 +28,7 @@ pub fn embed(bundle: &Path, root: &Path, sdk: &Path) -> Result<(), Error> {
     fs::write(bundle, code).map_err(Error::disk(bundle))
 }
 
-/// The author's name of a source; `None` if it is not the author's.
+/// The path of a source, relative to `root`; `None` if it is not the author's.
 fn name(source: &Path, root: &Path, sdk: &Path) -> Option<String> {
     let real = |path: &Path| path.canonicalize().ok();
     let source = real(source)?;
@@ -38,7 +38,8 @@ fn name(source: &Path, root: &Path, sdk: &Path) -> Option<String> {
     (!is_foreign).then(|| shown.display().to_string().replace('\\', "/"))
 }
 
-/// The source and line of the code from each line and column of the bundle on, in fours. Other code has the source -1.
+/// Groups of four numbers: a line and column of the bundle, and the source and line of the code from there. Other code
+/// has the source -1.
 fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
     let mut places = Vec::new();
     let (mut source, mut line) = (0, 0);
@@ -54,9 +55,10 @@ fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
             }
             let has_name = usize::try_from(source)
                 .is_ok_and(|at| sources.get(at).is_some_and(Option::is_some));
-            let place = match has_name && fields.len() > 1 {
-                true => (source, line + 1),
-                false => (-1, 0),
+            let place = if has_name && fields.len() > 1 {
+                (source, line + 1)
+            } else {
+                (-1, 0)
             };
             if place != last {
                 places.extend([number, column, place.0, place.1]);
@@ -67,8 +69,8 @@ fn places(mappings: &str, sources: &[Option<String>]) -> Vec<i64> {
     places
 }
 
-/// The numbers of a segment, in base-64 digits of six bits each: a continuation bit, and five bits, the lowest first,
-/// where the lowest of all is the sign.
+/// The numbers of a segment (base-64 VLQ): digits of six bits, a continuation bit and five bits, the lowest digit
+/// first. The lowest bit of a number is its sign.
 pub fn fields(segment: &str) -> Vec<i64> {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let digits = segment.bytes();
@@ -85,7 +87,7 @@ pub fn fields(segment: &str) -> Vec<i64> {
             });
             (value, shift) = (0, 0);
         }
-        // No line or column number is that large.
+        // Line and column numbers are smaller.
         if shift > 50 {
             return fields;
         }
@@ -98,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_is_that_of_the_last_segment_before_it_and_foreign_parts_have_none() {
+    fn a_place_is_that_of_the_last_segment_and_other_code_has_none() {
         let sources = [Some("src/a.js".to_owned()), None];
         // Three lines: a line of `a`, with a second one in it; one of the other; one of `a` again.
         let mappings = "AAAA,IACA;ACDA;ADEA";

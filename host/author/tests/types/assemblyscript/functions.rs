@@ -1,4 +1,4 @@
-//! Functions that are imported, and those that the host calls.
+//! Imported and exported functions.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ use super::types::Writer;
 use super::{camel, core, docs};
 
 impl Writer<'_> {
-    /// A function of the host as it is.
+    /// The raw declaration of an imported function.
     pub(super) fn declaration(&mut self, interface: &str, function: &Function) -> Result<()> {
         let signature = self
             .resolve
@@ -41,7 +41,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A function of the host as authors have it.
+    /// The wrapper of an imported function, for authors.
     pub(super) fn import(&mut self, function: &Function) -> Result<()> {
         self.variables = 0;
         let (mut params, mut passed, mut body) = (Vec::new(), Vec::new(), String::new());
@@ -79,7 +79,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What the host calls, which calls what the proxy has, or what passes messages in its place.
+    /// An exported function. It calls the proxy's handler, or the default if there is none.
     pub(super) fn export(&mut self, interface: &str, function: &Function) -> Result<()> {
         self.variables = 0;
         let signature = self

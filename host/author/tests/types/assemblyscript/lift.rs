@@ -1,4 +1,4 @@
-//! What makes values out of what the host gives.
+//! Lifting: converts data from the host into values.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use wit_bindgen_core::wit_parser::{Result_, Type, TypeDefKind};
 use super::core;
 use super::types::Writer;
 
-/// Where what is lifted is: in parameters, or in memory from here on.
+/// The source of a lifted value: parameters, or memory from this position.
 pub(super) enum From {
     Flat(VecDeque<(String, WasmType)>),
     Memory(usize),
 }
 
 impl Writer<'_> {
-    /// A value out of what the host gave.
+    /// An expression that lifts a value.
     pub(super) fn lift(&mut self, ty: &Type, from: &mut From) -> Result<String> {
         let load = |core: &str, from: &mut From| match from {
             From::Memory(0) => Ok(format!("load<{core}>(at)")),
@@ -82,12 +82,13 @@ impl Writer<'_> {
                     *offset += self.payload([None, Some(some)]);
                 }
                 let value = self.lift(some, from)?;
-                Ok(match self.is_reference(some) {
-                    true => format!("{is} != 0 ? {value} : null"),
-                    false => format!(
+                Ok(if self.is_reference(some) {
+                    format!("{is} != 0 ? {value} : null")
+                } else {
+                    format!(
                         "{is} != 0 ? new abi.Some<{}>({value}) : null",
                         self.of(some)?
-                    ),
+                    )
                 })
             }
             TypeDefKind::Result(result) => self.lift_result(result, from),
@@ -119,7 +120,7 @@ impl Writer<'_> {
         ))
     }
 
-    /// The parameters that a case has of those that all cases share.
+    /// The parameters of one case, out of those that all cases share.
     fn split(
         &self,
         joined: &VecDeque<(String, WasmType)>,
@@ -127,9 +128,12 @@ impl Writer<'_> {
     ) -> Result<VecDeque<(String, WasmType)>> {
         let own = ty.map_or_else(Vec::new, |ty| self.flat(&ty));
         let both = own.into_iter().zip(joined);
-        both.map(|(own, (name, joined))| match core(own)? == core(*joined)? {
-            true => Ok((name.clone(), own)),
-            false => bail!("no cases of the interface share parameters of two types yet"),
+        both.map(|(own, (name, joined))| {
+            if core(own)? == core(*joined)? {
+                Ok((name.clone(), own))
+            } else {
+                bail!("no cases of the interface share parameters of two types yet")
+            }
         })
         .collect()
     }

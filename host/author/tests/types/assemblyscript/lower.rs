@@ -1,4 +1,4 @@
-//! What gives values to the host: in memory, or as parameters.
+//! Lowering: passes values to the host, in memory or as parameters.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use super::types::Writer;
 use super::{camel, core};
 
 impl Writer<'_> {
-    /// The method that puts a record or a variant into memory, if the host is given one.
+    /// The method that stores a record or a variant in memory, if it is passed to the host.
     pub(super) fn put(&mut self, id: TypeId) -> Result<()> {
         if !self.given.contains(&id) {
             return Ok(());
@@ -39,7 +39,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What puts a value into memory.
+    /// Generates code that stores a value in memory.
     pub(super) fn store(
         &mut self,
         ty: &Type,
@@ -107,15 +107,16 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A value of an option that is there.
+    /// The value of an option that is not none.
     fn unwrapped(&self, ty: &Type, value: &str) -> String {
-        match self.is_reference(ty) {
-            true => value.to_owned(),
-            false => format!("{value}.value"),
+        if self.is_reference(ty) {
+            value.to_owned()
+        } else {
+            format!("{value}.value")
         }
     }
 
-    /// What puts a list into memory.
+    /// Generates code that stores a list in memory.
     fn list(&self, element: &Type, value: &str) -> Result<String> {
         let (of, size) = (self.of(element)?, self.size(element));
         match (self.kind(element), self.plain(element)) {
@@ -214,7 +215,7 @@ impl Writer<'_> {
     }
 }
 
-/// How long what was put last is.
+/// The length of the text or list that was stored last.
 fn length(of: &str, indent: &str, body: &mut String) -> String {
     let length = format!("{of}Length");
     let _ = writeln!(body, "{indent}const {length} = abi.length;");

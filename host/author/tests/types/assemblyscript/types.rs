@@ -1,4 +1,4 @@
-//! The types, and how each lies in memory.
+//! Types, and their layouts in memory.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
@@ -13,16 +13,16 @@ use wit_bindgen_core::wit_parser::{
 
 use super::{camel, docs};
 
-/// What is written of an interface.
+/// Generates the code of an interface.
 pub(super) struct Writer<'a> {
     pub(super) resolve: &'a Resolve,
     pub(super) sizes: SizeAlign,
-    /// What stands before the name of a type.
+    /// The prefix of a type's name.
     pub(super) within: &'static str,
-    /// The types that the host is given: as parameters of what is imported, or results of what is exported.
+    /// The types that are passed to the host: in parameters of imports, or results of exports.
     pub(super) given: HashSet<TypeId>,
     pub(super) text: String,
-    /// So that each variable has a name of its own.
+    /// The number of the last variable, for unique names.
     pub(super) variables: u32,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Writer<'a> {
         format!("{prefix}{}", self.variables)
     }
 
-    /// Where the value of an option, a result or a variant with these cases is.
+    /// The offset of the payload of an option, a result or a variant with these cases.
     pub(super) fn payload<'t>(&self, cases: impl IntoIterator<Item = Option<&'t Type>>) -> usize {
         self.sizes.payload_offset(Int::U8, cases).size_wasm32()
     }
@@ -80,7 +80,7 @@ impl<'a> Writer<'a> {
             .collect()
     }
 
-    /// What is behind names that only stand for another type.
+    /// Resolves aliases of types.
     pub(super) fn plain(&self, ty: &Type) -> Type {
         match ty {
             Type::Id(id) => match &self.resolve.types[*id].kind {
@@ -109,7 +109,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The name of a type. Where two interfaces have one of that name, theirs stands before it.
+    /// The name of a type, prefixed by its interface if another interface has the same name.
     pub(super) fn name(&self, id: TypeId) -> Result<String> {
         let original = self.original(id);
         let def = &self.resolve.types[original];
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
         Ok(format!("{prefix}{}", name.to_upper_camel_case()))
     }
 
-    /// A type that is used from another interface is the one there.
+    /// The original of a type that is used from another interface.
     fn original(&self, id: TypeId) -> TypeId {
         let def = &self.resolve.types[id];
         match &def.kind {
@@ -137,7 +137,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A type where it is used.
+    /// A reference to a type.
     pub(super) fn of(&self, ty: &Type) -> Result<String> {
         let id = match ty {
             Type::Bool => return Ok("bool".to_owned()),
@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// A type with a name, and how it lies in memory.
+    /// The definition of a named type, with its layout in memory.
     pub(super) fn definition(&mut self, id: TypeId) -> Result<()> {
         if self.original(id) != id {
             return Ok(());
@@ -218,7 +218,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// A variant is made by a function for each case.
+    /// A variant, with a constructor function for each case.
     fn variant(&mut self, id: TypeId, variant: &Variant) -> Result<()> {
         let (def, name) = (&self.resolve.types[id], self.name(id)?);
         let cases = variant.cases.iter();
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// What a field is that an author leaves out: only where all behind it can be left out too.
+    /// The default of a field, if all later fields have one too.
     fn default(&self, id: TypeId, field: &str, ty: &Type) -> &'static str {
         let of = |ty: &Type| match self.kind(ty) {
             Some((_, TypeDefKind::Option(_))) => Some(" = null"),
@@ -277,13 +277,14 @@ impl<'a> Writer<'a> {
         let fields = self.offsets(id);
         let from = fields.iter().skip_while(|(_, name, ..)| *name != field);
         let mut from = from.map(|(_, _, ty, _)| ty);
-        match from.all(|ty| of(ty).is_some()) {
-            true => of(ty).unwrap_or_default(),
-            false => "",
+        if from.all(|ty| of(ty).is_some()) {
+            of(ty).unwrap_or_default()
+        } else {
+            ""
         }
     }
 
-    /// Notes all types in one.
+    /// Adds a type and all types in it.
     fn note(&self, ty: &Type, noted: &mut HashSet<TypeId>) {
         let Some((id, kind)) = self.kind(ty) else {
             return;
@@ -312,14 +313,15 @@ impl<'a> Writer<'a> {
     pub(super) fn flat(&self, ty: &Type) -> Vec<WasmType> {
         let mut buffer = [WasmType::I32; 32];
         let mut flat = FlatTypes::new(&mut buffer);
-        match self.resolve.push_flat(ty, &mut flat) {
-            true => flat.to_vec(),
-            false => Vec::new(),
+        if self.resolve.push_flat(ty, &mut flat) {
+            flat.to_vec()
+        } else {
+            Vec::new()
         }
     }
 }
 
-/// The functions of all interfaces among these.
+/// The functions of all interfaces among these items.
 fn functions<'a>(
     resolve: &'a Resolve,
     items: impl IntoIterator<Item = &'a WorldItem>,

@@ -1,4 +1,4 @@
-//! Questions of components to their callers: they go to the seat through which the component was called.
+//! Requests of components to their callers: they go to the seat through which the component was called.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,9 @@ use acp_chain_mcp::seat::Input;
 use acp_chain_rpc::{Error, Message};
 
 impl Mcp {
-    /// A component asks, each question with its own number, and in a call. Questions for one call go to the seat
-    /// together, so that a client that has to return with the answers does so once.
+    /// Sends a component's requests to its callers: for each, the component's number, the call, and the message.
+    /// Requests in one call are given to the seat together, so that a client that must retry its call with the answers
+    /// does so once.
     pub(in crate::router) fn component_asks(
         &mut self,
         core: &mut Core,
@@ -32,20 +33,20 @@ impl Mcp {
             let server = called.and_then(|(server, _)| self.servers.all.get(&server));
             let route = match server {
                 Some(server) => server.route.clone(),
-                None => core.home(index).0,
+                None => core.default_route(index).0,
             };
             let Some(ask) = core.open_own(index, id, Peer::Agent, &route, &message) else {
                 return;
             };
             let Some((server, question)) = called else {
-                // It has settled the call at the same time.
+                // The component has settled the call at the same time.
                 let at = position(&route, Provider::Component(index)).unwrap_or_default();
                 let error = Message::error(&Error::cancelled());
                 steps.answer_at(ask, at + 1, error);
                 continue;
             };
             core.exchanges.stage(ask, Stage::Seat(server));
-            self.asks(server, ask, None);
+            self.open_at_seat(server, ask, None);
             let asks = by_call.entry((server, question)).or_default();
             asks.push(Ask { ask, message });
         }
@@ -54,7 +55,7 @@ impl Mcp {
         steps.extend(asks.map(Step::Mcp));
     }
 
-    /// The questions of a component to its caller have reached the seat.
+    /// Gives the seat a component's requests to its caller.
     pub(super) fn give_asks(
         &mut self,
         server: ServerId,

@@ -1,4 +1,4 @@
-//! Callers' messages, until they reach the seat of their server.
+//! Messages of callers, until they reach the seat of their server.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Id, Message, code as rpc_code};
 
 impl Mcp {
-    /// Where a caller's message goes: the seat of the server or connection that it names.
+    /// The target of a caller's message: the seat of the server or connection that it names.
     pub(in crate::router) fn target(&self, message: &Message) -> Result<Target, Error> {
         let wrapped = Wrapped::read(message.body());
         let id = match (&wrapped.connection, wrapped.server.as_deref()) {
@@ -49,7 +49,7 @@ impl Mcp {
         }
     }
 
-    /// Starts a message of the agent on the route of its server.
+    /// Puts a message of the agent on the route of its server.
     pub(in crate::router) fn head_for(&self, core: &mut Core, target: Target, routed: &mut Routed) {
         routed.target = target;
         let Target::Seat(id, _) = target else { return };
@@ -67,7 +67,7 @@ impl Mcp {
         }
     }
 
-    /// Takes in a message at its seat.
+    /// Receives a message at its seat.
     pub(in crate::router) fn arrive(
         &mut self,
         core: &mut Core,
@@ -90,7 +90,7 @@ impl Mcp {
         let Some(number) = routed.exchange else {
             return self.arrive_notification(core, id, &routed, steps);
         };
-        // The answer comes from the seat's position.
+        // The answer starts at the seat's position.
         routed.from = routed.at;
         core.exchanges.stage(number, Stage::Seat(id));
         if let Err(error) = self.ask_seat(core, id, number, &routed, steps) {
@@ -131,7 +131,7 @@ impl Mcp {
                     open: [ask].into(),
                 };
                 self.servers.connections.insert(connection, new);
-                self.asks(id, ask, Some(Caller::Connection(connection)));
+                self.open_at_seat(id, ask, Some(Caller::Connection(connection)));
                 let input = Input::Connect {
                     ask,
                     connection,
@@ -157,7 +157,7 @@ impl Mcp {
                         Caller::Connection(connection)
                     }
                     (None, Some(request)) => {
-                        self.stand_alone(core, id, ask, request, routed.via)?
+                        self.register_alone(core, id, ask, request, routed.via)?
                     }
                     (None, None) => {
                         let text =
@@ -165,7 +165,7 @@ impl Mcp {
                         return Err(Error::new(rpc_code::INVALID_PARAMS, text));
                     }
                 };
-                self.asks(id, ask, Some(caller.clone()));
+                self.open_at_seat(id, ask, Some(caller.clone()));
                 let request = CallerRequest {
                     ask,
                     caller,
@@ -180,7 +180,7 @@ impl Mcp {
     }
 
     /// Registers a stateless request.
-    fn stand_alone(
+    fn register_alone(
         &mut self,
         core: &mut Core,
         id: ServerId,
@@ -189,7 +189,7 @@ impl Mcp {
         via: Via,
     ) -> Result<Caller, Error> {
         if request.len() > LONGEST_ID {
-            let text = format!("acp-chain: a requestId may have {LONGEST_ID} bytes");
+            let text = format!("acp-chain: a requestId may have at most {LONGEST_ID} bytes");
             return Err(Error::new(rpc_code::INVALID_PARAMS, text));
         }
         let request: Arc<str> = request.into();
@@ -207,7 +207,7 @@ impl Mcp {
         Ok(Caller::Request(request))
     }
 
-    /// The connection that a caller names, if it is its own and to this server.
+    /// The connection that a caller names; an error unless it is the caller's own and to this server.
     fn own_connection(
         &self,
         id: ServerId,
@@ -218,7 +218,7 @@ impl Mcp {
         let own = open.filter(|open| open.server == id && open.via == via);
         let connection = wrapped.own_connection();
         connection.filter(|_| own.is_some()).ok_or_else(|| {
-            let text = "acp-chain: the MCP connection is closed, or another's";
+            let text = "acp-chain: the MCP connection is closed, or belongs to another client";
             Error::new(rpc_code::INVALID_PARAMS, text)
         })
     }
@@ -231,23 +231,23 @@ impl Mcp {
         said: Option<&Message>,
         steps: &mut Steps,
     ) {
-        let Some(gone) = self.servers.connections.remove(&connection) else {
+        let Some(closed) = self.servers.connections.remove(&connection) else {
             return;
         };
-        if gone.open.is_empty() {
-            return self.disconnected(gone.server, connection, ask, said, steps);
+        if closed.open.is_empty() {
+            return self.disconnected(closed.server, connection, ask, said, steps);
         }
-        let open = gone.open.into_iter();
+        let open = closed.open.into_iter();
         steps.extend(open.map(|open| Step::Withdraw(open, new_cancel())));
         steps.push(Step::Mcp(Task::Disconnected {
-            server: gone.server,
+            server: closed.server,
             connection,
             ask,
             said: said.cloned(),
         }));
     }
 
-    /// Nothing is open any more on a connection that has ended: tells its seat.
+    /// Notifies the seat that a connection has ended, once no request on it is open.
     pub(super) fn disconnected(
         &mut self,
         server: ServerId,
@@ -257,7 +257,7 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         if let Some(ask) = ask {
-            self.asks(server, ask, None);
+            self.open_at_seat(server, ask, None);
         }
         let input = Input::Disconnect {
             ask,

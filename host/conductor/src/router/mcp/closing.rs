@@ -1,7 +1,7 @@
 //! Servers end with their sessions.
 //!
-//! A server ends in four steps, each of which waits for the consequences of the one before: its callers are told, its
-//! connections are closed, its seat produces its last output, and the server is removed.
+//! A server ends in four steps, each of which waits for the consequences of the previous one: the open requests to it
+//! are answered, its connections are closed, its seat produces its last output, and the server is removed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Error, Message, code as rpc_code};
 
 impl Mcp {
-    /// The servers that a request declared belong to its session from now on. Earlier ones of that session live until it
-    /// ends: the agent may be connected to them.
+    /// Assigns the servers that a request declared to its session. Servers from an earlier setup of that session stay
+    /// until the session ends: the agent may be connected to them.
     pub(in crate::router) fn begin_session(
         &mut self,
         setup: ExchangeId,
@@ -55,20 +55,21 @@ impl Mcp {
         self.end_replaced(steps);
     }
 
-    /// Closes the servers of a session, except those that others have, or that a request declares to set it up again.
+    /// Closes the servers of a session that has ended, except those of other sessions, and those that an open request
+    /// declares for it again.
     pub(in crate::router) fn close_session(&mut self, session: &str, steps: &mut Steps) {
         self.turns.end(session);
         self.release(steps, |holder| holder.is_session(session));
     }
 
-    /// A request to set up a session is answered. Unless the agent answered, and without an error, the servers that
-    /// only it declared are unused.
+    /// Handles the answer to a request that sets up a session. If the agent did not accept the request, the servers
+    /// that only the request declared end.
     pub(in crate::router) fn end_setup(&mut self, number: ExchangeId, steps: &mut Steps) {
         self.servers.clients.remove(&number);
         self.release(steps, |holder| holder.setup == Some(number));
     }
 
-    /// These hold no server any more; one that nothing holds ends.
+    /// Removes these holders; a server without holders ends.
     fn release(&mut self, steps: &mut Steps, those: impl Fn(&Holder) -> bool) {
         for (id, server) in &mut self.servers.all {
             let held = server.holders.len();
@@ -79,7 +80,7 @@ impl Mcp {
         }
     }
 
-    /// Of the servers that only earlier set-ups of sessions declared, the last few stay.
+    /// Ends the servers that only earlier setups of sessions declared, except the newest [`MCP_REPLACED`].
     fn end_replaced(&mut self, steps: &mut Steps) {
         let all = self.servers.all.iter_mut().rev();
         let replaced = all.filter(|(_, server)| server.is_replaced());
@@ -89,8 +90,8 @@ impl Mcp {
         }
     }
 
-    /// The agent refuses to set up a session: if its request declared servers of proxies, the error names these, since some
-    /// agents take none, and the client has declared none.
+    /// The error with which the agent refuses to set up a session. If the request declared servers of proxies, the
+    /// error names these proxies: some agents accept no servers, and the client may have declared none.
     pub(in crate::router) fn refused(
         &self,
         hops: &[Hop],
@@ -118,15 +119,15 @@ impl Mcp {
         Message::error(&error)
     }
 
-    /// Ends a server: its callers are told, and nobody reaches it any more.
+    /// Begins to end a server: answers the open requests to it with an error, and cancels its own.
     pub(super) fn close_server(&mut self, core: &Core, id: ServerId, steps: &mut Steps) {
-        let text = "acp-chain: the MCP server went with its session";
-        let gone = Message::error(&Error::new(code::UNAVAILABLE, text));
-        // Past all proxies: the bridge is about to close.
+        let text = "acp-chain: the MCP server was closed with its session";
+        let closed = Message::error(&Error::new(code::UNAVAILABLE, text));
+        // The errors bypass all proxies, as the bridge is about to close.
         for (link, entry) in &mut self.servers.links {
             if entry.server == id {
                 for own in entry.give_up() {
-                    self.bridge.send(*link, &gone, Some(own.as_str()));
+                    self.bridge.send(*link, &closed, Some(own.as_str()));
                 }
             }
         }
@@ -136,7 +137,7 @@ impl Mcp {
         let (at, asked) = (server.at, std::mem::take(&mut server.asked));
         let questions: Vec<_> = server.questions.values().copied().collect();
         for ask in asked.into_keys() {
-            self.answer_from_seat(core, ask, at, gone.clone(), steps);
+            self.answer_from_seat(core, ask, at, closed.clone(), steps);
         }
         let questions = questions.into_iter();
         steps.extend(questions.map(|number| Step::Withdraw(number, new_cancel())));
@@ -144,7 +145,7 @@ impl Mcp {
         steps.extend(rest.map(Step::Mcp));
     }
 
-    /// Closes the connections to a server that ends, so that its provider learns of it.
+    /// Closes the connections to a server that ends, which notifies its provider.
     pub(super) fn close_connections(&self, id: ServerId, steps: &mut Steps) {
         let connections = self.servers.connections_to(id).into_iter();
         steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));

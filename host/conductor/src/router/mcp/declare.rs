@@ -1,7 +1,7 @@
-//! Declarations of servers: adopted on the way in, and adapted to the agent on the way out.
+//! Declarations of servers: adopted where they enter the chain, and adapted to the agent where they leave it.
 //!
-//! Invariants: no declaration reaches an agent with a transport that it does not support; of two servers with one
-//! name, the client's keeps it.
+//! Invariants: no declaration reaches an agent with a transport that the agent does not support; if two servers have
+//! one name, the client's server keeps the name.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,7 +26,7 @@ use acp_chain_rpc::untrusted::{MAX_QUOTE, quote};
 use acp_chain_rpc::{Kind, Message};
 
 impl Mcp {
-    /// Adopts the servers over ACP that somebody declares: from here on they have ids of the host.
+    /// Adopts the servers over ACP that a provider declares: from here on, they have ids of the host.
     pub(in crate::router) fn adopt(
         &mut self,
         core: &mut Core,
@@ -56,22 +56,22 @@ impl Mcp {
                 continue;
             }
             let name = quote(&entry.name, MAX_QUOTE);
-            tracing::debug!("took over the MCP server `{name}` of {provider:?}");
+            tracing::debug!("adopted the MCP server `{name}` of {provider:?}");
             let server = self.server_for(core, routed, provider, Some(dialect), own_id);
-            // One too many gets an id that nobody has; the user is told when it is declared.
+            // A server over the limit gets an unused id; the user is notified when it is declared.
             entry.set_server(server.unwrap_or_default());
             changed = true;
         }
         if changed {
             core.note_start(routed);
-            core.trace_said(routed);
+            core.trace_as_sent(routed);
             let params = declaration::write(routed.message.body(), &entries);
             routed.message = routed.message.with_body(&params);
         }
         Ok(())
     }
 
-    /// Keeps the client's names of its servers when a native proxy requests a session in turn.
+    /// Keeps the client's names of its servers when a native proxy sends its own request for the session.
     fn keep_names(&mut self, core: &mut Core, index: HopIndex, number: ExchangeId) {
         let asked = self.servers.clients.iter().filter(|(setup, _)| {
             let exchange = core.exchanges.get(**setup);
@@ -83,7 +83,7 @@ impl Mcp {
         }
     }
 
-    /// Keeps the client's names of its servers, with the request that declares them. Returns whether there is room.
+    /// Keeps the client's names of its servers for the request that declares them. Returns whether there is room.
     fn keep_clients(&mut self, core: &mut Core, number: ExchangeId, names: Vec<String>) -> bool {
         let bytes = names.iter().map(|name| size_of::<String>() + name.len());
         let bytes = bytes.sum();
@@ -95,8 +95,7 @@ impl Mcp {
         has_room
     }
 
-    /// Whether an entry was adopted already: in this very request, or in the one that the proxy's own request stands
-    /// for.
+    /// Whether an entry was adopted already: in this request, or in the one that the proxy's own request repeats.
     fn is_declared(
         &mut self,
         core: &Core,
@@ -126,7 +125,7 @@ impl Mcp {
         setup.map(|setup| *setup = own).is_some()
     }
 
-    /// Declares the server of the component that a request to set up a session is about to leave.
+    /// Declares the server of a component in a request to set up a session that is about to leave the component.
     pub(in crate::router) fn add_component(&mut self, core: &mut Core, routed: &mut Routed) {
         let Place::Hop(index) = routed.route.place(routed.at) else {
             return;
@@ -160,8 +159,8 @@ impl Mcp {
         }
     }
 
-    /// The server that its provider has declared before, if the session has that still: its entry stays the same, and
-    /// connected MCP clients stay connected. An agent that compares entries gets the same in all of its sessions.
+    /// The server that the provider has declared before, if the session still has it: its entry stays the same, and
+    /// connected MCP clients stay connected. An agent that compares entries gets the same entry in all of its sessions.
     fn known_server(
         &mut self,
         routed: &Routed,
@@ -184,7 +183,7 @@ impl Mcp {
         Some(*id)
     }
 
-    /// The server for a declaration, for the holder of the request that declares it. None if its provider has too many.
+    /// The server for a declaration; `None` if its provider has too many.
     fn server_for(
         &mut self,
         core: &mut Core,
@@ -242,13 +241,13 @@ impl Mcp {
         let message = &routed.message;
         let mut entries = match declaration::read(message.body()) {
             Ok(entries) => entries,
-            // It is not a request, so its sender gets no error.
+            // The message is not a request, so its sender gets no error.
             Err(error @ DeclarationError::Draft(_)) => {
                 let why = format_args!("the agent cannot be given an MCP server: {error}");
                 core.lose(Loss::Server, Place::Edge(Peer::Agent), &why);
                 return Some(declaring(core, message, &[]));
             }
-            // If it is not a list, it was never changed, and declares nothing.
+            // If the declarations are not a list, they were not changed, and declare nothing.
             Err(_) => return None,
         };
         if entries.iter().all(|entry| !entry.over_acp) {
@@ -258,11 +257,12 @@ impl Mcp {
             .exchange
             .and_then(|number| self.servers.clients.get(&number));
         let clients = clients.cloned().unwrap_or_default();
-        let is_clients = |servers: &Servers, entry: &Entry| match entry.over_acp {
-            false => clients.contains(&entry.name),
-            true => {
+        let is_clients = |servers: &Servers, entry: &Entry| {
+            if entry.over_acp {
                 let server = entry.server().and_then(|server| servers.all.get(&server));
                 server.is_some_and(|server| server.provider == Provider::Client)
+            } else {
+                clients.contains(&entry.name)
             }
         };
         let mut names = Names::default();
@@ -327,10 +327,10 @@ impl Mcp {
         Some(declaring(core, message, &declared))
     }
 
-    /// The entry through which an agent without MCP over ACP reaches a server.
+    /// The declaration through which an agent without MCP over ACP reaches a server.
     fn bridge(&mut self, server: ServerId, name: &str) -> io::Result<String> {
         let agent = self.agent;
-        let none = || io::Error::other("it takes MCP servers neither by stdio nor by HTTP");
+        let none = || io::Error::other("it supports MCP servers neither over stdio nor over HTTP");
         let transport = agent
             .bridge(self.reach.bridge.unwrap_or_default())
             .ok_or_else(none)?;
@@ -348,7 +348,7 @@ impl Mcp {
         };
         let (name, new) = (quote(name, MAX_QUOTE), quote(new, MAX_QUOTE));
         let text = format!(
-            "the MCP server `{name}` of {whose} is called `{new}`, since the session has another of \
+            "the MCP server `{name}` of {whose} is renamed to `{new}`, since the session has another of \
              that name."
         );
         core.tell_once(&format!("{whose} {name}"), &text);
@@ -362,7 +362,7 @@ fn name_of(core: &Core, provider: Provider) -> String {
     }
 }
 
-/// What the component offers, if the host serves it.
+/// The offers of a component; none for other providers.
 fn offers_of(core: &Core, provider: Provider) -> Offers {
     match provider {
         Provider::Component(index) => core.hops[index].offers(),
@@ -379,7 +379,8 @@ pub(super) fn whose(core: &Core, provider: Provider) -> String {
     }
 }
 
-/// The message with these declarations. In version 2 there is no list without any: agents without MCP know none.
+/// The message with these declarations. In version 2, an empty list is omitted: agents without MCP do not know the
+/// member.
 fn declaring(core: &Core, message: &Message, entries: &[Entry]) -> Message {
     let params = if entries.is_empty() && core.version >= ACKNOWLEDGED {
         declaration::without(message.body())

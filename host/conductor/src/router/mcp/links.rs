@@ -1,9 +1,9 @@
 //! Messages of the agent's MCP clients on the bridge: they become `mcp/*` messages from the agent, and vice versa.
 //!
-//! Requests of a client of MCP 2026-07-28 are stateless, and travel so. Any other client has a connection from its
-//! first message on; so has one on a pipe whose server requires connections. Over HTTP each stateless request is a
-//! link of its own: if each had a connection, a provider that starts a program per connection would start one per
-//! call.
+//! Requests of a client of MCP 2026-07-28 are stateless, and are sent without a connection. Any other client has a
+//! connection from its first message on; so has a client over stdio whose server requires connections. Over HTTP each
+//! stateless request is a link of its own: if each had a connection, a provider that starts a program per connection
+//! would start one per call.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -31,17 +31,17 @@ use acp_chain_mcp::wire::{self, Said};
 use acp_chain_mcp::{Dialect, LinkId, declaration};
 use acp_chain_rpc::{Error, Id, Kind, Message, code, member};
 
-/// The most requests that one client may have open.
+/// The maximum number of open requests of one client.
 const OPEN: usize = 1024;
 
-/// The most that may wait for a client's connection.
+/// The maximum number of messages that wait for a client's connection.
 const WAITING: usize = 256;
 
-/// How long a server may take for a connection: it may have to be fetched first.
+/// How long a server may take to connect: its program may have to be downloaded first.
 const CONNECTION: Duration = Duration::from_mins(1);
 
 impl Mcp {
-    /// Takes in an arrival from the bridge.
+    /// Handles an arrival on the bridge.
     pub(in crate::router) fn receive_from_bridge(
         &mut self,
         core: &mut Core,
@@ -68,15 +68,15 @@ impl Mcp {
                 message,
                 mirrored,
             } => match message.kind() {
-                Kind::Request => self.link_asks(core, link, message, &mirrored, steps),
-                Kind::Notification => self.link_tells(core, link, message, steps),
-                Kind::Result | Kind::Error => link_answers(core, link, message, steps),
+                Kind::Request => self.receive_request(core, link, message, &mirrored, steps),
+                Kind::Notification => self.receive_notification(core, link, message, steps),
+                Kind::Result | Kind::Error => receive_answer(core, link, message, steps),
             },
             Arrival::Closed { link } => lose_link(core, link, steps),
         }
     }
 
-    fn link_asks(
+    fn receive_request(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -90,7 +90,9 @@ impl Mcp {
             return;
         };
         let wrong = if id.as_str().len() > LONGEST_ID {
-            Some(format!("acp-chain: an id may have {LONGEST_ID} bytes"))
+            Some(format!(
+                "acp-chain: an id may have at most {LONGEST_ID} bytes"
+            ))
         } else if entry.open.len() >= OPEN {
             Some(format!("acp-chain: {OPEN} requests are open already"))
         } else if entry.has(&id) {
@@ -109,10 +111,10 @@ impl Mcp {
             return self.refuse(link, &id, &error);
         }
         if self.stands_alone(link, &message) {
-            return self.ask_alone(core, link, id, &message, steps);
+            return self.request_alone(core, link, id, &message, steps);
         }
         if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.ask_connected(core, link, id, &message, steps);
+            self.request_connected(core, link, id, &message, steps);
         }
     }
 
@@ -122,7 +124,7 @@ impl Mcp {
         self.bridge.send(link, &error, Some(id.as_str()));
     }
 
-    /// Whether the headers match the call as its client sent it: proxies on the way may change it.
+    /// Checks that the HTTP headers match the call as the client sent it; proxies may change it later.
     fn check_headers(
         &self,
         link: LinkId,
@@ -138,8 +140,8 @@ impl Mcp {
         }
     }
 
-    /// Whether a request needs no connection of its own client. On an existing connection, the provider says itself
-    /// whether it knows the version.
+    /// Whether a request is sent without a connection. On an existing connection, the provider decides whether it
+    /// supports the version.
     fn stands_alone(&self, link: LinkId, message: &Message) -> bool {
         let Some(link) = self.servers.links.get(&link) else {
             return false;
@@ -150,7 +152,7 @@ impl Mcp {
         let server = self.servers.all.get(&link.server);
         let dialect = server.and_then(|server| server.dialect);
         let version = protocol::meta(Some(message.body()), protocol::key::VERSION);
-        // Some clients go on to name the negotiated version after their introduction.
+        // Some clients name the negotiated version in every request after `initialize`.
         dialect != Some(Dialect::Connected)
             && version.is_some_and(|version| {
                 matches!(link.state, LinkState::Idle)
@@ -158,7 +160,7 @@ impl Mcp {
             })
     }
 
-    fn ask_alone(
+    fn request_alone(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -173,10 +175,10 @@ impl Mcp {
         let (server, request) = (entry.server, format!("{link}-{}", entry.alone));
         let server = declaration::chain_id(server);
         let params = wire::alone(&server, &request, &Said::of(message));
-        self.ask_from(core, link, Origin::Link(link, id), true, &params, steps);
+        self.request_from(core, link, Origin::Link(link, id), true, &params, steps);
     }
 
-    fn ask_connected(
+    fn request_connected(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -185,7 +187,7 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         if let Some(params) = self.wrapped(link, message) {
-            self.ask_from(core, link, Origin::Link(link, id), false, &params, steps);
+            self.request_from(core, link, Origin::Link(link, id), false, &params, steps);
         }
     }
 
@@ -197,7 +199,8 @@ impl Mcp {
         Some(wire::on_own(connection, &Said::of(message)))
     }
 
-    /// The message, if there is a connection for it. Otherwise it waits for one.
+    /// Returns the message if its client is connected. Otherwise the message waits for the connection, which is made if
+    /// it is the first one.
     fn when_connected(
         &mut self,
         core: &mut Core,
@@ -211,12 +214,12 @@ impl Mcp {
             LinkState::Connecting(_, waiting) => {
                 match self.servers.connecting.charge(message.cost()) {
                     Some(charge) if waiting.len() < WAITING => waiting.push((message, charge)),
-                    _ => self.says_too_much(core, link),
+                    _ => self.disconnect_flooding(core, link),
                 }
             }
             LinkState::Idle => {
                 let Some(charge) = self.servers.connecting.charge(message.cost()) else {
-                    self.says_too_much(core, link);
+                    self.disconnect_flooding(core, link);
                     return None;
                 };
                 let params = wire::connect(
@@ -225,7 +228,7 @@ impl Mcp {
                     None,
                 );
                 let connects = Origin::Connecting(link);
-                let number = self.ask_from(core, link, connects, false, &params, steps)?;
+                let number = self.request_from(core, link, connects, false, &params, steps)?;
                 core.timers
                     .set(core.now + CONNECTION, Timer::Connect(number));
                 let entry = self.servers.links.get_mut(&link)?;
@@ -235,7 +238,7 @@ impl Mcp {
         None
     }
 
-    /// If a server has not taken a connection yet, the MCP client gets an error, and the user is told once.
+    /// If a server has not accepted a connection in time, the MCP client gets an error, and the user is notified once.
     pub(in crate::router) fn connects_late(
         &mut self,
         core: &mut Core,
@@ -254,20 +257,20 @@ impl Mcp {
         };
         let whose = whose(core, server.provider);
         let seconds = CONNECTION.as_secs();
-        let text = format!("an MCP server of {whose} took no connection within {seconds} s");
+        let text = format!("an MCP server of {whose} accepted no connection within {seconds} s");
         let error = Error::new(code::INTERNAL_ERROR, format!("acp-chain: {text}"));
         let answer = Answer::new(number, server.at, Message::error(&error));
-        core.tell_once(&text, &format!("{text}; the agent goes on without it."));
+        core.tell_once(&text, &format!("{text}; the agent continues without it."));
         steps.extend([Step::Withdraw(number, new_cancel()), Step::Answer(answer)]);
     }
 
-    fn says_too_much(&mut self, core: &mut Core, link: LinkId) {
-        let why = "an MCP client says too much before it is connected; it is disconnected";
+    fn disconnect_flooding(&mut self, core: &mut Core, link: LinkId) {
+        let why = "an MCP client sent too much before it was connected, and is disconnected";
         core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
         self.bridge.hang_up(link);
     }
 
-    /// A client's message to its server, as if from the agent; `None` if that server is gone.
+    /// A client's message to its server, which starts at the agent's end; `None` if the server has ended.
     fn to_server(&self, link: LinkId, message: Message) -> Option<Routed> {
         let id = self.servers.links.get(&link)?.server;
         let server = self.servers.all.get(&id)?;
@@ -279,7 +282,7 @@ impl Mcp {
     }
 
     /// Sends a client's request. Returns its number, if it was opened.
-    fn ask_from(
+    fn request_from(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -295,7 +298,7 @@ impl Mcp {
         };
         let message = Message::request(method, params);
         let Some(mut routed) = self.to_server(link, message) else {
-            // It ended with its session; the bridge is about to report that.
+            // The server ended with its session; the bridge is about to report that.
             self.bridge.hang_up(link);
             return None;
         };
@@ -319,7 +322,7 @@ impl Mcp {
         let exchanges = &mut core.exchanges;
         let number = exchanges.open(origin, Peer::Client, route, &routed.message, charge);
         if let Some(exchange) = exchanges.get_mut(number) {
-            // Whoever answers, even on the way, carries the outcome in the answer.
+            // Every answer, also a proxy's, carries the outcome.
             exchange.stands_alone = stands_alone;
         }
         if let Some((entry, id)) = self.servers.links.get_mut(&link).zip(own) {
@@ -330,7 +333,13 @@ impl Mcp {
         Some(number)
     }
 
-    fn link_tells(&mut self, core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
+    fn receive_notification(
+        &mut self,
+        core: &mut Core,
+        link: LinkId,
+        message: Message,
+        steps: &mut Steps,
+    ) {
         if &**message.method() == CANCELLED {
             let id = member(message.body(), "requestId").and_then(Id::parse);
             let entry = self.servers.links.get_mut(&link);
@@ -343,15 +352,15 @@ impl Mcp {
         }
         let entry = self.servers.links.get(&link);
         if entry.is_some_and(|entry| entry.stands_alone) {
-            let why = "an MCP client tells something beside its one request";
+            let why = "a stateless MCP client sent a notification beside its one request";
             return core.lose(Loss::Unconnected, Place::Edge(Peer::Agent), &why);
         }
         if let Some(message) = self.when_connected(core, link, message, steps) {
-            self.tell_connected(link, &message, steps);
+            self.notify_connected(link, &message, steps);
         }
     }
 
-    fn tell_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
+    fn notify_connected(&self, link: LinkId, message: &Message, steps: &mut Steps) {
         if let Some(params) = self.wrapped(link, message) {
             let message = Message::notification(MESSAGE, &params);
             steps.extend(self.to_server(link, message).map(Step::Send));
@@ -359,7 +368,7 @@ impl Mcp {
     }
 
     /// Sends the messages that waited for a client's connection.
-    pub(super) fn say_connected(
+    pub(super) fn send_connected(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -367,12 +376,12 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         match message.id() {
-            Some(id) => self.ask_connected(core, link, id, message, steps),
-            None => self.tell_connected(link, message, steps),
+            Some(id) => self.request_connected(core, link, id, message, steps),
+            None => self.notify_connected(link, message, steps),
         }
     }
 
-    /// Disconnects a client as the agent would, for proxies that listen on the way.
+    /// Sends a client's `mcp/disconnect` through the chain as the agent would, since proxies may subscribe to it.
     pub(super) fn leave(
         &mut self,
         core: &mut Core,
@@ -381,12 +390,12 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let params = wire::disconnect(&wire::own(connection), None);
-        self.ask_from(core, link, Origin::Leaving(link), false, &params, steps);
+        self.request_from(core, link, Origin::Leaving(link), false, &params, steps);
         steps.push(Step::Mcp(Task::Forget(link)));
     }
 }
 
-fn link_answers(core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
+fn receive_answer(core: &mut Core, link: LinkId, message: Message, steps: &mut Steps) {
     let number = message.id().and_then(|id| id.as_str().parse().ok());
     let exchange = number.and_then(|number: ExchangeId| core.exchanges.get(number));
     match (number, exchange.map(|exchange| exchange.stage)) {

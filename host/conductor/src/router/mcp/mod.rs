@@ -1,8 +1,8 @@
 //! MCP over ACP in a chain: the servers of its sessions, their providers, and their callers.
 //!
-//! A caller's message travels like any other, up to the [seat](acp_chain_mcp::seat) of the server, behind its
-//! provider. There it ends, and the seat's messages go on to the provider. The provider's messages to its callers go
-//! the other way.
+//! A caller's message is routed like any other, up to the [seat](acp_chain_mcp::seat) of the server, which is behind
+//! its provider. There its route ends, and the seat sends its own messages to the provider. Messages of the provider to
+//! its callers go in the other direction.
 
 mod asks;
 mod callers;
@@ -42,24 +42,24 @@ const TURN: usize = 128;
 pub(super) struct Mcp {
     /// The MCP servers of the sessions.
     pub servers: Servers,
-    /// How an agent without MCP over ACP reaches them.
+    /// How an agent without MCP over ACP reaches the servers.
     pub bridge: Bridge,
-    /// How the agent reaches servers, where there is a choice.
+    /// How the agent reaches the servers, where there is a choice.
     pub reach: Reach,
     /// The capabilities of the agent.
     pub agent: Capabilities,
-    /// The turns that go on after the agent has answered their prompts, by its names of their sessions.
+    /// The turns that go on after the agent has answered their prompts, by the agent's name of the session.
     pub turns: Turns<Arc<str>, Charge>,
-    /// Whether the user is told of proxies with tools to which the agent does not connect.
+    /// Whether the user is notified of proxies with tools to which the agent does not connect.
     pub tells_unused: bool,
-    /// The outputs of seats, in order.
+    /// The outputs of seats that are not carried out yet, in order.
     wanted: VecDeque<(ServerId, Output)>,
-    /// Whether a step to carry these out is pending.
+    /// Whether a step to carry out the outputs is pending.
     is_due: bool,
 }
 
 impl Mcp {
-    /// No servers, and a closed bridge; its accounts will be parts of this one.
+    /// No servers, and a closed bridge; its accounts are parts of `kept`.
     pub fn new(kept: &Account) -> Self {
         Self {
             servers: Servers::new(kept),
@@ -78,7 +78,8 @@ impl Mcp {
         self.reach.shared.unwrap_or(self.agent.shares)
     }
 
-    /// In version 2 the agent says in which of its sessions a turn runs (RFD v2/prompt, `state_update`).
+    /// Notes a state update: in version 2, the agent reports in which sessions a turn runs (RFD v2/prompt,
+    /// `state_update`).
     #[inline]
     pub fn note_state(&mut self, core: &mut Core, message: &Message) {
         if message.update() == Some("state_update") {
@@ -100,13 +101,13 @@ impl Mcp {
         }
     }
 
-    /// Whether it matters here that a prompt is answered.
+    /// Whether answers to prompts must be noted here.
     #[inline]
-    pub fn minds_turns(&self) -> bool {
+    pub fn tracks_turns(&self) -> bool {
         self.tells_unused || self.turns.acknowledges()
     }
 
-    /// The agent answers a prompt of a session.
+    /// Notes that the agent answers a prompt of a session.
     pub fn note_answered(&mut self, core: &mut Core, session: Arc<str>, ends: bool) {
         if ends || !self.turns.acknowledges() {
             return self.tell_unused(core, &session);
@@ -116,7 +117,7 @@ impl Mcp {
         }
     }
 
-    /// A turn ends. The user is told, once, of proxies whose tools the agent has never asked for.
+    /// Handles the end of a turn: notifies the user, once, of proxies to whose tools the agent has not connected.
     fn tell_unused(&mut self, core: &mut Core, session: &str) {
         if !self.tells_unused {
             return;
@@ -157,7 +158,7 @@ impl Mcp {
             Task::CloseConnections(server) => self.close_connections(server, steps),
             Task::Over(server) => self.give(server, Input::Over, steps),
             Task::Remove(server) => self.remove_server(server),
-            Task::Say(link, message) => self.say_connected(core, link, &message, steps),
+            Task::SendConnected(link, message) => self.send_connected(core, link, &message, steps),
             Task::LinkLost(link) => self.withdraw_all_of_link(link, steps),
             Task::Leave(link, connection) => self.leave(core, link, connection, steps),
             Task::Forget(link) => drop(self.servers.links.remove(&link)),
@@ -171,11 +172,11 @@ impl Mcp {
     }
 }
 
-/// A message of a server.
+/// A message between a caller and a server.
 const MESSAGE: &str = "mcp/message";
-/// A caller connects.
+/// The request of a caller to connect.
 const CONNECT: &str = "mcp/connect";
-/// A caller disconnects.
+/// The message of a caller that disconnects.
 const DISCONNECT: &str = "mcp/disconnect";
 
 /// Whether a method belongs to MCP over ACP.
@@ -183,10 +184,11 @@ pub(in crate::router) fn is_mcp(method: &str) -> bool {
     matches!(method, MESSAGE | CONNECT | DISCONNECT)
 }
 
-/// No server has this id.
+/// The error for an id that no server has.
 fn unavailable(server: &str) -> Error {
     let server = quote(server, MAX_QUOTE);
-    let text =
-        format!("acp-chain: there is no MCP server `{server}`; it may have gone with its session");
+    let text = format!(
+        "acp-chain: there is no MCP server `{server}`; it may have been closed with its session"
+    );
     Error::new(code::UNAVAILABLE, text)
 }

@@ -1,4 +1,5 @@
-//! MCP over ACP through native proxies: there a caller's message ends, and starts again.
+//! MCP over ACP through native proxies: at a native proxy, a caller's message ends, and the proxy sends it on as its
+//! own.
 
 use super::MESSAGE;
 use super::Mcp;
@@ -14,7 +15,7 @@ use acp_chain_mcp::{LinkId, ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
-    /// Takes an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
+    /// Receives an MCP message from a native proxy: one that it passes on, or its own as the provider of a server.
     pub(in crate::router) fn native_speaks(
         &mut self,
         core: &mut Core,
@@ -29,7 +30,13 @@ impl Mcp {
             let own = self.servers.of_provider(provider, &wrapped);
             let passes_on = own.is_none() && via.is_some() && *routed.method == *MESSAGE;
             if !passes_on {
-                return self.hear_provider(core, provider, routed.exchange, &routed.message, steps);
+                return self.receive_from_provider(
+                    core,
+                    provider,
+                    routed.exchange,
+                    &routed.message,
+                    steps,
+                );
             }
             routed.via = via.unwrap_or_default();
             return steps.push(Step::Send(routed));
@@ -74,10 +81,10 @@ impl Mcp {
             let at = server.route.position(index)?;
             Some((server.route.clone(), at))
         });
-        way.unwrap_or_else(|| core.home(index))
+        way.unwrap_or_else(|| core.default_route(index))
     }
 
-    /// The caller that a message passed on by a native proxy belongs to.
+    /// The caller of a message that a native proxy passes on.
     fn via_of(&self, wrapped: &Wrapped) -> Option<Via> {
         if wrapped.connection.is_some() {
             return self.servers.connected(wrapped).map(|open| open.via);
@@ -88,14 +95,14 @@ impl Mcp {
         if known.is_some() {
             return known.copied();
         }
-        // It is on its way to the seat, under an id made by the host.
+        // A request of a link that has not reached its seat yet has an id made by the host.
         let (link, _) = request?.split_once('-')?;
         let link: LinkId = link.parse().ok()?;
         let is_open = self.servers.links.contains_key(&link);
         Some(Via::Link(link)).filter(|_| is_open)
     }
 
-    /// A connection that a native proxy made for a client becomes the client's own.
+    /// Assigns a connection that a native proxy made for an MCP client to that client.
     pub(super) fn claim(
         &mut self,
         core: &Core,

@@ -24,7 +24,7 @@ use acp_chain_mcp::{ServerId, declaration};
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
-    /// Carries out the first output with all its consequences, then the next one.
+    /// Carries out the next output, and pushes a task for the one after it.
     pub(super) fn carry_out_next(&mut self, core: &mut Core, steps: &mut Steps) {
         match self.wanted.pop_front() {
             Some((id, output)) => {
@@ -43,9 +43,10 @@ impl Mcp {
                 meta,
                 outer,
             } => {
-                let outcome = match self.is_carried(id, ask) && !outer {
-                    true => wire::carry(outcome, meta.as_deref()),
-                    false => outcome,
+                let outcome = if self.is_carried(id, ask) && !outer {
+                    wire::carry(outcome, meta.as_deref())
+                } else {
+                    outcome
                 };
                 self.seat_answers(core, id, ask, outcome, steps);
             }
@@ -101,7 +102,7 @@ impl Mcp {
         }
     }
 
-    /// Whether a request is stateless, so that MCP's outcome is carried in its answer.
+    /// Whether a request is stateless, so that its answer carries the outcome of MCP.
     fn is_carried(&self, id: ServerId, ask: Asked) -> bool {
         let server = self.servers.all.get(&id);
         let caller = server.and_then(|server| server.asked.get(&ask));
@@ -170,7 +171,8 @@ impl Mcp {
                 return self.answer_seat(id, question, error, steps);
             }
             (None, None) => {
-                let why = "a provider tells a caller something whose MCP connection is closed";
+                let why =
+                    "a provider sent a notification to a caller whose MCP connection is closed";
                 return core.lose(Loss::Unconnected, server.provider.place(), &why);
             }
         }
@@ -180,8 +182,8 @@ impl Mcp {
         steps.push(Step::Send(routed));
     }
 
-    /// The session that a call to a server belongs to. Where several have the server, it is the only one with a turn;
-    /// otherwise it cannot be told.
+    /// The session that a call to a server belongs to. If several sessions have the server, the only one with a running
+    /// turn; `None` if that is ambiguous.
     fn session_of_call(&self, core: &Core, server: &Server) -> Option<Arc<str>> {
         let session = |holder: &Holder| holder.session.clone();
         let has_turn = |session: &Arc<str>| self.turns.has(session) || core.has_turn(session);
@@ -195,7 +197,7 @@ impl Mcp {
         }
     }
 
-    /// Asks a component for a list, or calls it.
+    /// Requests a list from a component, or calls it.
     fn use_component(
         &mut self,
         core: &mut Core,
@@ -232,7 +234,8 @@ impl Mcp {
         core.enqueue(index, Item::Message(routed));
     }
 
-    /// Opens a request of a seat, on the account of whoever has to answer it: it stays open beyond its server.
+    /// Opens a request of a seat, on the account of the part that has to answer it: the request may stay open after the
+    /// server has ended.
     fn ask(&mut self, core: &mut Core, id: ServerId, question: Question, routed: &mut Routed) {
         let Some(server) = self.servers.all.get_mut(&id) else {
             return;
@@ -244,7 +247,7 @@ impl Mcp {
             (Peer::Client, Provider::Proxy(index)) => {
                 core.hops[index].native().map(|native| &native.kept)
             }
-            // It answers, or breaks.
+            // A component answers in time, or breaks.
             (Peer::Client, Provider::Component(_)) => None,
         };
         let cost = Exchange::cost(None, &routed.message);

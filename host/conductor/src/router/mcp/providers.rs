@@ -1,4 +1,4 @@
-//! Messages and changes of providers.
+//! Messages of providers, and changes of their offers.
 
 use std::collections::HashSet;
 
@@ -18,8 +18,8 @@ use acp_chain_mcp::wire::Wrapped;
 use acp_chain_rpc::{Error, Message, code};
 
 impl Mcp {
-    /// Takes a message that a provider sends to the callers of one of its servers.
-    pub(in crate::router) fn hear_provider(
+    /// Receives a message that a provider sends to the callers of one of its servers.
+    pub(in crate::router) fn receive_from_provider(
         &mut self,
         core: &mut Core,
         provider: Provider,
@@ -36,14 +36,14 @@ impl Mcp {
                     core.exchanges.lead(ask, &server.route);
                 }
                 core.exchanges.stage(ask, Stage::Seat(id));
-                self.asks(id, ask, None);
+                self.open_at_seat(id, ask, None);
                 self.give(id, Input::ProviderRequest { ask, params }, steps);
                 steps.push(Step::Mcp(Task::CatchUp(ask)));
             }
             (Some(id), None) => self.give(id, Input::ProviderNotification { params }, steps),
             (None, Some(ask)) => {
                 let text =
-                    "acp-chain: the message is for no open MCP connection of a server of yours";
+                    "acp-chain: the message names no open MCP connection to a server of its sender";
                 let error = Message::error(&Error::new(code::INVALID_PARAMS, text));
                 let exchange = core.exchanges.get(ask);
                 let at = exchange.and_then(|exchange| position(&exchange.route, provider));
@@ -51,13 +51,13 @@ impl Mcp {
                 steps.answer_at(ask, at + 1, error);
             }
             (None, None) => {
-                let why = "a provider names no open MCP connection of its own";
+                let why = "a provider names no open MCP connection to a server of its own";
                 core.lose(Loss::Unconnected, provider.place(), &why);
             }
         }
     }
 
-    /// A component reports the progress of a call.
+    /// Reports the progress of a call of a component to the seat.
     pub(in crate::router) fn call_progress(
         &mut self,
         core: &Core,
@@ -78,7 +78,7 @@ impl Mcp {
         self.give(id, Input::Component(says), steps);
     }
 
-    /// Something that a component offers may have changed.
+    /// Notifies the seats of a component that an offer may have changed.
     pub(in crate::router) fn component_changed(
         &mut self,
         index: HopIndex,
@@ -88,14 +88,14 @@ impl Mcp {
         self.tell_changed(index, change, ServerId::MIN, steps);
     }
 
-    /// A component was restarted: all its lists may have changed.
+    /// Notifies the seats of a component that was restarted: all its lists may have changed.
     pub(in crate::router) fn component_restarted(index: HopIndex, steps: &mut Steps) {
         let changes =
             Offer::ALL.map(|offer| Task::Changed(index, Change::List(offer), ServerId::MIN));
         steps.extend(changes.map(Step::Mcp));
     }
 
-    /// Tells the seats of a component after this one of a change, one by one.
+    /// Notifies the seats of a component after this one of a change, one by one.
     pub(super) fn tell_changed(
         &mut self,
         index: HopIndex,
@@ -110,12 +110,12 @@ impl Mcp {
         }
     }
 
-    /// A proxy that serves its own servers was restarted, and no longer knows any connection.
+    /// Notifies the seats of a proxy's own servers that the proxy was restarted, and has lost all connections.
     pub(in crate::router) fn provider_restarted(index: HopIndex, steps: &mut Steps) {
         steps.push(Step::Mcp(Task::ProviderLost(index, ServerId::MIN)));
     }
 
-    /// Whether somebody is connected to a server that this proxy provides.
+    /// Whether a client is connected to a server that this proxy serves itself.
     pub(in crate::router) fn is_connected_to(&self, index: HopIndex) -> bool {
         let mut connections = self.servers.connections.values();
         connections.any(|connection| {
@@ -124,7 +124,7 @@ impl Mcp {
         })
     }
 
-    /// Tells the seats of such a proxy's servers after this one, one by one.
+    /// Notifies the seats of a restarted proxy's own servers after this one, one by one.
     pub(super) fn tell_provider_lost(
         &mut self,
         core: &Core,
@@ -135,13 +135,13 @@ impl Mcp {
         if let Some(server) = self.servers.next_of(Provider::Proxy(index), after) {
             let waiting = &self.waiting(core, index, server);
             self.give(server, Input::ProviderLost { waiting }, steps);
-            // Its last output needs them.
+            // The seat's output still needs the connections.
             steps.push(Step::Mcp(Task::ForgetConnections(server)));
             steps.push(Step::Mcp(Task::ProviderLost(index, server)));
         }
     }
 
-    /// The questions of a server's seat that wait for its provider.
+    /// The questions of a server's seat that wait in the inbox of its provider.
     fn waiting(&self, core: &Core, index: HopIndex, server: ServerId) -> HashSet<Question> {
         let asks = self.servers.all.get(&server);
         if asks.is_none_or(|server| server.questions.is_empty()) {
@@ -156,7 +156,7 @@ impl Mcp {
         questions.collect()
     }
 
-    /// Forgets the connections that a server's seat has lost.
+    /// Removes the connections that a server's seat has lost.
     pub(super) fn forget_connections(&mut self, server: ServerId) {
         let Some(seat) = self.servers.all.get(&server).map(|server| &server.seat) else {
             return;
@@ -164,11 +164,11 @@ impl Mcp {
         let mut lost = self.servers.connections_to(server);
         lost.retain(|connection| !seat.has_caller(*connection));
         for connection in lost {
-            let gone = self.servers.connections.remove(&connection);
+            let removed = self.servers.connections.remove(&connection);
             if let Some(Connection {
                 via: Via::Link(link),
                 ..
-            }) = gone
+            }) = removed
             {
                 self.bridge.hang_up(link);
             }

@@ -1,4 +1,4 @@
-//! The seats of servers: their inputs, and requests to them.
+//! The seats of servers: inputs, requests and answers.
 
 use super::Mcp;
 use super::servers::Server;
@@ -19,8 +19,8 @@ use acp_chain_mcp::{ServerId, wire};
 use acp_chain_rpc::{Error, Kind, Message, code as rpc_code, member};
 
 impl Mcp {
-    /// Gives a seat an input. Its outputs are carried out after earlier ones, which this may be a part of; so a
-    /// handler gives one input, and leaves more to tasks.
+    /// Gives a seat an input. The resulting outputs are carried out after earlier ones, possibly after this handler's
+    /// own; so a handler gives one input only, and pushes tasks for further ones.
     pub(super) fn give(&mut self, id: ServerId, input: Input, steps: &mut Steps) {
         let Some(server) = self.servers.all.get_mut(&id) else {
             return;
@@ -55,7 +55,7 @@ impl Mcp {
                 routed.target = target;
                 steps.push(Step::Send(routed));
             }
-            // Its provider is next to it.
+            // The provider is next to the seat.
             Peer::Client => {
                 core.exchanges.remove(answer.number);
                 self.answer_seat(id, question, answer.message, steps);
@@ -63,7 +63,7 @@ impl Mcp {
         }
     }
 
-    /// Gives a seat the answer to a question of its own.
+    /// Gives a seat the answer to one of its questions.
     pub(super) fn answer_seat(
         &mut self,
         id: ServerId,
@@ -74,21 +74,23 @@ impl Mcp {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.questions.remove(&question);
         }
-        let outcome = match self.servers.have_room(outcome.len()) {
-            true => outcome,
-            false => Message::error(&full()),
+        let outcome = if self.servers.have_room(outcome.len()) {
+            outcome
+        } else {
+            Message::error(&full())
         };
         self.give(id, Input::Answered { question, outcome }, steps);
     }
 
-    pub(super) fn asks(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
+    /// Notes an open request at a seat, and its caller.
+    pub(super) fn open_at_seat(&mut self, id: ServerId, ask: Asked, caller: Option<Caller>) {
         if let Some(server) = self.servers.all.get_mut(&id) {
             server.asked.insert(ask, caller);
             server.is_used = true;
         }
     }
 
-    /// A request may have been cancelled before it reached a seat.
+    /// Passes the cancellation of a request on to its seat, if the request was cancelled before it arrived there.
     pub(super) fn catch_up_with_cancel(
         &mut self,
         core: &Core,
@@ -102,7 +104,7 @@ impl Mcp {
         }
     }
 
-    /// Tells a seat that nobody waits for an answer any more.
+    /// Notifies a seat that a request is cancelled.
     pub(in crate::router) fn withdraw_from_seat(
         &mut self,
         id: ServerId,
@@ -113,7 +115,7 @@ impl Mcp {
         steps.push(Step::Mcp(Task::Withdrawn(id, number)));
     }
 
-    /// A seat was told that a request is cancelled: answers in its place if it has not.
+    /// Answers a cancelled request in place of its seat, unless the seat has answered it.
     pub(super) fn end_withdrawn(
         &mut self,
         core: &mut Core,
@@ -142,7 +144,7 @@ impl Mcp {
         };
         let at = server.at;
         let Some(caller) = server.asked.remove(&ask) else {
-            let why = "an answer came for a request that has one";
+            let why = "a request that is answered already was answered again";
             return core.lose(Loss::Late, server.provider.place(), &why);
         };
         match caller {
@@ -164,7 +166,7 @@ impl Mcp {
         self.answer_from_seat(core, ask, at, outcome, steps);
     }
 
-    /// Starts an answer from a seat at a position, to the side that asked.
+    /// Starts an answer from the seat at a position, toward the requester.
     pub(super) fn answer_from_seat(
         &self,
         core: &Core,
@@ -178,8 +180,7 @@ impl Mcp {
                 Peer::Client => (at, self.maker_at(exchange)),
                 Peer::Agent => (at + 1, None),
             };
-            let labels =
-                maker.map(|maker| Labels::answered_by(maker, core.hops[maker].is_guard()));
+            let labels = maker.map(|maker| Labels::answered_by(maker, core.hops[maker].is_guard()));
             steps.push(Step::Answer(Answer {
                 number: ask,
                 at,
@@ -189,7 +190,7 @@ impl Mcp {
         }
     }
 
-    /// The proxy responsible for a seat's answers, if its provider is one.
+    /// The proxy that provides the server of the seat at which a request is, if any.
     fn maker_at(&self, exchange: &Exchange) -> Option<HopIndex> {
         let Stage::Seat(id) = exchange.stage else {
             return None;
@@ -198,8 +199,8 @@ impl Mcp {
     }
 }
 
-/// A question was answered, but the server of its seat is gone. If the provider has made a connection all the same,
-/// closes it; the answer to that arrives here too, and is ignored.
+/// Handles the answer to a question whose server has ended. If the provider has made a connection, sends
+/// `mcp/disconnect` for it; the answer to that arrives here, too, and is ignored.
 fn answered_late(core: &mut Core, answer: Answer, steps: &mut Steps) {
     let (at, outcome) = (answer.at, answer.message);
     let Some(exchange) = core.exchanges.remove(answer.number) else {

@@ -13,7 +13,7 @@ use acp_chain_mcp::{Asked, ConnectionId, Question};
 use acp_chain_mcp::{Dialect, LinkId, ServerId};
 use acp_chain_rpc::{Id, Message};
 
-/// Who provides a server.
+/// The provider of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
     Client,
@@ -32,42 +32,43 @@ impl Provider {
     }
 }
 
-/// One server. Its entry is the same for as long as something holds it.
+/// An MCP server. Its declaration stays the same as long as the server has holders.
 pub struct Server {
     pub provider: Provider,
     /// The provider's dialect, by its declaration; the host speaks both.
     pub dialect: Option<Dialect>,
-    /// The provider's own id.
+    /// The provider's own id of the server.
     pub own_id: String,
     pub seat: Box<dyn Seat>,
     /// The route of the request that declared it, and the provider's position on it.
     pub route: Route,
     pub at: usize,
-    /// The sessions that have it, and the requests that set up others with it. It ends when nothing holds it.
+    /// The sessions that have the server, and the requests that set up sessions with it. The server ends with its last
+    /// holder.
     pub holders: Vec<Holder>,
-    /// The seat's own open requests.
+    /// The seat's open questions.
     pub questions: HashMap<Question, ExchangeId>,
     /// The open requests to the seat, and their callers.
     pub asked: HashMap<Asked, Option<Caller>>,
-    /// Whether it has ever had a request.
+    /// Whether the server has ever received a request.
     pub is_used: bool,
-    /// The charge for what its seat keeps.
+    /// The charge for what the seat keeps.
     pub charge: Charge,
 }
 
-/// A session that has a server, or a request that sets one up with it.
+/// A session that has a server, or a request that sets up a session with it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Holder {
     /// The request that declares the server, until it is answered.
     pub setup: Option<ExchangeId>,
-    /// The session, as the agent knows it. A request may not name it.
+    /// The agent's name for the session; `None` if the request does not name it.
     pub session: Option<Arc<str>>,
-    /// Whether the session was set up again since, without the server.
+    /// Whether the session was later set up again without the server.
     pub is_replaced: bool,
 }
 
 impl Holder {
-    /// A request that declares a server, in this session.
+    /// The holder for a request that declares a server, in this session.
     pub fn of_setup(setup: Option<ExchangeId>, session: Option<&Arc<str>>) -> Self {
         Self {
             setup,
@@ -76,31 +77,31 @@ impl Holder {
         }
     }
 
-    /// A session's name, as its servers know it. One longer than any id is not kept.
+    /// The name of a session, as kept for its servers. Names longer than [`LONGEST_ID`] are not kept.
     pub fn name(session: Option<&Arc<str>>) -> Option<Arc<str>> {
         session.filter(|name| name.len() <= LONGEST_ID).cloned()
     }
 
-    /// Whether it is this session, set up by now.
+    /// Whether the holder is this session, and the session is set up.
     pub fn is_session(&self, session: &str) -> bool {
         self.setup.is_none() && self.session.as_deref() == Some(session)
     }
 }
 
 impl Server {
-    /// Whether this session has it, or a request that names the session declares it.
+    /// Whether this session has the server, or a request that names the session declares it.
     pub fn is_of(&self, session: &str) -> bool {
         let mut holders = self.holders.iter();
         holders.any(|holder| holder.session.as_deref() == Some(session))
     }
 
-    /// Whether all sessions that have it were set up again without it.
+    /// Whether all sessions that have the server were set up again without it.
     pub fn is_replaced(&self) -> bool {
         let mut holders = self.holders.iter();
         !self.holders.is_empty() && holders.all(|holder| holder.is_replaced)
     }
 
-    /// The proxy that provides it.
+    /// The proxy that provides the server, if it is a proxy's.
     pub fn proxy(&self) -> Option<HopIndex> {
         match self.provider {
             Provider::Client => None,
@@ -113,19 +114,19 @@ impl Server {
 #[derive(Debug)]
 pub struct Connection {
     pub server: ServerId,
-    /// Whose it is.
+    /// The caller.
     pub via: Via,
-    /// Its requests that have no answer yet.
+    /// The unanswered requests on the connection.
     pub open: HashSet<Asked>,
 }
 
-/// How far an MCP client of the agent is connected.
+/// The state of the connection of an MCP client of the agent.
 #[derive(Debug, Default)]
 pub enum LinkState {
-    /// It has sent nothing yet that needs a connection.
+    /// The client has sent nothing yet that needs a connection.
     #[default]
     Idle,
-    /// Its messages wait for the connection that this request makes.
+    /// The client's messages wait for the connection that this request makes.
     Connecting(ExchangeId, Vec<(Message, Charge)>),
     Connected(ConnectionId),
 }
@@ -134,17 +135,17 @@ pub enum LinkState {
 #[derive(Debug)]
 pub struct Link {
     pub server: ServerId,
-    /// Whether it is a single request, which never needs a connection.
+    /// Whether the link is a single stateless request, which never needs a connection.
     pub stands_alone: bool,
     pub state: LinkState,
-    /// Its requests that have no answer yet.
+    /// The client's unanswered requests.
     pub open: HashMap<Id, ExchangeId>,
-    /// How many of its requests were stateless.
+    /// How many of the client's requests were stateless.
     pub alone: u64,
 }
 
 impl Link {
-    /// Whether an id belongs to one of its unanswered requests.
+    /// Whether the client has an unanswered request with this id.
     pub fn has(&self, id: &Id) -> bool {
         let waits = match &self.state {
             LinkState::Connecting(_, waiting) => waiting
@@ -155,7 +156,7 @@ impl Link {
         waits || self.open.contains_key(id)
     }
 
-    /// Takes out its request with an id, if that is on its way.
+    /// Removes the client's request with this id; returns its number if it was sent.
     pub fn take(&mut self, id: &Id) -> Option<ExchangeId> {
         if let LinkState::Connecting(_, waiting) = &mut self.state {
             waiting.retain(|(message, _)| message.id().as_ref() != Some(id));
@@ -163,7 +164,7 @@ impl Link {
         self.open.remove(id)
     }
 
-    /// Gives up all its unanswered requests, and returns their ids.
+    /// Removes all unanswered requests of the client, and returns their ids.
     pub fn give_up(&mut self) -> Vec<Id> {
         let mut ids: Vec<_> = self.open.drain().map(|(id, _)| id).collect();
         if let LinkState::Connecting(_, waiting) = &mut self.state {
@@ -173,27 +174,26 @@ impl Link {
     }
 }
 
-/// All of them.
+/// All servers, connections and links.
 pub struct Servers {
     last: u64,
     pub all: BTreeMap<ServerId, Server>,
     pub connections: HashMap<ConnectionId, Connection>,
-    /// Open stateless requests, and their callers, as for connections.
+    /// The open stateless requests, and their callers.
     pub alone: HashMap<(ServerId, Arc<str>), Via>,
     pub links: HashMap<LinkId, Link>,
-    /// The servers of links that ended before their connection was made, until it is or fails.
+    /// The servers of links that ended while their connection was being made, until it is made or fails.
     pub left: HashMap<LinkId, ServerId>,
     /// The account of messages that wait for connections.
     pub connecting: Account,
     /// The account of all seats.
     pub kept: Account,
-    /// The client's names of its servers that are not reached over ACP, by the request that declares them, while it
-    /// is open.
+    /// The client's names of its servers that are not reached over ACP, by the open request that declares them.
     pub clients: HashMap<ExchangeId, Vec<String>>,
 }
 
 impl Servers {
-    /// None yet; their accounts will be parts of this one.
+    /// No servers; their accounts are parts of `kept`.
     pub fn new(kept: &Account) -> Self {
         Self {
             last: 0,
@@ -208,7 +208,7 @@ impl Servers {
         }
     }
 
-    /// Whether a seat may be given this many bytes, all of which it may keep.
+    /// Whether there is room for a message of this many bytes, all of which a seat may keep.
     pub fn have_room(&self, bytes: usize) -> bool {
         self.kept.charge(bytes).is_some()
     }
@@ -251,7 +251,7 @@ impl Servers {
     pub fn of_provider(&self, provider: Provider, said: &Wrapped) -> Option<ServerId> {
         let (connection, own_id) = (said.connection.as_deref(), said.server.as_deref());
         let request = said.request.as_deref();
-        // A seat knows only one of them.
+        // A seat matches by the connection or by the request, not both.
         let is_meant = |server: &Server| match (connection, own_id) {
             (Some(connection), _) => server.seat.has(Some(connection), None),
             (None, Some(id)) => server.own_id == id && server.seat.has(None, request),

@@ -1,4 +1,4 @@
-//! Messages to the agent's MCP clients on the bridge, and clients that leave.
+//! Messages to the agent's MCP clients on the bridge, and clients that disconnect.
 
 use super::Mcp;
 use super::servers::LinkState;
@@ -16,7 +16,7 @@ use acp_chain_rpc::{Error, Id, Kind, Message, code};
 
 impl Mcp {
     /// Sends a message to its client.
-    pub(in crate::router) fn leave_to_link(
+    pub(in crate::router) fn send_to_link(
         &mut self,
         core: &mut Core,
         link: LinkId,
@@ -24,7 +24,7 @@ impl Mcp {
         steps: &mut Steps,
     ) {
         let wrapped = Wrapped::read(routed.message.body());
-        // Proxies on the way may have turned it into anything.
+        // Proxies on the way may have replaced the body by anything.
         let said = wrapped.said.unwrap_or_else(|| Said::new("", None));
         let (method, params) = (&*said.method, said.params().unwrap_or("null"));
         let Some(number) = routed.exchange else {
@@ -33,7 +33,10 @@ impl Mcp {
                 .send(link, &Message::notification(method, params), None);
         };
         if !self.servers.links.contains_key(&link) {
-            return steps.extend(core.exchanges.answer_of_end(number, Peer::Agent, gone()));
+            return steps.extend(
+                core.exchanges
+                    .answer_of_end(number, Peer::Agent, disconnected()),
+            );
         }
         self.bridge.send(
             link,
@@ -47,14 +50,14 @@ impl Mcp {
         }
     }
 
-    /// Tells a client that a request to it is cancelled.
+    /// Sends a client the cancellation of a request to it.
     pub(in crate::router) fn cancel_at_link(&mut self, link: LinkId, number: ExchangeId) {
         let params = format!(r#"{{"requestId":{number}}}"#);
         self.bridge
             .send(link, &Message::notification(CANCELLED, &params), None);
     }
 
-    /// Gives a client its answer.
+    /// Sends a client the answer to its request.
     pub(in crate::router) fn answer_link(
         &mut self,
         link: LinkId,
@@ -65,20 +68,21 @@ impl Mcp {
     ) {
         let entry = self.servers.links.get_mut(&link);
         let open = entry.filter(|entry| entry.open.get(id) == Some(&number));
-        // It may have cancelled the request, and reused its id.
+        // The client may have cancelled the request, and reused its id.
         let Some(entry) = open else { return };
         entry.open.remove(id);
-        let outcome = match alone && message.kind() == Kind::Result {
-            true => wire::carried(message).unwrap_or_else(|| {
+        let outcome = if alone && message.kind() == Kind::Result {
+            wire::carried(message).unwrap_or_else(|| {
                 let text = "acp-chain: the answer carries neither a result nor an error";
                 Message::error(&Error::new(code::INTERNAL_ERROR, text))
-            }),
-            false => message.clone(),
+            })
+        } else {
+            message.clone()
         };
         self.bridge.send(link, &outcome, Some(id.as_str()));
     }
 
-    /// Continues with a client that is now connected, or could not be.
+    /// Handles the answer to a client's `mcp/connect`.
     pub(in crate::router) fn link_connected(
         &mut self,
         core: &Core,
@@ -86,7 +90,7 @@ impl Mcp {
         answer: &Message,
         steps: &mut Steps,
     ) {
-        // Proxies on the way may have turned the answer into anything.
+        // Proxies on the way may have replaced the answer by anything.
         let connection = Wrapped::read(answer.body()).own_connection();
         let left = self.servers.left.remove(&link);
         let server = self.servers.links.get(&link).map(|entry| entry.server);
@@ -106,19 +110,20 @@ impl Mcp {
         };
         let waiting = waiting.into_iter().map(|(message, _)| message);
         if connection.is_some() {
-            return steps.extend(waiting.map(|message| Step::Mcp(Task::Say(link, message))));
+            return steps
+                .extend(waiting.map(|message| Step::Mcp(Task::SendConnected(link, message))));
         }
         self.drop_connections(link, steps);
         let error = match answer.kind() {
             Kind::Error => answer.clone(),
-            _ => gone(),
+            _ => disconnected(),
         };
         for id in waiting.filter_map(|message| message.id()) {
             self.bridge.send(link, &error, Some(id.as_str()));
         }
     }
 
-    /// A client has left: cancels its requests, and disconnects it from its server.
+    /// Cancels the requests of a client that has disconnected, and disconnects it from its server.
     pub(super) fn withdraw_all_of_link(&mut self, link: LinkId, steps: &mut Steps) {
         let Some(entry) = self.servers.links.get_mut(&link) else {
             return;
@@ -137,24 +142,25 @@ impl Mcp {
         }));
     }
 
-    /// Ends the remaining connections of a client that is gone, however its disconnect went.
+    /// Ends the remaining connections of a client that has disconnected, whatever the answer to its `mcp/disconnect`.
     pub(in crate::router) fn drop_connections(&self, link: LinkId, steps: &mut Steps) {
         let connections = self.servers.connections_by(Via::Link(link)).into_iter();
         steps.extend(connections.map(|connection| Step::Mcp(Task::Disconnect(connection))));
     }
 }
 
-/// A client is gone: answers the open requests to it, then ends everything else of it.
+/// Handles a client that has disconnected: answers the open requests to it, then ends everything else of it.
 pub(super) fn lose_link(core: &Core, link: LinkId, steps: &mut Steps) {
     let asked = core.exchanges.iter();
     let asked = asked.filter(|(_, exchange)| exchange.stage == Stage::Link(link));
-    steps.extend(
-        asked.filter_map(|(number, _)| core.exchanges.answer_of_end(number, Peer::Agent, gone())),
-    );
+    steps.extend(asked.filter_map(|(number, _)| {
+        core.exchanges
+            .answer_of_end(number, Peer::Agent, disconnected())
+    }));
     steps.push(Step::Mcp(Task::LinkLost(link)));
 }
 
-fn gone() -> Message {
-    let text = "acp-chain: the MCP client is gone";
+fn disconnected() -> Message {
+    let text = "acp-chain: the MCP client is disconnected";
     Message::error(&Error::new(code::INTERNAL_ERROR, text))
 }

@@ -1,7 +1,7 @@
 //! How native proxies start, break, and restart.
 //!
-//! A native proxy that was restarted, or joins a connection that has begun, is sent the client's first message, which
-//! the parts behind it have had already, and do not get again.
+//! A native proxy that was restarted, or joins a connection that has begun, is sent the client's first message again.
+//! The parts behind it have received that message already, and do not get it a second time.
 
 use crate::exchange::{ExchangeId, Origin, Stage};
 use crate::hop::Hop;
@@ -49,7 +49,7 @@ pub(super) fn introduce(
     core.timers.set(due, Timer::Introduction(index));
 }
 
-/// A native proxy has answered its first message, or refused it.
+/// Handles a native proxy's answer to its first message.
 pub(super) fn introduced(
     core: &mut Core,
     index: HopIndex,
@@ -66,7 +66,7 @@ pub(super) fn introduced(
         return;
     };
     let (due, is_repeated) = (introduction.due, introduction.is_repeated);
-    // If it passed the message on, it understood it; then this is another part's answer.
+    // If the proxy passed the message on, it has accepted it, and this is the answer of another part.
     let has_begun = !is_repeated && introduction.routed.is_none();
     if message.kind() == Kind::Error && !has_begun {
         let tried = native.dialect;
@@ -75,24 +75,23 @@ pub(super) fn introduced(
             native.dialect = Dialect::Underscore;
             native.is_settled = true;
             tracing::info!(
-                "the proxy `{name}` does not know {}; trying {}",
+                "the proxy `{name}` does not support {}; trying {}",
                 tried.initialize(),
                 native.dialect.initialize()
             );
             return native.introduce(number);
         }
         if is_unknown || is_repeated {
-            let reason = match is_unknown {
-                true => format!(
-                    "it does not know `{}`, so it is not a proxy, or one of another `dialect`",
+            let reason = if is_unknown {
+                format!(
+                    "it does not support `{}`, so it is not a proxy, or one of another `dialect`",
                     tried.initialize()
-                ),
-                false => {
-                    let why = member(message.body(), "message");
-                    let why = why.and_then(|why| serde_json::from_str::<String>(why).ok());
-                    let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
-                    format!("it refused `{}`: {why}", tried.initialize())
-                }
+                )
+            } else {
+                let why = member(message.body(), "message");
+                let why = why.and_then(|why| serde_json::from_str::<String>(why).ok());
+                let why = quote(&why.unwrap_or_default(), MAX_QUOTE);
+                format!("it refused `{}`: {why}", tried.initialize())
             };
             return steps.push(Step::Break(index, Failure::new(reason).into()));
         }
@@ -110,7 +109,7 @@ pub(super) fn introduced(
     steps.extend(core.exchanges.answer_of_proxy(number, index, message));
 }
 
-/// A native proxy should have answered its first message by now.
+/// Breaks a native proxy that has not answered its first message in time.
 pub(in crate::router) fn on_introduction_timer(
     core: &mut Core,
     index: HopIndex,
@@ -124,19 +123,19 @@ pub(in crate::router) fn on_introduction_timer(
     let Some(introduction) = &mut native.introduction else {
         return;
     };
-    // While so much waits for it, whoever should answer it is not read.
+    // While so much waits, the part that should answer the proxy is not read.
     let is_stuck = introduction.is_repeated && waiting >= UNREAD;
     if native.open.is_empty() || is_stuck {
         let (method, limit) = (native.dialect.initialize(), START_UP.as_secs());
         let reason = format!("it did not answer `{method}` within {limit} s");
         return steps.push(Step::Break(index, Failure::new(reason).into()));
     }
-    // It waits for others.
+    // The proxy waits for an answer itself.
     introduction.due = now + START_UP;
     core.timers.set(now + START_UP, Timer::Introduction(index));
 }
 
-/// The program of a native proxy was restarted, or could not be.
+/// Continues after a native proxy's program was started, or could not be.
 pub(in crate::router) fn launched(
     core: &mut Core,
     index: HopIndex,
@@ -151,7 +150,7 @@ pub(in crate::router) fn launched(
         return runs(core, index);
     };
     // Messages for it keep waiting until it has begun.
-    let (route, _) = core.home(index);
+    let (route, _) = core.default_route(index);
     let number = core
         .exchanges
         .open(Origin::Introduction, Peer::Agent, route, &initialize, None);
@@ -169,7 +168,7 @@ pub(in crate::router) fn runs_as(core: &mut Core, index: HopIndex, process: Opti
     }
 }
 
-/// Messages for it are written to it from now on.
+/// Notes that a native proxy has begun: from now on, messages are written to it.
 fn runs(core: &mut Core, index: HopIndex) {
     core.hops[index].runs();
     core.trace_state(index, State::Running, None);
@@ -177,7 +176,7 @@ fn runs(core: &mut Core, index: HopIndex) {
 }
 
 /// Cuts off a broken native proxy: its requests are cancelled, and nothing more is sent to it. Returns its first
-/// message, as long as the proxy may still be bypassed.
+/// message, if the proxy may still be bypassed.
 pub(in crate::router) fn cut(
     core: &mut Core,
     index: HopIndex,
@@ -199,13 +198,13 @@ pub(in crate::router) fn cut(
     introduction.routed
 }
 
-/// Whether a message is an answer that its native proxy needs for its restart.
+/// Whether a message is an answer to a native proxy that is starting, which needs it to finish its start.
 pub(in crate::router) fn is_awaited_to_begin(
     core: &Core,
     index: HopIndex,
     routed: &Routed,
 ) -> bool {
-    routed.home == Some(index)
+    routed.requester == Some(index)
         && core.hops[index].is_busy()
         && core.hops[index].native().is_some()
         && routed.route.place(routed.at) == Place::Hop(index)

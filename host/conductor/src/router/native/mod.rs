@@ -1,4 +1,4 @@
-//! Native proxies: messages to them, and from them.
+//! Native proxies: messages to and from them.
 
 mod life;
 
@@ -56,7 +56,7 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     let Some(native) = core.hops[index].native_mut() else {
         return;
     };
-    // For its later processes too.
+    // Kept for restarts of the program.
     if routed.is_beginning() && routed.message.kind() == Kind::Result {
         native.beginning.answer = Some(routed.message.clone());
     }
@@ -64,7 +64,7 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
         return core.lose(
             Loss::Orphaned,
             Place::Hop(index),
-            &"an earlier process has asked",
+            &"an earlier process sent the request",
         );
     }
     native.open.remove(id);
@@ -72,7 +72,7 @@ pub(super) fn answer(core: &mut Core, index: HopIndex, id: &Id, routed: &Routed)
     core.trace(routed);
 }
 
-/// Takes in a message from a native proxy.
+/// Receives a message from a native proxy.
 pub(super) fn receive(
     core: &mut Core,
     mcp: &mut Mcp,
@@ -84,23 +84,23 @@ pub(super) fn receive(
         return core.lose_of_proxy(Loss::Broken, index, &"a message, after it broke");
     }
     match message.kind() {
-        Kind::Request => asks(core, mcp, index, message, steps),
-        Kind::Notification => tells(core, mcp, index, message, steps),
-        Kind::Result | Kind::Error => answers(core, index, message, steps),
+        Kind::Request => receive_request(core, mcp, index, message, steps),
+        Kind::Notification => receive_notification(core, mcp, index, message, steps),
+        Kind::Result | Kind::Error => receive_answer(core, index, message, steps),
     }
 }
 
-/// Who stands behind a proxy: the next one, or the agent.
+/// The name of a proxy's successor: the next proxy, or `agent`.
 fn successor(core: &Core, index: HopIndex) -> &str {
-    let (route, at) = core.home(index);
+    let (route, at) = core.default_route(index);
     match route.place(at + 1) {
         Place::Hop(next) => core.hops[next].name(),
         Place::Edge(peer) => peer.as_str(),
     }
 }
 
-/// The route of a native proxy's message, and the proxy's position on it; `None` if it may not send it there.
-fn stand(
+/// The route of a native proxy's message, and the proxy's position on it; `None` if the proxy may not send the message.
+fn route_of(
     core: &Core,
     mcp: &Mcp,
     index: HopIndex,
@@ -108,22 +108,28 @@ fn stand(
     message: &Message,
 ) -> Option<(Route, usize)> {
     if !core.sessions.are_apart() {
-        return core.stand(index, to, message);
+        return core.route_of_own(index, to, message);
     }
     if is_mcp(message.method()) {
         return Some(mcp.way_of_native(core, index, message));
     }
     if to == Peer::Agent && Life::of(message.method()).sets_up() {
-        let asked = setup::stands_for(core, index, message);
+        let asked = setup::repeated_by(core, index, message);
         if let Some(asked) = asked.and_then(|number| core.exchanges.get(number)) {
             let at = asked.route.position(index)?;
             return Some((asked.route.clone(), at));
         }
     }
-    core.stand(index, to, message)
+    core.route_of_own(index, to, message)
 }
 
-fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
+fn receive_request(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    message: Message,
+    steps: &mut Steps,
+) {
     // A request has an id.
     let id = message.id().unwrap_or_else(Id::null);
     let Some(native) = core.hops[index].native() else {
@@ -141,7 +147,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     let begins = to == Peer::Agent && &**message.method() == INITIALIZE;
     if begins && let Some(native) = core.hops[index].native_mut() {
         match (&mut native.introduction, &native.beginning.answer) {
-            // The others have long begun.
+            // The parts behind a restarted proxy were initialized before.
             (Some(introduction), Some(known)) if introduction.is_repeated => {
                 return known.write(Some(id.as_str()), &mut native.outbox);
             }
@@ -149,7 +155,7 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
             (None, _) => {}
         }
     }
-    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+    let Some((route, at)) = route_of(core, mcp, index, to, &message) else {
         let error = Error::new(code::INVALID_PARAMS, not_of_session(&message));
         return refuse(core, index, &id, &error);
     };
@@ -169,13 +175,19 @@ fn asks(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps
     steps.extend(routed.map(Step::Send));
 }
 
-fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, steps: &mut Steps) {
+fn receive_notification(
+    core: &mut Core,
+    mcp: &mut Mcp,
+    index: HopIndex,
+    message: Message,
+    steps: &mut Steps,
+) {
     let (to, message) = match of_a_proxy(message, successor(core, index)) {
         Ok(said) => said,
         Err(error) => return core.lose_of_proxy(Loss::Misplaced, index, &error.message),
     };
     if &**message.method() == CANCEL_REQUEST {
-        // In either direction: the id is that of its own request.
+        // Whichever direction the request has: the id is that of the proxy's own request.
         let Some(native) = core.hops[index].native() else {
             return;
         };
@@ -192,17 +204,18 @@ fn tells(core: &mut Core, mcp: &mut Mcp, index: HopIndex, message: Message, step
             }
         };
     }
-    let Some((route, at)) = stand(core, mcp, index, to, &message) else {
+    let Some((route, at)) = route_of(core, mcp, index, to, &message) else {
         return core.lose_of_proxy(Loss::Misplaced, index, &not_of_session(&message));
     };
     let routed = Routed::new(message, route, at, to);
-    match is_mcp(&routed.method) {
-        true => mcp.native_speaks(core, index, routed, steps),
-        false => steps.push(Step::Send(routed)),
+    if is_mcp(&routed.method) {
+        mcp.native_speaks(core, index, routed, steps);
+    } else {
+        steps.push(Step::Send(routed));
     }
 }
 
-fn answers(core: &mut Core, index: HopIndex, message: Message, steps: &mut Steps) {
+fn receive_answer(core: &mut Core, index: HopIndex, message: Message, steps: &mut Steps) {
     let id = message.id().unwrap_or_else(Id::null);
     let Some(number) = awaited(core, index, &id) else {
         let loss = core.exchanges.loss_of_answer(Some(&id));
@@ -225,8 +238,8 @@ fn awaited(core: &Core, index: HopIndex, id: &Id) -> Option<ExchangeId> {
     (exchange.stage == Stage::Native(index)).then_some(number)
 }
 
-/// A line of a native proxy is malformed. `answers` is the id of the request that it may have answered, `own` the id
-/// if it may have been a request.
+/// Handles a malformed line of a native proxy. `answers` is the id of the request that the line may answer; `own` is
+/// its id if it may be a request.
 pub(super) fn take_malformed(
     core: &mut Core,
     index: HopIndex,

@@ -1,6 +1,6 @@
 //! Cancellation, at every stage of a request.
 
-use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
+use super::{PROMPT, Says, agent, client, forwards, received, scripted};
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc as rpc;
@@ -14,7 +14,7 @@ fn a_cancellation_names_the_id_of_the_hop_and_keeps_the_rest() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"_meta":{"t":1},"requestId":"p"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent)[1],
+        received(&mut router, Peer::Agent)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"_meta":{"t":1},"requestId":1}}"#
     );
     agent(
@@ -22,10 +22,10 @@ fn a_cancellation_names_the_id_of_the_hop_and_keeps_the_rest() {
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"x"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"x"}}"#]
     );
-    // It crosses its answer, names nothing, or something that never existed: harmless.
+    // Cancellations that cross the answer, name no request, or name an unknown one are harmless.
     for params in [
         r#"{"requestId":"p"}"#,
         "{}",
@@ -35,7 +35,7 @@ fn a_cancellation_names_the_id_of_the_hop_and_keeps_the_rest() {
         let line = format!(r#"{{"jsonrpc":"2.0","method":"$/cancel_request","params":{params}}}"#);
         client(&mut router, &line);
     }
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
 }
 
 #[test]
@@ -50,13 +50,13 @@ fn a_cancellation_from_the_agent_reaches_the_client() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client)[1],
+        received(&mut router, Peer::Client)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#
     );
 }
 
 #[test]
-fn a_cancellation_of_a_held_request_is_told_to_the_holder() {
+fn a_cancellation_of_a_held_request_reaches_its_holder() {
     let mut asked = None;
     let holds = scripted(
         "holds",
@@ -83,11 +83,11 @@ fn a_cancellation_of_a_held_request_is_told_to_the_holder() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"Request cancelled"}}"#]
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [
             r#"{"jsonrpc":"2.0","id":2,"method":"own"}"#,
             r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#,

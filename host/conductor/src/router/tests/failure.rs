@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{PROMPT, Says, agent, client, forwards, heard, scripted, slow, under, update};
+use super::{PROMPT, Says, agent, client, forwards, received, scripted, slow, under, update};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_powers::{Actions, NamedMethods};
@@ -21,7 +21,7 @@ fn terms(on_failure: FailurePolicy) -> Terms {
     }
 }
 
-/// A script that breaks at the method `die`, and forwards all else.
+/// A script that breaks at the method `die`, and forwards all other messages.
 fn mortal(event: &Event) -> Says {
     match event {
         Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
@@ -46,9 +46,9 @@ fn a_proxy_that_holds_a_line_for_too_long_is_given_up() {
     for _ in 0..15 {
         agent(&mut router, &long);
     }
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     agent(&mut router, &long);
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert_eq!(
         came.len(),
         18,
@@ -69,7 +69,7 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
     });
     let mut router = Router::new(vec![fails], None);
     client(&mut router, PROMPT);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert!(
         answers[0].contains("the proxy `fails` failed on session/prompt: no idea"),
         "{answers:?}"
@@ -77,17 +77,17 @@ fn a_proxy_that_cannot_decide_fails_that_message_only() {
     agent(&mut router, &update("s", "lost"));
     client(&mut router, r#"{"jsonrpc":"2.0","method":"lost"}"#);
     client(&mut router, PROMPT);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
-    // Of the two that are lost, the first is told, in the next turn.
-    let [told] = &heard(&mut router, Peer::Client)[..] else {
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
+    // The user is notified only of the first of the two losses, in the next turn.
+    let [got] = &received(&mut router, Peer::Client)[..] else {
         panic!("one notice")
     };
     let lost = "the proxy `fails` failed on session/update: no idea; it is refused: ";
-    assert!(told.contains(lost), "{told}");
+    assert!(got.contains(lost), "{got}");
 }
 
 #[test]
-fn when_a_proxy_dies_everything_that_it_had_is_answered() {
+fn when_a_proxy_breaks_all_its_requests_are_answered() {
     let dies = scripted("dies", "*", |event, ledger| match event {
         Event::Message(delivery) if &*delivery.method == "die" => Says::Broke("trap"),
         _ => {
@@ -102,22 +102,22 @@ fn when_a_proxy_dies_everything_that_it_had_is_answered() {
         &mut router,
         r#"{"jsonrpc":"2.0","id":"later","method":"m"}"#,
     );
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert_eq!(answers.len(), 4, "a notice, and the answers");
     for (answer, id) in answers[1..].iter().zip([r#""p""#, r#""d""#, r#""later""#]) {
         assert!(answer.contains(id) && answer.contains("`dies`"), "{answer}");
     }
     assert_eq!(
-        heard(&mut router, Peer::Agent)[1],
+        received(&mut router, Peer::Agent)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#
     );
-    // The answer to its request comes too late for it.
+    // The answer to the request of the earlier instance arrives too late.
     agent(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":1}"#);
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[test]
-fn when_the_agent_is_lost_nobody_waits_for_it() {
+fn when_the_agent_is_lost_all_requests_to_it_are_answered() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, PROMPT);
     router.lose(Peer::Agent, &rpc::Error::new(-32603, "gone"));
@@ -127,7 +127,7 @@ fn when_the_agent_is_lost_nobody_waits_for_it() {
         r#"{"jsonrpc":"2.0","id":"later","method":"m"}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32603,"message":"gone"}}"#,
             r#"{"jsonrpc":"2.0","id":"later","error":{"code":-32603,"message":"gone"}}"#,
@@ -137,7 +137,7 @@ fn when_the_agent_is_lost_nobody_waits_for_it() {
 }
 
 #[test]
-fn where_a_broken_proxy_is_bypassed_everything_goes_on_unchanged() {
+fn messages_bypass_a_broken_proxy_unchanged() {
     let (dies, _) = under(
         terms(FailurePolicy::Bypass),
         "dies",
@@ -149,10 +149,10 @@ fn where_a_broken_proxy_is_bypassed_everything_goes_on_unchanged() {
     );
     let mut router = Router::new(vec![dies], None);
     client(&mut router, PROMPT);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     client(&mut router, DIE);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"later"}"#);
-    let came = heard(&mut router, Peer::Agent);
+    let came = received(&mut router, Peer::Agent);
     assert_eq!(
         came.len(),
         3,
@@ -162,12 +162,12 @@ fn where_a_broken_proxy_is_bypassed_everything_goes_on_unchanged() {
         came[0].contains("session/prompt") && came[1].contains("die"),
         "{came:?}"
     );
-    let told = heard(&mut router, Peer::Client);
-    assert_eq!(told.len(), 1, "nothing but the notice: {told:?}");
+    let got = received(&mut router, Peer::Client);
+    assert_eq!(got.len(), 1, "nothing but the notice: {got:?}");
 }
 
 #[test]
-fn a_broken_proxy_is_started_again_with_what_it_saved_and_its_messages_wait() {
+fn a_broken_proxy_is_restarted_with_its_saved_state_and_its_messages_wait() {
     let (dies, starts) = under(
         terms(FailurePolicy::Restart),
         "dies",
@@ -180,13 +180,17 @@ fn a_broken_proxy_is_started_again_with_what_it_saved_and_its_messages_wait() {
     let mut router = Router::new(vec![dies], None);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"before"}"#);
     client(&mut router, DIE);
-    let refused = heard(&mut router, Peer::Client);
+    let refused = received(&mut router, Peer::Client);
     assert!(
         refused[0].contains("the proxy `dies` failed on die: trap"),
         "{refused:?}"
     );
     client(&mut router, PROMPT);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1, "the prompt waits");
+    assert_eq!(
+        received(&mut router, Peer::Agent).len(),
+        1,
+        "the prompt waits"
+    );
     assert!(starts.lock().unwrap().is_empty());
 
     let at = router.next_timer().expect("it is to be started");
@@ -196,7 +200,7 @@ fn a_broken_proxy_is_started_again_with_what_it_saved_and_its_messages_wait() {
         *starts.lock().unwrap(),
         [(3, Some("what it knows".to_owned()))]
     );
-    assert!(heard(&mut router, Peer::Agent)[0].contains("session/prompt"));
+    assert!(received(&mut router, Peer::Agent)[0].contains("session/prompt"));
     assert_eq!(router.next_timer(), None);
 }
 
@@ -215,19 +219,22 @@ fn a_proxy_that_breaks_too_often_is_given_up() {
         client(&mut router, DIE);
         assert_eq!(router.next_timer(), None);
         assert_eq!(starts.lock().unwrap().len(), Limits::default().restarts);
-        assert!(heard(&mut router, Peer::Agent).is_empty());
+        assert!(received(&mut router, Peer::Agent).is_empty());
         assert!(
-            heard(&mut router, Peer::Client)
+            received(&mut router, Peer::Client)
                 .iter()
                 .any(|answer| answer.contains("failed on die"))
         );
         client(&mut router, PROMPT);
-        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
+        assert_eq!(
+            received(&mut router, Peer::Agent).len(),
+            usize::from(passes)
+        );
     }
 }
 
 #[test]
-fn a_restarted_proxy_hears_nothing_of_what_an_earlier_one_asked() {
+fn a_restarted_proxy_gets_no_answers_to_requests_of_an_earlier_instance() {
     let (dies, _) = under(
         terms(FailurePolicy::Restart),
         "dies",
@@ -245,7 +252,7 @@ fn a_restarted_proxy_hears_nothing_of_what_an_earlier_one_asked() {
     client(&mut router, r#"{"jsonrpc":"2.0","method":"ask"}"#);
     client(&mut router, DIE);
     router.advance(router.next_timer().expect("it is to be started"));
-    let came = heard(&mut router, Peer::Agent);
+    let came = received(&mut router, Peer::Agent);
     assert_eq!(
         came.last().unwrap(),
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#
@@ -254,7 +261,7 @@ fn a_restarted_proxy_hears_nothing_of_what_an_earlier_one_asked() {
 }
 
 #[test]
-fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
+fn a_message_that_a_proxy_holds_for_too_long_is_taken_from_it() {
     for (policy, passes) in [
         (FailurePolicy::Refuse, false),
         (FailurePolicy::Bypass, true),
@@ -272,11 +279,14 @@ fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
         let at = router.next_timer().expect("it may not hold it for ever");
         router.advance(at - Duration::from_millis(1));
         router.pump(1000);
-        assert!(heard(&mut router, Peer::Client).is_empty());
+        assert!(received(&mut router, Peer::Client).is_empty());
         router.advance(at);
         router.pump(1000);
-        assert_eq!(heard(&mut router, Peer::Agent).len(), usize::from(passes));
-        let answers = heard(&mut router, Peer::Client);
+        assert_eq!(
+            received(&mut router, Peer::Agent).len(),
+            usize::from(passes)
+        );
+        let answers = received(&mut router, Peer::Client);
         assert_eq!(answers.len(), usize::from(!passes));
         assert!(
             answers.iter().all(|answer| answer.contains("`holds`")),
@@ -287,7 +297,7 @@ fn what_a_proxy_holds_for_too_long_is_taken_from_it() {
 }
 
 #[test]
-fn what_a_proxy_asked_for_a_message_can_be_withdrawn_when_it_has_held_that_for_too_long() {
+fn a_proxy_may_cancel_its_requests_when_a_message_was_taken_from_it() {
     let mut asked = None;
     let holds = scripted(
         "holds",
@@ -309,13 +319,16 @@ fn what_a_proxy_asked_for_a_message_can_be_withdrawn_when_it_has_held_that_for_t
     let mut router = Router::new(vec![holds], None);
     client(&mut router, PROMPT);
     let own = r#"{"jsonrpc":"2.0","id":2,"method":"own"}"#;
-    assert_eq!(heard(&mut router, Peer::Client), [own]);
+    assert_eq!(received(&mut router, Peer::Client), [own]);
     router.advance(router.next_timer().expect("it may not hold it for ever"));
     router.pump(1000);
-    let [refused, withdrawn] = &heard(&mut router, Peer::Client)[..] else {
+    let [refused, withdrawn] = &received(&mut router, Peer::Client)[..] else {
         panic!("an answer and a cancellation");
     };
-    assert!(refused.contains("it held it for too long"), "{refused}");
+    assert!(
+        refused.contains("it held the message for too long"),
+        "{refused}"
+    );
     let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#;
     assert_eq!(withdrawn, cancel);
 }
@@ -337,34 +350,34 @@ fn a_proxy_that_settles_in_time_leaves_no_timer() {
 }
 
 #[test]
-fn the_user_is_told_once_in_a_turn() {
+fn the_user_is_notified_once_in_a_turn() {
     let (dies, _) = under(terms(FailurePolicy::Restart), "dies", "die", |event, _| {
         mortal(event)
     });
     let mut router = Router::new(vec![dies], None);
     router.set_log(Some("/var/log/x".into()));
     client(&mut router, DIE);
-    let before = heard(&mut router, Peer::Client);
+    let before = received(&mut router, Peer::Client);
     assert_eq!(
         before.len(),
         1,
         "outside of a turn only the answer: {before:?}"
     );
     client(&mut router, PROMPT);
-    let told = heard(&mut router, Peer::Client);
-    let text = "the proxy `dies` broke: trap. It is started again. More is in /var/log/x.";
-    assert_eq!(told.len(), 1);
+    let got = received(&mut router, Peer::Client);
+    let text = "the proxy `dies` broke: trap. It is restarted. More is in /var/log/x.";
+    assert_eq!(got.len(), 1);
     assert!(
-        told[0].contains(r#""sessionId":"s""#) && told[0].contains(text),
+        got[0].contains(r#""sessionId":"s""#) && got[0].contains(text),
         "{}",
-        told[0]
+        got[0]
     );
-    // Neither soon nor when the earlier failure no longer counts.
+    // Neither at once nor when the earlier failure no longer counts.
     for wait in [Duration::ZERO, Limits::default().restart_window * 2] {
         let at = router.next_timer().expect("it is to be started");
         router.advance(at + wait);
         client(&mut router, DIE);
-        let after = heard(&mut router, Peer::Client);
+        let after = received(&mut router, Peer::Client);
         assert_eq!(after.len(), 1, "again only the answer: {after:?}");
     }
 }
@@ -395,13 +408,13 @@ fn a_proxy_cannot_stop_what_it_may_only_observe() {
     for id in 0..6 {
         let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m","params":{{"n":{id}}}}}"#);
         client(&mut router, &line);
-        let came = heard(&mut router, Peer::Agent);
+        let came = received(&mut router, Peer::Agent);
         assert!(
             came[0].contains(&format!(r#""params":{{"n":{id}}}"#)),
             "{came:?}"
         );
     }
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[tokio::test]
@@ -425,7 +438,7 @@ async fn a_proxy_that_floods_a_busy_one_is_ended() {
     client(&mut router, r#"{"jsonrpc":"2.0","id":1,"method":"go"}"#);
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"go"}"#);
     client(&mut router, r#"{"jsonrpc":"2.0","id":3,"method":"go"}"#);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     let last = answers.last().expect("it is refused");
     assert!(last.contains("its limit `in-flight`"), "{answers:?}");
 }
@@ -451,7 +464,7 @@ async fn a_proxy_that_is_down_is_not_ended_once_more() {
     let mut router = Router::new(proxies, None);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
     let at = router.next_timer().expect("it is to be started");
-    // Its message goes on to the next proxy while it is down.
+    // The proxy's message goes on to the next proxy while the proxy is down.
     go.send(()).unwrap();
     let finished = router.split().2.await;
     router.finished(finished);
@@ -481,13 +494,13 @@ fn a_message_too_long_for_a_proxy_does_not_break_it() {
         "x".repeat(100)
     );
     client(&mut router, &long);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert!(
         answers[0].contains("over the limit `body` of 100"),
         "{answers:?}"
     );
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"method":"m"}"#);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
@@ -498,20 +511,20 @@ fn ids_and_open_requests_of_an_end_are_bounded() {
         &mut router,
         &format!(r#"{{"jsonrpc":"2.0","id":"{id}","method":"m"}}"#),
     );
-    assert!(heard(&mut router, Peer::Client)[0].contains("an id may have 1024 bytes"));
+    assert!(received(&mut router, Peer::Client)[0].contains("an id may have at most 1024 bytes"));
     for id in 0..acp_chain_channel::limits::OPEN {
         client(
             &mut router,
             &format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"m"}}"#),
         );
     }
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     client(&mut router, r#"{"jsonrpc":"2.0","id":-1,"method":"m"}"#);
-    assert!(heard(&mut router, Peer::Client)[0].contains("65536 requests are open already"));
+    assert!(received(&mut router, Peer::Client)[0].contains("65536 requests are open already"));
 }
 
 #[test]
-fn what_is_kept_of_open_requests_has_a_bound_and_is_free_again_with_the_answer() {
+fn the_bytes_kept_of_open_requests_are_bounded_and_freed_with_the_answer() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     let long = "x".repeat(acp_chain_channel::limits::OPEN_KEPT / 3);
     let request = |id| {
@@ -520,18 +533,18 @@ fn what_is_kept_of_open_requests_has_a_bound_and_is_free_again_with_the_answer()
     for id in ["1", "2"] {
         client(&mut router, &request(id));
     }
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 2);
     client(&mut router, &request("3"));
-    let refused = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"the requests that are open have ids, methods and sessions of 64 MiB"}}"#;
-    assert_eq!(heard(&mut router, Peer::Client), [refused]);
+    let refused = r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32600,"message":"the ids, methods and sessions of the open requests take 64 MiB already"}}"#;
+    assert_eq!(received(&mut router, Peer::Client), [refused]);
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     client(&mut router, &request("3"));
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
-fn what_a_proxy_gives_requests_to_keep_is_its_own_to_answer_for() {
+fn sessions_that_a_proxy_gives_requests_are_charged_to_the_proxy() {
     let limits = Limits {
         request_bytes: 2000,
         ..Limits::default()
@@ -554,18 +567,18 @@ fn what_a_proxy_gives_requests_to_keep_is_its_own_to_answer_for() {
     });
     let mut router = Router::new(vec![moves.0], None);
     client(&mut router, PROMPT);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
     client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
-    let refused = heard(&mut router, Peer::Client);
+    let refused = received(&mut router, Peer::Client);
     assert!(refused[0].contains("`request-bytes`"), "{refused:?}");
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
     client(&mut router, &PROMPT.replace(r#""p""#, r#""r""#));
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
-fn what_is_kept_of_a_proxys_own_requests_has_a_bound_also_when_it_is_started_again() {
+fn the_bytes_kept_of_a_proxys_own_requests_are_bounded_across_restarts() {
     let limits = Limits {
         request_bytes: 10_000,
         ..Limits::default()
@@ -582,12 +595,12 @@ fn what_is_kept_of_a_proxys_own_requests_has_a_bound_also_when_it_is_started_aga
     let mut router = Router::new(vec![asks], None);
     let own = |router: &mut Router| {
         client(router, r#"{"jsonrpc":"2.0","method":"m"}"#);
-        let heard = heard(router, Peer::Agent);
-        heard.iter().filter(|line| line.contains("own")).count()
+        let received = received(router, Peer::Agent);
+        received.iter().filter(|line| line.contains("own")).count()
     };
     assert_eq!([(); 3].map(|()| own(&mut router)), [1, 1, 0]);
     for begun in 1..=3 {
-        // Its request from before it broke has no answer, and is still kept.
+        // The request from before the failure is unanswered, and still kept.
         let again = router.next_timer().unwrap();
         router.advance(again);
         assert_eq!(starts.lock().unwrap().len(), begun);

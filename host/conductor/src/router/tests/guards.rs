@@ -1,6 +1,6 @@
-//! A guard's decisions stay, and ambiguous messages do not pass it.
+//! Guards: other proxies cannot change their decisions, and ambiguous messages do not pass them.
 
-use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
+use super::{PROMPT, Says, agent, client, forwards, received, scripted};
 use crate::member::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Kinds, Peer};
@@ -22,24 +22,24 @@ fn signs(name: &'static str, method: &str) -> Proxy {
 const NEWS: &str = r#"{"jsonrpc":"2.0","method":"m","params":{"by":"agent"}}"#;
 
 #[test]
-fn what_a_guard_changed_no_other_proxy_alters() {
+fn only_guards_change_what_a_guard_changed() {
     let mut router = Router::new(vec![signs("front", "m"), guard(signs("guard", "m"))], None);
     agent(&mut router, NEWS);
     let expected = r#"{"jsonrpc":"2.0","method":"m","params":{"by":"guard"}}"#;
-    assert_eq!(heard(&mut router, Peer::Client), [expected]);
+    assert_eq!(received(&mut router, Peer::Client), [expected]);
     // Another guard may.
     let guards = vec![guard(signs("one", "m")), guard(signs("two", "m"))];
     let mut router = Router::new(guards, None);
     agent(&mut router, NEWS);
-    assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"one""#));
+    assert!(received(&mut router, Peer::Client)[0].contains(r#""by":"one""#));
     // Passing a message unchanged is no decision.
     let mut router = Router::new(vec![signs("front", "m"), guard(forwards("m"))], None);
     agent(&mut router, NEWS);
-    assert!(heard(&mut router, Peer::Client)[0].contains(r#""by":"front""#));
+    assert!(received(&mut router, Peer::Client)[0].contains(r#""by":"front""#));
 }
 
 #[test]
-fn what_a_guard_answered_or_refused_no_other_proxy_alters() {
+fn only_guards_change_what_a_guard_answered_or_refused() {
     for says in [
         Decision::Respond(r#""mine""#.to_owned()),
         Decision::Reject(rpc::Error::new(7, "no")),
@@ -55,7 +55,7 @@ fn what_a_guard_answered_or_refused_no_other_proxy_alters() {
         });
         let mut router = Router::new(vec![front, guard(answers)], None);
         client(&mut router, PROMPT);
-        let answer = heard(&mut router, Peer::Client).remove(0);
+        let answer = received(&mut router, Peer::Client).remove(0);
         assert!(!answer.contains("altered"), "{answer}");
         assert!(
             answer.contains(r#""mine""#) || answer.contains(r#""code":7"#),
@@ -65,7 +65,7 @@ fn what_a_guard_answered_or_refused_no_other_proxy_alters() {
 }
 
 #[test]
-fn what_a_guard_sends_no_other_proxy_alters() {
+fn only_guards_change_what_a_guard_sends() {
     let tells = scripted("guard", "session/prompt", |_, ledger| {
         ledger
             .notify(Peer::Client, "m", r#"{"by":"guard"}"#)
@@ -74,12 +74,12 @@ fn what_a_guard_sends_no_other_proxy_alters() {
     });
     let mut router = Router::new(vec![signs("front", "m"), guard(tells)], None);
     client(&mut router, PROMPT);
-    let told = heard(&mut router, Peer::Client).remove(0);
-    assert!(told.contains(r#""by":"guard""#), "{told}");
+    let got = received(&mut router, Peer::Client).remove(0);
+    assert!(got.contains(r#""by":"guard""#), "{got}");
 }
 
 #[test]
-fn what_readers_could_take_for_different_things_does_not_pass_a_guard() {
+fn ambiguous_messages_do_not_pass_a_guard() {
     for line in [
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"sessionId":"s","SessionId":"t"}}"#,
         r#"{"jsonrpc":"2.0","id":7,"method":"m","params":{"a":{"b":1,"\u0062":2}}}"#,
@@ -90,40 +90,40 @@ fn what_readers_could_take_for_different_things_does_not_pass_a_guard() {
     ] {
         let mut router = Router::new(vec![guard(forwards("*"))], None);
         agent(&mut router, line);
-        assert!(heard(&mut router, Peer::Client).is_empty(), "{line}");
-        let refused = heard(&mut router, Peer::Agent).remove(0);
+        assert!(received(&mut router, Peer::Client).is_empty(), "{line}");
+        let refused = received(&mut router, Peer::Agent).remove(0);
         let expected = r#""id":7,"error":{"code":-32600,"message":"acp-chain: "#;
         assert!(refused.contains(expected), "{refused}");
-        // Without a guard, it passes as it is.
+        // Without a guard, the message passes unchanged.
         let mut router = Router::new(vec![forwards("*")], None);
         agent(&mut router, line);
-        assert_eq!(heard(&mut router, Peer::Client).len(), 1, "{line}");
+        assert_eq!(received(&mut router, Peer::Client).len(), 1, "{line}");
     }
 }
 
 #[test]
-fn a_prompt_that_comes_as_a_notification_is_none() {
+fn a_prompt_as_a_notification_does_not_pass_a_guard() {
     let mut router = Router::new(vec![guard(forwards("session/prompt"))], None);
     let line = r#"{"jsonrpc":"2.0","method":"session/prompt","params":{"sessionId":"s"}}"#;
     client(&mut router, line);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
 }
 
 #[test]
 fn an_answer_that_can_be_read_in_two_ways_becomes_an_error() {
     let mut router = Router::new(vec![guard(forwards("*"))], None);
     client(&mut router, PROMPT);
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Agent);
     agent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":1,"result":{"stopReason":"a","StopReason":"b"}}"#,
     );
-    let answer = heard(&mut router, Peer::Client).remove(0);
+    let answer = received(&mut router, Peer::Client).remove(0);
     assert!(answer.contains(r#""error":{"code":-32600"#), "{answer}");
 }
 
 #[test]
-fn what_a_guard_does_not_ask_for_is_looked_at_no_further_than_its_envelope() {
+fn only_the_envelope_of_messages_without_a_subscription_is_checked() {
     let mut front = guard(forwards("session/prompt"));
     front.started.registration.subscriptions[0].kinds = Kinds::REQUEST;
     let mut router = Router::new(vec![front], None);
@@ -131,11 +131,11 @@ fn what_a_guard_does_not_ask_for_is_looked_at_no_further_than_its_envelope() {
         &mut router,
         r#"{"jsonrpc":"2.0","method":"m","params":{"a":1,"A":2}}"#,
     );
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
 }
 
 #[test]
-fn the_user_is_told_of_the_first_message_of_the_agent_that_cannot_pass_a_guard() {
+fn the_user_is_notified_of_the_first_message_of_the_agent_that_cannot_pass_a_guard() {
     let guards = || {
         let names = ["one", "two"];
         names.map(|name| {
@@ -146,12 +146,12 @@ fn the_user_is_told_of_the_first_message_of_the_agent_that_cannot_pass_a_guard()
     };
     let mut router = Router::new(Vec::from(guards()), None);
     client(&mut router, PROMPT);
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Agent);
     let twice = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"tool_call"}}}"#;
-    for told in [1, 0] {
+    for expected in [1, 0] {
         agent(&mut router, twice);
-        let notices = heard(&mut router, Peer::Client);
-        assert_eq!(notices.len(), told, "{notices:?}");
+        let notices = received(&mut router, Peer::Client);
+        assert_eq!(notices.len(), expected, "{notices:?}");
         let named = "session/update cannot pass the guard `two`: ";
         assert!(
             notices.iter().all(|notice| notice.contains(named)),

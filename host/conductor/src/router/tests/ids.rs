@@ -1,19 +1,19 @@
 //! Ids, and the answering of requests.
 
-use super::{PROMPT, Says, agent, client, forwards, heard, say, scripted};
+use super::{PROMPT, Says, agent, client, forwards, received, say, scripted};
 use crate::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 
 #[test]
-fn an_id_is_the_hosts_on_the_far_side_and_comes_back_as_it_went() {
+fn ids_are_the_hosts_on_the_far_side_and_answers_have_the_original_id() {
     let mut router = Router::new(vec![forwards("*"), forwards("other")], None);
     client(
         &mut router,
         r#"{"jsonrpc":"2.0", "id":0,"method":"m","params":{"n":1e400},"x":1}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0", "id":1,"method":"m","params":{"n":1e400},"x":1}"#]
     );
     agent(
@@ -21,12 +21,12 @@ fn an_id_is_the_hosts_on_the_far_side_and_comes_back_as_it_went() {
         r#"{"result":{"s":"\u00e9"}, "id":1,"jsonrpc":"2.0"}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"result":{"s":"\u00e9"}, "id":0,"jsonrpc":"2.0"}"#]
     );
-    // Answered already: dropped.
+    // A second answer is dropped.
     agent(&mut router, r#"{"result":2, "id":1,"jsonrpc":"2.0"}"#);
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[test]
@@ -34,7 +34,7 @@ fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
     client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert!(
         answers[0].contains(r#""id":null"#) && answers[0].contains("-32600"),
         "{answers:?}"
@@ -44,15 +44,15 @@ fn an_id_that_is_in_flight_is_refused_and_a_free_one_is_not() {
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":""}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":""}}"#]
     );
     client(&mut router, r#"{"jsonrpc":"2.0","id":null,"method":"m"}"#);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 2);
 }
 
 #[test]
-fn what_conductors_speak_with_proxies_is_refused_at_the_ends() {
+fn methods_of_conductors_and_proxies_are_refused_at_the_ends() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     for from in [Peer::Client, Peer::Agent] {
         say(
@@ -65,12 +65,12 @@ fn what_conductors_speak_with_proxies_is_refused_at_the_ends() {
             from,
             r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#,
         );
-        let answers = heard(&mut router, from);
+        let answers = received(&mut router, from);
         assert!(
             answers.len() == 1 && answers[0].contains("-32600"),
             "{answers:?}"
         );
-        assert!(heard(&mut router, from.opposite()).is_empty());
+        assert!(received(&mut router, from.opposite()).is_empty());
     }
 }
 
@@ -81,15 +81,15 @@ fn a_proxy_may_answer_in_the_agents_place() {
     });
     let mut router = Router::new(vec![forwards("*"), answers], None);
     client(&mut router, r#"{"jsonrpc":"2.0","id":4,"method":"m"}"#);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":4,"result":7}"#]
     );
 }
 
 #[test]
-fn a_proxy_asks_and_settles_what_it_held() {
+fn a_proxy_sends_a_request_and_settles_a_held_message_with_the_answer() {
     let mut held = None;
     let asks = scripted("asks", "session/prompt", move |event, ledger| match event {
         Event::Message(delivery) => {
@@ -116,7 +116,7 @@ fn a_proxy_asks_and_settles_what_it_held() {
         r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":2,"method":"fs/read_text_file","params":{"path":"/x"}}"#]
     );
     client(
@@ -124,7 +124,7 @@ fn a_proxy_asks_and_settles_what_it_held() {
         r#"{"jsonrpc":"2.0","id":2,"result":{"content":"c"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [
             r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s"}}"#,
             r#"{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"content":"c"}}"#,

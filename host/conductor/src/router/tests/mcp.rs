@@ -1,11 +1,11 @@
-//! The accounts of messages to MCP servers, and the fate of their connections.
+//! The limits on messages to MCP servers, and the ends of their connections.
 
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::native::{begun, says as native_says, told};
-use super::{PROMPT, Says, agent, client, forwards, heard, scripted};
+use super::native::{begun, says as native_says, sent_to};
+use super::{PROMPT, Says, agent, client, forwards, received, scripted};
 use crate::router::Router;
 use acp_chain_channel::limits::{MCP_CONNECTING, MCP_KEPT_OF_ALL};
 use acp_chain_channel::{Decision, Failure, FailurePolicy, Offer, Peer};
@@ -17,7 +17,7 @@ use acp_chain_rpc::Message;
 
 const SETUP: &str = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"type":"acp","id":"i","name":"n"}]}}"#;
 
-/// A router in which the client provides a server, and a client of the agent has reached it.
+/// A router in which the client provides a server, and an MCP client of the agent has connected to the bridge for it.
 fn visited(link: LinkId) -> Router {
     let passes = scripted("passes", "*", |_, _| Says::Decided(Decision::Forward));
     let mut router = Router::new(vec![passes], None);
@@ -26,7 +26,7 @@ fn visited(link: LinkId) -> Router {
     router
 }
 
-/// A client of the agent reaches the first server.
+/// Connects an MCP client of the agent to the first server.
 fn visits(router: &mut Router, link: LinkId) {
     let server = *router.mcp.servers.all.keys().next().expect("a server");
     router.receive_from_bridge(Arrival::Opened {
@@ -36,7 +36,7 @@ fn visits(router: &mut Router, link: LinkId) {
     });
 }
 
-/// A message of it, of this many bytes.
+/// Receives a message of this many bytes from an MCP client.
 fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
     let params = format!(r#"{{"x":"{}"}}"#, "x".repeat(length));
     let message = Message::notification(method, &params);
@@ -49,7 +49,7 @@ fn says(router: &mut Router, link: LinkId, method: &str, length: usize) {
 }
 
 #[tokio::test]
-async fn what_waits_for_connections_to_servers_has_a_bound() {
+async fn messages_that_wait_for_connections_to_servers_are_bounded() {
     let mut router = visited(7);
     for _ in 0..MCP_CONNECTING >> 19 {
         says(&mut router, 7, "m", 1 << 20);
@@ -64,44 +64,43 @@ async fn what_waits_for_connections_to_servers_has_a_bound() {
 }
 
 #[tokio::test]
-async fn a_server_that_takes_no_connection_is_given_up() {
+async fn a_connection_that_a_server_does_not_accept_in_time_fails() {
     let mut router = visited(7);
     says(&mut router, 7, "m", 1);
-    let asked = heard(&mut router, Peer::Client).concat();
+    let asked = received(&mut router, Peer::Client).concat();
     assert!(asked.contains("mcp/connect"), "{asked}");
     router.advance(Instant::now() + Duration::from_secs(61));
     router.pump(1000);
     client(&mut router, PROMPT);
-    let told = heard(&mut router, Peer::Client).concat();
-    assert!(told.contains("$/cancel_request"), "{told}");
-    let why =
-        "an MCP server of the client took no connection within 60 s; the agent goes on without it";
-    assert!(told.contains(why), "{told}");
+    let got = received(&mut router, Peer::Client).concat();
+    assert!(got.contains("$/cancel_request"), "{got}");
+    let why = "an MCP server of the client accepted no connection within 60 s; the agent continues without it";
+    assert!(got.contains(why), "{got}");
     assert_eq!(router.mcp.servers.connecting.kept(), 0);
-    // The next message asks anew.
+    // The next message requests a connection again.
     says(&mut router, 7, "m", 1);
-    let again = heard(&mut router, Peer::Client).concat();
+    let again = received(&mut router, Peer::Client).concat();
     assert!(again.contains("mcp/connect"), "{again}");
 }
 
 #[tokio::test]
-async fn a_seat_is_given_nothing_while_all_of_them_keep_as_much_as_they_may() {
+async fn seats_get_no_input_while_their_common_limit_is_reached() {
     let mut router = visited(7);
     says(&mut router, 7, "m", 1);
-    let asked = heard(&mut router, Peer::Client).concat();
+    let asked = received(&mut router, Peer::Client).concat();
     assert!(asked.contains("mcp/connect"), "{asked}");
     let id = asked.split(r#""id":"#).nth(1).expect("an id");
     let id = id.split(',').next().expect("an id");
     let others = router.mcp.servers.kept.charge(MCP_KEPT_OF_ALL - 100);
     let answer = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"connectionId":"c"}}}}"#);
     client(&mut router, &answer);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     says(&mut router, 7, "first", 100);
     drop(others);
     says(&mut router, 7, "second", 100);
-    let told = heard(&mut router, Peer::Client);
-    assert_eq!(told.len(), 1, "{told:?}");
-    assert!(told[0].contains("second"), "{told:?}");
+    let got = received(&mut router, Peer::Client);
+    assert_eq!(got.len(), 1, "{got:?}");
+    assert!(got[0].contains("second"), "{got:?}");
 }
 
 #[tokio::test]
@@ -116,7 +115,7 @@ async fn a_connection_that_is_made_after_its_session_is_closed_again() {
     client(&mut router, close);
     agent(&mut router, r#"{"jsonrpc":"2.0","id":4,"result":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Client)[1..],
+        received(&mut router, Peer::Client)[1..],
         [
             r#"{"jsonrpc":"2.0","id":3,"method":"mcp/connect","params":{"acpId":"i"}}"#,
             r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#,
@@ -128,28 +127,28 @@ async fn a_connection_that_is_made_after_its_session_is_closed_again() {
         r#"{"jsonrpc":"2.0","id":3,"result":{"connectionId":"c"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":5,"method":"mcp/disconnect","params":{"connectionId":"c"}}"#]
     );
     client(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[tokio::test]
-async fn a_client_whose_server_has_gone_withdraws_nothing_of_others() {
+async fn a_client_whose_server_has_ended_cancels_only_its_own_requests() {
     let mut router = visited(7);
     let setup_failed = r#"{"jsonrpc":"2.0","id":1,"error":{"code":1,"message":"no"}}"#;
     agent(&mut router, setup_failed);
     router.pump(1000);
-    // It was on its way when the server went.
+    // The answer was in transit when the server ended.
     says(&mut router, 7, "m", 1);
     client(&mut router, PROMPT);
     router.pump(1000);
-    let asked = heard(&mut router, Peer::Agent);
+    let asked = received(&mut router, Peer::Agent);
     assert_eq!(asked.len(), 2, "{asked:?}");
     router.receive_from_bridge(Arrival::Closed { link: 7 });
-    let told = heard(&mut router, Peer::Agent);
-    assert!(told.is_empty(), "{told:?}");
+    let got = received(&mut router, Peer::Agent);
+    assert!(got.is_empty(), "{got:?}");
 }
 
 /// The id of a request.
@@ -164,22 +163,23 @@ fn visited_through_native(link: LinkId, policy: FailurePolicy, client_has: bool)
     let mut router = begun(policy);
     let without = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
     client(&mut router, if client_has { SETUP } else { without });
-    let setup = told(&mut router, 0).concat();
-    let servers = match client_has {
-        true => r#"[{"type":"acp","id":"acp-chain-1","name":"n"}]"#,
-        false => r#"[{"type":"acp","serverId":"own","name":"n"}]"#,
+    let setup = sent_to(&mut router, 0).concat();
+    let servers = if client_has {
+        r#"[{"type":"acp","id":"acp-chain-1","name":"n"}]"#
+    } else {
+        r#"[{"type":"acp","serverId":"own","name":"n"}]"#
     };
     let passes_on = format!(
         r#"{{"jsonrpc":"2.0","id":"s","method":"proxy/successor","params":{{"method":"session/new","params":{{"mcpServers":{servers}}}}}}}"#
     );
     native_says(&mut router, 0, &passes_on);
-    let asked = heard(&mut router, Peer::Agent).concat();
+    let asked = received(&mut router, Peer::Agent).concat();
     let answer =
         |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"sessionId":"s"}}}}"#);
     agent(&mut router, &answer(id_of(&asked)));
     native_says(&mut router, 0, &answer(id_of(&setup)));
-    told(&mut router, 0);
-    heard(&mut router, Peer::Client);
+    sent_to(&mut router, 0);
+    received(&mut router, Peer::Client);
     visits(&mut router, link);
     router
 }
@@ -188,12 +188,12 @@ fn visited_through_native(link: LinkId, policy: FailurePolicy, client_has: bool)
 fn a_client_that_leaves_while_a_native_proxy_connects_it_leaves_no_connection() {
     let mut router = visited_through_native(7, FailurePolicy::Refuse, true);
     says(&mut router, 7, "m", 1);
-    let connects = told(&mut router, 0).concat();
+    let connects = sent_to(&mut router, 0).concat();
     assert!(connects.contains("mcp/connect"), "{connects}");
     let again =
         r#"{"jsonrpc":"2.0","id":"c","method":"mcp/connect","params":{"acpId":"acp-chain-1"}}"#;
     native_says(&mut router, 0, again);
-    let asked = heard(&mut router, Peer::Client).concat();
+    let asked = received(&mut router, Peer::Client).concat();
     router.receive_from_bridge(Arrival::Closed { link: 7 });
     router.pump(1000);
     let answer = format!(
@@ -201,7 +201,7 @@ fn a_client_that_leaves_while_a_native_proxy_connects_it_leaves_no_connection() 
         id_of(&asked)
     );
     client(&mut router, &answer);
-    let connected = told(&mut router, 0);
+    let connected = sent_to(&mut router, 0);
     let connected = connected.last().expect("an answer");
     assert!(connected.contains("connectionId"), "{connected}");
     let (_, result) = connected.split_once(r#""result""#).expect("a result");
@@ -210,14 +210,14 @@ fn a_client_that_leaves_while_a_native_proxy_connects_it_leaves_no_connection() 
         id_of(&connects)
     );
     native_says(&mut router, 0, &answer);
-    let last = heard(&mut router, Peer::Client).concat();
+    let last = received(&mut router, Peer::Client).concat();
     assert!(last.contains("mcp/disconnect"), "{last}");
     assert!(router.mcp.servers.connections.is_empty());
     assert!(router.mcp.servers.left.is_empty());
 }
 
 #[test]
-fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clients_stay() {
+fn messages_for_a_restarted_provider_reach_it_once_and_its_clients_stay() {
     let mut router = visited_through_native(7, FailurePolicy::Restart, false);
     let asks = |router: &mut Router, id: u64, method: &str, params: &str| {
         let line =
@@ -232,7 +232,7 @@ fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clien
     let open = |router: &Router| router.mcp.servers.links[&7].open.len();
     let introduction = r#"{"protocolVersion":"2025-11-25"}"#;
     asks(&mut router, 1, "initialize", introduction);
-    let discovers = told(&mut router, 0).concat();
+    let discovers = sent_to(&mut router, 0).concat();
     assert!(discovers.contains("server/discover"), "{discovers}");
     let discovered = format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{"result":{{"supportedVersions":["2026-07-28"],"capabilities":{{"tools":{{}}}}}}}}}}"#,
@@ -248,7 +248,7 @@ fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clien
     router.advance(Instant::now() + Duration::from_secs(1));
     router.launched(0, Ok(()));
     router.pump(1000);
-    let introduced = told(&mut router, 0).concat();
+    let introduced = sent_to(&mut router, 0).concat();
     let begins = format!(
         r#"{{"jsonrpc":"2.0","id":{},"result":{{}}}}"#,
         id_of(&introduced)
@@ -256,7 +256,7 @@ fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clien
     native_says(&mut router, 0, &begins);
     router.pump(1000);
     assert_eq!(open(&router), 1, "it waits for its answer");
-    let called = told(&mut router, 0).concat();
+    let called = sent_to(&mut router, 0).concat();
     assert!(called.contains(r#""name":"waits""#), "{called}");
     assert!(!called.contains("lost"), "{called}");
     let answer = format!(
@@ -267,7 +267,7 @@ fn what_waits_for_a_provider_that_is_started_again_reaches_it_once_and_its_clien
     assert_eq!(open(&router), 0);
     asks(&mut router, 4, "tools/list", "{}");
     assert!(
-        told(&mut router, 0).concat().contains("tools/list"),
+        sent_to(&mut router, 0).concat().contains("tools/list"),
         "it is still connected"
     );
 }
@@ -280,11 +280,11 @@ fn a_component_that_lost_the_power_over_tools_is_not_asked_for_them() {
     let setup = r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[]}}"#;
     client(&mut router, setup);
     router.core.hops[0].disarm();
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Agent);
     let lists = r#"{"jsonrpc":"2.0","id":9,"method":"mcp/message","params":{"serverId":"acp-chain-1","requestId":"r","method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}}"#;
     agent(&mut router, lists);
     router.pump(1000);
-    let answer = heard(&mut router, Peer::Agent).concat();
+    let answer = received(&mut router, Peer::Agent).concat();
     assert!(answer.contains("-32603"), "{answer}");
     assert!(
         answer.contains("the proxy `tools` does not have the power `tools` any more"),
@@ -309,7 +309,7 @@ fn sets_up(router: &mut Router, number: u64, name: &str) -> String {
             r#"{{"jsonrpc":"2.0","id":{number},"method":"session/new","params":{{"mcpServers":[]}}}}"#
         ),
     );
-    let asked = heard(router, Peer::Agent).concat();
+    let asked = received(router, Peer::Agent).concat();
     agent(
         router,
         &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{"sessionId":"{name}"}}}}"#),
@@ -349,7 +349,7 @@ fn an_agent_without_mcp_is_sent_no_list_of_servers_in_version_2() {
             &mut router,
             r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/p"}}"#,
         );
-        let asked = heard(&mut router, Peer::Agent).concat();
+        let asked = received(&mut router, Peer::Agent).concat();
         assert!(asked.contains(without), "{version}: {asked}");
     }
 }
@@ -380,7 +380,7 @@ fn in_version_2_the_agent_says_in_which_session_a_turn_runs() {
 }
 
 #[test]
-fn of_servers_that_sessions_were_set_up_again_without_the_last_few_stay() {
+fn only_the_newest_replaced_servers_stay() {
     let mut router = Router::new(Vec::<crate::member::Member>::new(), None);
     router.mcp.agent = Capabilities::read(
         r#"{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}"#,
@@ -414,14 +414,14 @@ fn the_refusal_of_a_session_names_the_proxies_whose_servers_it_declares() {
         let mut router = with_tools(plain);
         client(&mut router, asked);
         agent(&mut router, &refusal);
-        let told = heard(&mut router, Peer::Client).concat();
-        assert_eq!(told.contains("no (acp-chain: "), is_named, "{told}");
-        assert_eq!(told.contains("these proxies: `tools`"), is_named, "{told}");
-        assert!(told.contains(r#""data":{"a":1}"#), "{told}");
-        // Nor is it anything of ours without such servers.
+        let got = received(&mut router, Peer::Client).concat();
+        assert_eq!(got.contains("no (acp-chain: "), is_named, "{got}");
+        assert_eq!(got.contains("these proxies: `tools`"), is_named, "{got}");
+        assert!(got.contains(r#""data":{"a":1}"#), "{got}");
+        // Without such servers, the error is unchanged.
         let mut router = Router::new(vec![forwards("*")], None);
         client(&mut router, asked);
         agent(&mut router, &refusal);
-        assert_eq!(heard(&mut router, Peer::Client), [refusal]);
+        assert_eq!(received(&mut router, Peer::Client), [refusal]);
     }
 }

@@ -100,10 +100,10 @@ impl Part for Scripted {
     }
 }
 
-/// What a proxy was restarted with: the first number, and the saved state.
+/// The parameters of a restart: the first number, and the saved state.
 type Starts = Arc<Mutex<Vec<(MessageId, Option<String>)>>>;
 
-/// Makes further instances of a script, and records what they were started with.
+/// Starts further instances of a script, and records the parameters.
 struct Again {
     script: Arc<Mutex<Script>>,
     method: String,
@@ -141,7 +141,7 @@ impl Source for Once {
     }
 }
 
-/// A proxy that is busy with each of its first messages until it is told to go on.
+/// A proxy that is busy with each of its first messages until it gets a signal.
 struct Slow(VecDeque<oneshot::Receiver<()>>);
 
 impl Part for Slow {
@@ -204,7 +204,7 @@ fn scripted(
     under(terms, name, method, script).0
 }
 
-/// A proxy under other terms; also returns what it is restarted with.
+/// A proxy with other terms; also returns the parameters of its restarts.
 fn under(
     terms: Terms,
     name: &str,
@@ -264,7 +264,7 @@ fn agent(router: &mut Router, line: &str) {
     say(router, Peer::Agent, line);
 }
 
-fn heard(router: &mut Router, peer: Peer) -> Vec<String> {
+fn received(router: &mut Router, peer: Peer) -> Vec<String> {
     let outbox = router.outbox(peer);
     let bytes = outbox.copy_to_bytes(outbox.remaining());
     let text = std::str::from_utf8(&bytes).unwrap();

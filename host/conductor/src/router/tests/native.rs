@@ -1,11 +1,11 @@
-//! Native proxies, played by hand, line by line.
+//! Native proxies, on exact lines.
 
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use tokio::time::Instant;
 
-use super::{PROMPT, agent, client, forwards, heard, update};
+use super::{PROMPT, agent, client, forwards, received, update};
 use crate::native::Dialect;
 use crate::native_peer::{Order, START_UP};
 use crate::router::Router;
@@ -30,15 +30,15 @@ fn alone(on_failure: FailurePolicy) -> Router {
     Router::new(vec![native("n", on_failure)], None)
 }
 
-/// A native proxy says something.
+/// Sends a line from a native proxy.
 pub(super) fn says(router: &mut Router, index: usize, line: &str) {
     let message = Message::parse(Bytes::copy_from_slice(line.as_bytes())).unwrap();
     router.receive_from_native(index, message);
     router.pump(1000);
 }
 
-/// The messages to a native proxy since the last call.
-pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
+/// Takes the lines that wait for a native proxy.
+pub(super) fn sent_to(router: &mut Router, index: usize) -> Vec<String> {
     let (.., mut natives) = router.split();
     let outbox = natives.outbox(index).unwrap();
     let bytes = outbox.copy_to_bytes(outbox.remaining());
@@ -46,7 +46,7 @@ pub(super) fn told(router: &mut Router, index: usize) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// A router with one native proxy; it and the ends have begun.
+/// A router with one native proxy, in which the connection has begun.
 pub(super) fn begun(on_failure: FailurePolicy) -> Router {
     let mut router = alone(on_failure);
     client(&mut router, INITIALIZE);
@@ -60,14 +60,14 @@ pub(super) fn begun(on_failure: FailurePolicy) -> Router {
         r#"{"jsonrpc":"2.0","id":2,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#,
     );
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
-    assert_eq!(told(&mut router, 0).len(), 2);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
+    assert_eq!(sent_to(&mut router, 0).len(), 2);
     router
 }
 
 #[test]
-fn what_comes_from_the_client_is_plain_and_what_comes_from_the_agent_is_wrapped() {
+fn messages_from_the_client_are_plain_and_those_from_the_agent_are_wrapped() {
     let mut router = begun(FailurePolicy::Refuse);
     client(
         &mut router,
@@ -82,7 +82,7 @@ fn what_comes_from_the_client_is_plain_and_what_comes_from_the_agent_is_wrapped(
         r#"{"jsonrpc":"2.0","method":"told","params":null}"#,
     );
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [
             r#"{"jsonrpc":"2.0", "id":3,"method":"m","params":{"n":1e400},"x":1}"#,
             r#"{"jsonrpc":"2.0","id":4,"method":"proxy/successor","params":{"method":"asked","params":{"n" : -0.0}}}"#,
@@ -95,7 +95,7 @@ fn what_comes_from_the_client_is_plain_and_what_comes_from_the_agent_is_wrapped(
         r#"{"jsonrpc":"2.0","id":4,"result":{"s":"\u00e9"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0","id":"p","result":{"s":"\u00e9"}}"#]
     );
     says(
@@ -104,13 +104,13 @@ fn what_comes_from_the_client_is_plain_and_what_comes_from_the_agent_is_wrapped(
         r#"{"jsonrpc":"2.0","id":3,"error":{"code":-32800,"message":"x"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":"p","error":{"code":-32800,"message":"x"}}"#]
     );
 }
 
 #[test]
-fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
+fn plain_messages_of_a_native_proxy_go_to_the_client_and_wrapped_ones_to_the_agent() {
     let mut router = begun(FailurePolicy::Refuse);
     says(
         &mut router,
@@ -118,7 +118,7 @@ fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
         r#"{"jsonrpc":"2.0","id":0,"method":"q","params":[1]}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":3,"method":"q","params":[1]}"#]
     );
     for (meta, params) in [
@@ -130,7 +130,7 @@ fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
         );
         says(&mut router, 0, &line);
         assert_eq!(
-            heard(&mut router, Peer::Agent),
+            received(&mut router, Peer::Agent),
             [r#"{"jsonrpc":"2.0","method":"t","params":{"n" : 1e400}}"#]
         );
     }
@@ -139,7 +139,7 @@ fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
             r#"{{"jsonrpc":"2.0","id":"\u0061","method":"proxy/successor","params":{{"method":"t"{params}}}}}"#
         );
         says(&mut router, 0, &line);
-        let [sent] = &heard(&mut router, Peer::Agent)[..] else {
+        let [sent] = &received(&mut router, Peer::Agent)[..] else {
             panic!("one message")
         };
         let id: u64 = sent
@@ -153,14 +153,14 @@ fn what_it_sends_goes_plain_to_the_client_and_unwrapped_to_the_agent() {
             &format!(r#"{{"jsonrpc":"2.0","id":{id},"result":null}}"#),
         );
         assert_eq!(
-            told(&mut router, 0),
+            sent_to(&mut router, 0),
             [r#"{"jsonrpc":"2.0","id":"\u0061","result":null}"#]
         );
     }
 }
 
 #[test]
-fn every_native_proxy_is_told_that_it_is_one_and_the_agent_that_it_is_the_last() {
+fn every_native_proxy_gets_proxy_initialize_and_the_agent_initialize() {
     let members: Vec<Member> = vec![
         native("a", FailurePolicy::Refuse).into(),
         forwards("*").into(),
@@ -169,19 +169,19 @@ fn every_native_proxy_is_told_that_it_is_one_and_the_agent_that_it_is_the_last()
     let mut router = Router::new(members, None);
     client(&mut router, INITIALIZE);
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [r#"{"jsonrpc":"2.0","id":1,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
     );
     let forward = r#"{"jsonrpc":"2.0","id":7,"method":"proxy/successor","params":{"method":"initialize","params":{"protocolVersion":1}}}"#;
     says(&mut router, 0, forward);
     assert_eq!(
-        told(&mut router, 2),
+        sent_to(&mut router, 2),
         [r#"{"jsonrpc":"2.0","id":2,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
     );
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     says(&mut router, 2, forward);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0","id":3,"method":"initialize","params":{"protocolVersion":1}}"#]
     );
 }
@@ -200,10 +200,10 @@ fn a_cancellation_is_plain_on_each_hop_and_names_that_hops_id() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p","_meta":{}}}"#,
     );
     assert_eq!(
-        told(&mut router, 0)[1],
+        sent_to(&mut router, 0)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3,"_meta":{}}}"#
     );
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Agent);
     says(
         &mut router,
         0,
@@ -218,7 +218,7 @@ fn a_cancellation_is_plain_on_each_hop_and_names_that_hops_id() {
         says(&mut router, 0, cancel);
     }
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":4}}"#]
     );
     agent(
@@ -230,7 +230,7 @@ fn a_cancellation_is_plain_on_each_hop_and_names_that_hops_id() {
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":0}}"#,
     );
     assert_eq!(
-        told(&mut router, 0)[1],
+        sent_to(&mut router, 0)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#
     );
 }
@@ -249,41 +249,43 @@ fn a_wrapped_cancellation_alone_is_understood() {
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{"method":"$/cancel_request","params":{"requestId":9}}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Agent)[1],
+        received(&mut router, Peer::Agent)[1],
         r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}"#
     );
 }
 
 #[test]
-fn who_does_not_know_the_method_is_asked_once_in_the_older_dialect() {
+fn a_proxy_that_does_not_support_the_method_gets_it_once_in_the_older_dialect() {
     let mut router = alone(FailurePolicy::Refuse);
     client(&mut router, INITIALIZE);
-    told(&mut router, 0);
+    sent_to(&mut router, 0);
     let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#;
     says(&mut router, 0, unknown);
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [r#"{"jsonrpc":"2.0","id":1,"method":"_proxy/initialize","params":{"protocolVersion":1}}"#]
     );
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","id":0,"result":{"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#
         ]
     );
     agent(&mut router, &update("s", "t"));
-    assert!(told(&mut router, 0)[0].contains(r#""method":"_proxy/successor""#));
+    assert!(sent_to(&mut router, 0)[0].contains(r#""method":"_proxy/successor""#));
 
     let mut router = alone(FailurePolicy::Refuse);
     client(&mut router, INITIALIZE);
     says(&mut router, 0, unknown);
     says(&mut router, 0, unknown);
-    let [error] = &heard(&mut router, Peer::Client)[..] else {
+    let [error] = &received(&mut router, Peer::Client)[..] else {
         panic!("one answer")
     };
     assert!(
-        error.contains("the proxy `n` failed on initialize: it does not know `_proxy/initialize`"),
+        error.contains(
+            "the proxy `n` failed on initialize: it does not support `_proxy/initialize`"
+        ),
         "{error}"
     );
 }
@@ -294,18 +296,20 @@ fn a_dialect_of_the_manifest_is_not_tried_but_taken() {
     proxy.dialect = Some(Dialect::ProxyMeta);
     let mut router = Router::new(vec![proxy], None);
     client(&mut router, INITIALIZE);
-    told(&mut router, 0);
+    sent_to(&mut router, 0);
     says(
         &mut router,
         0,
         r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#,
     );
-    assert!(told(&mut router, 0).is_empty());
-    assert!(heard(&mut router, Peer::Client)[0].contains("it does not know `proxy/initialize`"));
+    assert!(sent_to(&mut router, 0).is_empty());
+    assert!(
+        received(&mut router, Peer::Client)[0].contains("it does not support `proxy/initialize`")
+    );
 }
 
 #[test]
-fn an_error_of_the_agents_is_not_taken_for_the_proxys_own() {
+fn an_error_of_the_agent_is_not_taken_for_the_proxys_own() {
     let mut router = alone(FailurePolicy::Refuse);
     client(&mut router, INITIALIZE);
     says(
@@ -316,17 +320,17 @@ fn an_error_of_the_agents_is_not_taken_for_the_proxys_own() {
     let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"?"}}"#;
     says(&mut router, 0, unknown);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"?"}}"#]
     );
 }
 
 #[test]
-fn who_never_answers_the_first_message_is_ended_but_not_who_waits_for_others() {
+fn a_proxy_that_does_not_answer_the_first_message_is_ended_unless_it_waits_itself() {
     let mut router = alone(FailurePolicy::Refuse);
     client(&mut router, INITIALIZE);
     router.advance(Instant::now() + START_UP + Duration::from_secs(1));
-    assert!(heard(&mut router, Peer::Client)[0].contains(
+    assert!(received(&mut router, Peer::Client)[0].contains(
         "the proxy `n` failed on initialize: it did not answer `proxy/initialize` within 30 s"
     ));
     assert_eq!(router.take_orders(), [Order::End(0)]);
@@ -339,28 +343,28 @@ fn who_never_answers_the_first_message_is_ended_but_not_who_waits_for_others() {
         r#"{"jsonrpc":"2.0","id":5,"method":"proxy/successor","params":{"method":"initialize"}}"#,
     );
     router.advance(Instant::now() + START_UP + Duration::from_secs(1));
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
     router.advance(Instant::now() + START_UP * 3);
     assert!(router.take_orders().is_empty());
 }
 
 #[test]
-fn with_bypass_the_first_message_passes_whoever_did_not_pass_it_on() {
+fn with_bypass_the_first_message_bypasses_a_proxy_that_did_not_pass_it_on() {
     let mut router = alone(FailurePolicy::Bypass);
     client(&mut router, INITIALIZE);
     router.native_broke(0, &Failure::new("it exited with code 1"));
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#]
     );
     client(&mut router, PROMPT);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
-fn who_breaks_leaves_no_request_open_in_either_direction() {
+fn a_broken_native_proxy_leaves_no_request_open_in_either_direction() {
     for (policy, later) in [
         (
             FailurePolicy::Refuse,
@@ -379,9 +383,9 @@ fn who_breaks_leaves_no_request_open_in_either_direction() {
             0,
             r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"own"}}"#,
         );
-        heard(&mut router, Peer::Agent);
+        received(&mut router, Peer::Agent);
         router.native_broke(0, &Failure::new("it exited"));
-        let client_heard = heard(&mut router, Peer::Client);
+        let client_heard = received(&mut router, Peer::Client);
         let answer = client_heard
             .iter()
             .find(|line| line.contains(r#""id":"p""#));
@@ -390,24 +394,24 @@ fn who_breaks_leaves_no_request_open_in_either_direction() {
                 .contains("acp-chain: the proxy `n` failed on session/prompt: it exited")),
             "{client_heard:?}"
         );
-        let agent_heard = heard(&mut router, Peer::Agent);
+        let agent_heard = received(&mut router, Peer::Agent);
         assert_eq!(
             agent_heard[0],
             r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":5}}"#
         );
         assert!(agent_heard[1].contains("the proxy `n` failed on asks: it exited"));
-        // Its own request is answered late, when nobody waits.
+        // The answer to the earlier process's request arrives too late.
         agent(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":{}}"#);
         client(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
         match later {
-            "" => assert_eq!(heard(&mut router, Peer::Agent).len(), 1),
-            later => assert!(heard(&mut router, Peer::Client)[0].contains(later)),
+            "" => assert_eq!(received(&mut router, Peer::Agent).len(), 1),
+            later => assert!(received(&mut router, Peer::Client)[0].contains(later)),
         }
     }
 }
 
 #[test]
-fn who_is_started_again_begins_again_and_the_agent_does_not() {
+fn a_restarted_native_proxy_is_initialized_again_and_the_agent_is_not() {
     let mut router = begun(FailurePolicy::Restart);
     router.native_broke(0, &Failure::new("it exited"));
     assert_eq!(router.take_orders(), [Order::End(0)]);
@@ -417,7 +421,7 @@ fn who_is_started_again_begins_again_and_the_agent_does_not() {
     router.launched(0, Ok(()));
     router.pump(1000);
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [r#"{"jsonrpc":"2.0","id":4,"method":"proxy/initialize","params":{"protocolVersion":1}}"#]
     );
     says(
@@ -425,14 +429,14 @@ fn who_is_started_again_begins_again_and_the_agent_does_not() {
         0,
         r#"{"jsonrpc":"2.0","id":1,"method":"proxy/successor","params":{"method":"initialize","params":{}}}"#,
     );
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [
             r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1,"agentCapabilities":{"mcpCapabilities":{"acp":true}}}}"#
         ]
     );
-    // It may want to know more before it begins.
+    // The proxy may send requests before it answers its first message.
     says(
         &mut router,
         0,
@@ -440,24 +444,24 @@ fn who_is_started_again_begins_again_and_the_agent_does_not() {
     );
     agent(&mut router, r#"{"jsonrpc":"2.0","id":5,"result":7}"#);
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [r#"{"jsonrpc":"2.0","id":2,"result":7}"#]
     );
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":4,"result":{}}"#);
     router.pump(1000);
     assert_eq!(
-        told(&mut router, 0),
+        sent_to(&mut router, 0),
         [r#"{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s"}}"#]
     );
     says(&mut router, 0, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Client).last().unwrap(),
+        received(&mut router, Peer::Client).last().unwrap(),
         r#"{"jsonrpc":"2.0","id":"p","result":{}}"#
     );
 }
 
 #[test]
-fn who_breaks_too_often_is_given_up() {
+fn a_native_proxy_that_breaks_too_often_is_given_up() {
     let mut router = begun(FailurePolicy::RestartThenBypass);
     let mut now = Instant::now();
     for _ in 0..4 {
@@ -470,16 +474,16 @@ fn who_breaks_too_often_is_given_up() {
         }
     }
     client(&mut router, PROMPT);
-    let heard = heard(&mut router, Peer::Agent);
+    let received = received(&mut router, Peer::Agent);
     assert!(
-        heard
+        received
             .last()
             .is_some_and(|line| line.contains("session/prompt"))
     );
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_and_hurts_nobody() {
+fn malformed_messages_of_a_native_proxy_are_refused_without_side_effects() {
     let mut router = begun(FailurePolicy::Refuse);
     let long = "x".repeat(2000);
     let long = format!(r#"{{"jsonrpc":"2.0","id":"{long}","method":"m"}}"#);
@@ -507,10 +511,10 @@ fn what_makes_no_sense_is_refused_and_hurts_nobody() {
         (&*long, "-32600"),
     ] {
         says(&mut router, 0, line);
-        let [told] = &told(&mut router, 0)[..] else {
+        let [got] = &sent_to(&mut router, 0)[..] else {
             panic!("one answer to {line}")
         };
-        assert!(told.contains(answer), "{told}");
+        assert!(got.contains(answer), "{got}");
     }
     for line in [
         r#"{"jsonrpc":"2.0","method":"proxy/successor","params":{}}"#,
@@ -519,29 +523,29 @@ fn what_makes_no_sense_is_refused_and_hurts_nobody() {
         r#"{"jsonrpc":"2.0","id":"99","error":{"code":1,"message":""}}"#,
     ] {
         says(&mut router, 0, line);
-        assert!(told(&mut router, 0).is_empty(), "{line}");
+        assert!(sent_to(&mut router, 0).is_empty(), "{line}");
     }
     // Twice under one id.
     let twice = r#"{"jsonrpc":"2.0","id":1,"method":"q"}"#;
     says(&mut router, 0, twice);
     says(&mut router, 0, twice);
-    assert!(told(&mut router, 0)[0].contains("belongs to a request that is still open"));
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(sent_to(&mut router, 0)[0].contains("belongs to a request that is still open"));
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
+    assert!(received(&mut router, Peer::Agent).is_empty());
 }
 
 #[test]
-fn a_lost_answer_is_an_error_for_whoever_waits_for_it() {
+fn a_malformed_answer_is_an_error_for_the_requester() {
     let mut router = begun(FailurePolicy::Refuse);
     client(&mut router, PROMPT);
     let torn = Frame::Line(r#"{"jsonrpc":"2.0","id":3,"result":{"#.into());
     let malformed = acp_chain_rpc::read(torn).unwrap_err();
     router.take_malformed_from_native(0, &malformed);
-    let [told, answer] = &heard(&mut router, Peer::Client)[..] else {
+    let [got, answer] = &received(&mut router, Peer::Client)[..] else {
         panic!("a notice and the error")
     };
     let line = "dropped what the proxy `n` sent: a line: the message is not JSON";
-    assert!(told.contains(line), "{told}");
+    assert!(got.contains(line), "{got}");
     let lost = "the answer of the proxy `n` is lost: the message is not JSON";
     assert!(answer.contains(lost), "{answer}");
 }
@@ -558,9 +562,9 @@ fn nothing_overtakes_on_its_way_through_components_and_native_proxies() {
     for count in 0..3 {
         agent(&mut router, &update("s", &count.to_string()));
     }
-    let told = told(&mut router, 1);
-    assert_eq!(told.len(), 4);
-    for line in &told[1..] {
+    let got = sent_to(&mut router, 1);
+    assert_eq!(got.len(), 4);
+    for line in &got[1..] {
         let inner = line
             .replacen(r#""method":"proxy/successor","params":{"#, "", 1)
             .replacen("}}}", "}}", 1);
@@ -568,7 +572,7 @@ fn nothing_overtakes_on_its_way_through_components_and_native_proxies() {
     }
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             update("s", "0"),
             update("s", "1"),
@@ -589,7 +593,7 @@ fn a_successor_may_be_named_if_there_is_one_of_that_name() {
     for (peer, number) in [(r#""agent""#, 3), ("null", 4)] {
         says(&mut router, 0, &asks(peer));
         assert_eq!(
-            heard(&mut router, Peer::Agent),
+            received(&mut router, Peer::Agent),
             [format!(r#"{{"jsonrpc":"2.0","id":{number},"method":"m"}}"#)]
         );
         agent(
@@ -597,18 +601,18 @@ fn a_successor_may_be_named_if_there_is_one_of_that_name() {
             &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":1}}"#),
         );
         assert_eq!(
-            told(&mut router, 0),
+            sent_to(&mut router, 0),
             [r#"{"jsonrpc":"2.0","id":"q","result":1}"#]
         );
     }
     for peer in [r#""research-agent""#, "7"] {
         says(&mut router, 0, &asks(peer));
         let named = peer.trim_matches('"');
-        let told = &told(&mut router, 0)[0];
+        let got = &sent_to(&mut router, 0)[0];
         assert!(
-            told.contains("-32602") && told.contains("it is `agent`"),
-            "{told}"
+            got.contains("-32602") && got.contains("it is `agent`"),
+            "{got}"
         );
-        assert!(told.contains(named) && heard(&mut router, Peer::Agent).is_empty());
+        assert!(got.contains(named) && received(&mut router, Peer::Agent).is_empty());
     }
 }

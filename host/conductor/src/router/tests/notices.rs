@@ -1,51 +1,47 @@
-//! The host's notices for the user, and their time.
+//! The host's notices for the user, and when they are sent.
 
-use super::{PROMPT, agent, client, forwards, heard};
+use super::{PROMPT, agent, client, forwards, received};
 use crate::Proxy;
 use crate::router::Router;
 use acp_chain_channel::limits::NOTICES;
 use acp_chain_channel::{Offer, Peer};
 
 #[test]
-fn what_is_told_without_a_turn_is_kept_up_to_a_bound_and_the_rest_is_counted() {
+fn notices_without_a_turn_are_kept_up_to_a_bound_and_the_rest_is_counted() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     let text = "x".repeat(1000);
     for _ in 0..10_000 {
         router.tell_user(&text);
     }
     router.tell_user(&"y".repeat(1 << 20));
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     client(&mut router, PROMPT);
-    let told = heard(&mut router, Peer::Client);
+    let got = received(&mut router, Peer::Client);
     let kept = NOTICES / 1024;
-    assert!(
-        (kept - 1..=kept + 2).contains(&told.len()),
-        "{}",
-        told.len()
-    );
-    let left_out = 10_001 + 1 - told.len();
-    let last = told.last().expect("a notice");
-    assert!(last.contains(&format!("{left_out} such")), "{last}");
+    assert!((kept - 1..=kept + 2).contains(&got.len()), "{}", got.len());
+    let left_out = 10_001 + 1 - got.len();
+    let last = got.last().expect("a notice");
+    assert!(last.contains(&format!("{left_out} of them")), "{last}");
     client(&mut router, &PROMPT.replace("\"p\"", "\"q\""));
-    assert!(heard(&mut router, Peer::Client).is_empty(), "told once");
+    assert!(received(&mut router, Peer::Client).is_empty(), "sent once");
 }
 
 #[test]
-fn what_is_told_ends_before_the_log_is_named() {
+fn a_notice_ends_before_the_log_is_named() {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     router.set_log(Some("/x".into()));
     for text in ["It stops", "It broke.", "Why?"] {
         router.tell_user(text);
     }
     client(&mut router, PROMPT);
-    let told = heard(&mut router, Peer::Client).concat();
+    let got = received(&mut router, Peer::Client).concat();
     for text in ["It stops.", "It broke.", "Why?"] {
         let expected = format!(": {text} More is in /x.");
-        assert!(told.contains(&expected), "{told}");
+        assert!(got.contains(&expected), "{got}");
     }
 }
 
-/// A router, past its `initialize`.
+/// A router with a connection that has begun.
 fn speaking(version: u64) -> Router {
     let mut router = Router::new(Vec::<Proxy>::new(), None);
     initialize(&mut router, version);
@@ -61,7 +57,7 @@ fn initialize(router: &mut Router, version: u64) {
         router,
         &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{params}}}"#),
     );
-    heard(router, Peer::Client);
+    received(router, Peer::Client);
 }
 
 fn request(method: &str, session: &str) -> String {
@@ -84,20 +80,20 @@ fn notice(session: &str, text: &str) -> String {
 fn in_version_1_it_is_a_message_within_a_turn() {
     let mut router = speaking(1);
     router.tell_user("one");
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     client(&mut router, &request("session/prompt", "s"));
     let message = |number: u64, text: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"content":{{"text":"\n\n**acp-chain**: {text}\n\n","type":"text"}},"messageId":"acp-chain-{number}","sessionUpdate":"agent_message_chunk"}}}}}}"#
         )
     };
-    assert_eq!(heard(&mut router, Peer::Client), [message(1, "one")]);
+    assert_eq!(received(&mut router, Peer::Client), [message(1, "one")]);
     router.tell_user("two");
-    assert_eq!(heard(&mut router, Peer::Client), [message(2, "two")]);
+    assert_eq!(received(&mut router, Peer::Client), [message(2, "two")]);
     agent(&mut router, ACCEPTED);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     router.tell_user("three");
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[test]
@@ -105,36 +101,36 @@ fn in_version_2_it_is_a_notice_in_the_session_that_was_prompted_last() {
     let mut router = speaking(2);
     router.tell_user("one");
     client(&mut router, &request("session/new", "none"));
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     client(&mut router, &request("session/prompt", "s"));
-    assert_eq!(heard(&mut router, Peer::Client), [notice("s", "one")]);
+    assert_eq!(received(&mut router, Peer::Client), [notice("s", "one")]);
     agent(&mut router, ACCEPTED);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     router.tell_user("two");
-    assert_eq!(heard(&mut router, Peer::Client), [notice("s", "two")]);
+    assert_eq!(received(&mut router, Peer::Client), [notice("s", "two")]);
     client(&mut router, &request("session/prompt", "t"));
     router.tell_user("three");
-    assert_eq!(heard(&mut router, Peer::Client), [notice("t", "three")]);
+    assert_eq!(received(&mut router, Peer::Client), [notice("t", "three")]);
 }
 
 #[test]
-fn in_version_2_nothing_is_told_in_a_session_that_is_closed() {
+fn in_version_2_no_notice_is_sent_in_a_closed_session() {
     for close in ["session/close", "session/archive"] {
         let mut router = speaking(2);
         client(&mut router, &request("session/prompt", "s"));
         client(&mut router, &request(close, "t"));
         router.tell_user("one");
-        assert_eq!(heard(&mut router, Peer::Client), [notice("s", "one")]);
+        assert_eq!(received(&mut router, Peer::Client), [notice("s", "one")]);
         client(&mut router, &request(close, "s"));
         router.tell_user("two");
-        assert!(heard(&mut router, Peer::Client).is_empty());
+        assert!(received(&mut router, Peer::Client).is_empty());
         client(&mut router, &request("session/prompt", "t"));
-        assert_eq!(heard(&mut router, Peer::Client), [notice("t", "two")]);
+        assert_eq!(received(&mut router, Peer::Client), [notice("t", "two")]);
     }
 }
 
 #[test]
-fn in_version_2_unused_tools_are_told_of_when_the_agent_is_idle_and_once() {
+fn in_version_2_unused_tools_are_reported_once_when_the_agent_is_idle() {
     let mut tools = forwards("none");
     tools.started.registration.offers = [Offer::Tools].into_iter().collect();
     let mut router = Router::new(vec![tools], None);
@@ -153,19 +149,19 @@ fn in_version_2_unused_tools_are_told_of_when_the_agent_is_idle_and_once() {
         &mut router,
         r#"{"jsonrpc":"2.0","id":3,"result":{"messageId":"m"}}"#,
     );
-    let told = "has not connected to the tools of the proxy `forwards`";
+    let got = "has not connected to the tools of the proxy `forwards`";
     let state = |state: &str| {
         format!(
             r#"{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"state_update","state":"{state}"}}}}}}"#
         )
     };
     agent(&mut router, &state("running"));
-    let shown = heard(&mut router, Peer::Client).concat();
-    assert!(!shown.contains(told), "{shown}");
+    let shown = received(&mut router, Peer::Client).concat();
+    assert!(!shown.contains(got), "{shown}");
     agent(&mut router, &state("idle"));
-    let shown = heard(&mut router, Peer::Client);
-    assert!(shown[0].contains(told), "{shown:?}");
+    let shown = received(&mut router, Peer::Client);
+    assert!(shown[0].contains(got), "{shown:?}");
     assert_eq!(shown[1..], [state("idle")]);
     agent(&mut router, &state("idle"));
-    assert_eq!(heard(&mut router, Peer::Client), [state("idle")]);
+    assert_eq!(received(&mut router, Peer::Client), [state("idle")]);
 }

@@ -1,9 +1,9 @@
-//! What must not overtake what.
+//! The order of messages.
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
-use super::{PROMPT, Says, agent, client, heard, scripted, slow, slow_over, update};
+use super::{PROMPT, Says, agent, client, received, scripted, slow, slow_over, update};
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::Message;
@@ -16,7 +16,7 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
             panic!("{event:?}")
         };
         match first.take() {
-            // The second update settles the first, and goes on itself.
+            // The second update settles the first, and passes.
             Some(held) => {
                 ledger
                     .settle(held, Decision::Replace(r#"{"t":"settled"}"#.into()))
@@ -42,7 +42,7 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
         r#"{"jsonrpc":"2.0","method":"m","params":{"sessionId":"s","after":1}}"#,
     );
     assert!(
-        heard(&mut router, Peer::Client).is_empty(),
+        received(&mut router, Peer::Client).is_empty(),
         "the session's line stands still"
     );
     agent(
@@ -50,12 +50,12 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
         r#"{"jsonrpc":"2.0","id":2,"result":"other session"}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [r#"{"jsonrpc":"2.0","id":"q","result":"other session"}"#]
     );
     agent(&mut router, &update("s", "later"));
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","method":"session/update","params":{"t":"settled"}}"#.to_owned(),
             r#"{"jsonrpc":"2.0","id":"p","result":"waits"}"#.to_owned(),
@@ -65,9 +65,9 @@ fn a_response_waits_for_the_notifications_that_a_proxy_holds() {
     );
 }
 
-/// The client knows the session as `a`, the agent as `b`.
+/// The session is `a` for the client, and `b` for the agent.
 #[tokio::test]
-async fn an_answer_travels_in_the_line_of_the_session_that_its_request_had_there() {
+async fn an_answer_takes_the_queue_of_the_session_that_its_request_had_on_the_hop() {
     let renames = scripted("renames", "*", |event, _| {
         let Event::Message(delivery) = event else {
             panic!("{event:?}")
@@ -88,20 +88,20 @@ async fn an_answer_travels_in_the_line_of_the_session_that_its_request_had_there
     );
     agent(&mut router, &update("b", "first"));
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     go.send(()).unwrap();
     let finished = router.split().2.await;
     router.finished(finished);
     router.pump(1000);
     let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#.to_owned();
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [update("a", "first"), answer]
     );
 }
 
 #[tokio::test]
-async fn a_busy_proxy_keeps_only_the_line_of_what_it_is_busy_with() {
+async fn a_busy_proxy_delays_only_the_queue_of_its_message() {
     let (go, wait) = oneshot::channel();
     let slow = slow("session/prompt", wait);
     let mut router = Router::new(vec![slow], None);
@@ -112,9 +112,9 @@ async fn a_busy_proxy_keeps_only_the_line_of_what_it_is_busy_with() {
     client(&mut router, &note("s"));
     client(&mut router, &note("t"));
     agent(&mut router, &update("s", "the other way"));
-    assert_eq!(heard(&mut router, Peer::Agent), [note("t")]);
+    assert_eq!(received(&mut router, Peer::Agent), [note("t")]);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [update("s", "the other way")]
     );
     go.send(()).unwrap();
@@ -122,13 +122,13 @@ async fn a_busy_proxy_keeps_only_the_line_of_what_it_is_busy_with() {
     router.finished(finished);
     router.pump(1000);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [PROMPT.replace(r#""p""#, "1"), note("s")]
     );
 }
 
 #[tokio::test]
-async fn what_is_next_for_a_busy_proxy_keeps_up_no_other_session() {
+async fn messages_that_wait_for_a_busy_proxy_delay_no_other_session() {
     let ((first, wait), (_second, wait_more)) = (oneshot::channel(), oneshot::channel());
     let slow = slow_over("session/prompt", [wait, wait_more]);
     let mut router = Router::new(vec![slow], None);
@@ -141,19 +141,19 @@ async fn what_is_next_for_a_busy_proxy_keeps_up_no_other_session() {
             .replace(r#""s""#, r#""t""#),
     );
     client(&mut router, note);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     first.send(()).unwrap();
     let finished = router.split().2.await;
     router.finished(finished);
     router.pump(1000);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [PROMPT.replace(r#""p""#, "1"), note.to_owned()]
     );
 }
 
 #[tokio::test]
-async fn what_names_no_session_keeps_up_nothing_but_its_like() {
+async fn messages_without_a_session_delay_only_others_without_one() {
     let (_busy, wait) = oneshot::channel();
     let slow = slow("ask", wait);
     let mut router = Router::new(vec![slow], None);
@@ -164,7 +164,7 @@ async fn what_names_no_session_keeps_up_nothing_but_its_like() {
     client(&mut router, note);
     client(&mut router, PROMPT);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [PROMPT.replace(r#""p""#, "3")],
         "the session does not wait, and what names none does"
     );
@@ -172,14 +172,14 @@ async fn what_names_no_session_keeps_up_nothing_but_its_like() {
     agent(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     let answer = r#"{"jsonrpc":"2.0","id":"p","result":{}}"#.to_owned();
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [update("s", "the other way"), answer]
     );
 }
 
 /// Not every client waits for the answer before it goes on.
 #[tokio::test]
-async fn nothing_passes_what_begins_the_connection() {
+async fn nothing_overtakes_the_message_that_begins_the_connection() {
     let (go, wait) = oneshot::channel();
     let slow = slow("initialize", wait);
     let mut router = Router::new(vec![slow], None);
@@ -188,15 +188,18 @@ async fn nothing_passes_what_begins_the_connection() {
         let message = Message::parse(Bytes::from_static(line.as_bytes()));
         router.receive(Peer::Client, message.unwrap());
     }
-    assert!(heard(&mut router, Peer::Agent).is_empty(), "they wait");
+    assert!(received(&mut router, Peer::Agent).is_empty(), "they wait");
     router.pump(1000);
-    assert!(heard(&mut router, Peer::Agent).is_empty(), "one is in hand");
+    assert!(
+        received(&mut router, Peer::Agent).is_empty(),
+        "one is in hand"
+    );
     go.send(()).unwrap();
     let finished = router.split().2.await;
     router.finished(finished);
     router.pump(1000);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [
             initialize.replace(":0,", ":1,"),
             PROMPT.replace(r#""p""#, "2")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Says, client as parent, forwards, heard, scripted};
+use super::{Says, client as parent, forwards, received, scripted};
 use crate::native::Dialect;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
@@ -20,7 +20,7 @@ fn begun(dialect: Dialect, mut router: Router) -> Router {
         ),
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [format!(
             r#"{{"jsonrpc":"2.0","id":1,"method":"{successor}","params":{{"method":"initialize","params":{{"protocolVersion":1, "x":1e400}}}}}}"#
         )]
@@ -31,7 +31,7 @@ fn begun(dialect: Dialect, mut router: Router) -> Router {
         &format!(r#"{{"jsonrpc":"2.0","id":1,"result":{acp}}}"#),
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [format!(
             r#"{{"jsonrpc":"2.0","id":"\u0061","result":{acp}}}"#
         )]
@@ -44,11 +44,11 @@ fn passing(dialect: Dialect) -> Router {
 }
 
 #[test]
-fn what_is_plain_goes_to_the_successor_wrapped_and_what_is_wrapped_to_the_client_plain() {
+fn plain_messages_go_to_the_successor_wrapped_and_wrapped_ones_to_the_client_plain() {
     for dialect in [Dialect::Proxy, Dialect::Underscore] {
         let successor = dialect.successor();
         let mut router = passing(dialect);
-        for (said, told) in [
+        for (said, got) in [
             (
                 r#"{"jsonrpc":"2.0","id":0,"method":"m","params":{"n" : -0.0},"x":1}"#.to_owned(),
                 format!(
@@ -79,9 +79,9 @@ fn what_is_plain_goes_to_the_successor_wrapped_and_what_is_wrapped_to_the_client
             ),
         ] {
             parent(&mut router, &said);
-            assert_eq!(heard(&mut router, Peer::Client), [told], "{said}");
+            assert_eq!(received(&mut router, Peer::Client), [got], "{said}");
         }
-        assert!(heard(&mut router, Peer::Agent).is_empty());
+        assert!(received(&mut router, Peer::Agent).is_empty());
     }
 }
 
@@ -113,17 +113,21 @@ fn a_cancellation_is_plain_from_and_to_either_side() {
         for cancel in [plain(7), wrapped(7)] {
             number += 1;
             parent(&mut router, call);
-            heard(&mut router, Peer::Client);
+            received(&mut router, Peer::Client);
             parent(&mut router, &cancel);
-            assert_eq!(heard(&mut router, Peer::Client), [plain(number)], "{call}");
-            // It has crossed the answer.
+            assert_eq!(
+                received(&mut router, Peer::Client),
+                [plain(number)],
+                "{call}"
+            );
+            // The cancellation has crossed the answer.
             parent(
                 &mut router,
                 &format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{}}}}"#),
             );
             parent(&mut router, &cancel);
             assert_eq!(
-                heard(&mut router, Peer::Client),
+                received(&mut router, Peer::Client),
                 [r#"{"jsonrpc":"2.0","id":7,"result":{}}"#]
             );
         }
@@ -157,13 +161,13 @@ fn a_request_that_a_proxy_holds_is_withdrawn_there() {
 fn one_id_is_open_once_whichever_side_it_comes_from() {
     let mut router = passing(Dialect::Proxy);
     parent(&mut router, r#"{"jsonrpc":"2.0","id":7,"method":"m"}"#);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     parent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":7,"method":"proxy/successor","params":{"method":"m"}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32600,"message":"the id 7 belongs to a request that is still open"}}"#
         ]
@@ -178,7 +182,7 @@ fn a_parent_that_begins_again_is_answered_again() {
         r#"{"jsonrpc":"2.0","id":5,"method":"proxy/initialize","params":{}}"#,
     );
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","id":2,"method":"proxy/successor","params":{"method":"initialize","params":{}}}"#
         ]
@@ -186,7 +190,7 @@ fn a_parent_that_begins_again_is_answered_again() {
 }
 
 #[test]
-fn what_is_not_for_a_proxy_is_refused_or_dropped() {
+fn messages_that_are_not_for_a_proxy_are_refused_or_dropped() {
     let mut router = passing(Dialect::Proxy);
     for (method, params, code, message) in [
         ("initialize", "{}", -32600, "initialize is not for a proxy"),
@@ -213,7 +217,7 @@ fn what_is_not_for_a_proxy_is_refused_or_dropped() {
         parent(&mut router, &format!(r#"{{"jsonrpc":"2.0","id":9,{call}"#));
         parent(&mut router, &format!(r#"{{"jsonrpc":"2.0",{call}"#));
         assert_eq!(
-            heard(&mut router, Peer::Client),
+            received(&mut router, Peer::Client),
             [format!(
                 r#"{{"jsonrpc":"2.0","id":9,"error":{{"code":{code},"message":"{message}"}}}}"#
             )]
@@ -223,7 +227,7 @@ fn what_is_not_for_a_proxy_is_refused_or_dropped() {
         &mut router,
         r#"{"jsonrpc":"2.0","method":"proxy/initialize","params":{}}"#,
     );
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[test]
@@ -236,8 +240,8 @@ fn with_the_parent_both_ends_are_lost() {
     for call in calls {
         parent(&mut router, call);
     }
-    heard(&mut router, Peer::Client);
-    // A malformed answer still counts as one for its waiter.
+    received(&mut router, Peer::Client);
+    // A malformed answer ends the wait of its requester.
     assert!(router.fail_answer(
         Peer::Client,
         &Id::parse("2").unwrap(),
@@ -247,7 +251,7 @@ fn with_the_parent_both_ends_are_lost() {
     parent(&mut router, &calls[0].replace("\"c\"", "\"d\""));
     router.pump(10);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             r#"{"jsonrpc":"2.0","id":"c","error":{"code":-1,"message":"torn"}}"#,
             r#"{"jsonrpc":"2.0","id":"a","error":{"code":-2,"message":"gone"}}"#,

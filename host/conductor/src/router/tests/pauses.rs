@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{PROMPT, Says, client, heard, scripted, under};
+use super::{PROMPT, Says, client, received, scripted, under};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_channel::limits::{PAUSES, REST};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, Ledger, MessageId, Peer};
 
-/// Holds each prompt for a second, or until it hears `hurry`.
+/// A proxy that holds each prompt for a second, or until it receives `hurry`.
 fn sleeps() -> impl FnMut(&Event, &mut Ledger) -> Says {
     let mut held: Vec<(MessageId, MessageId)> = Vec::new();
     move |event, ledger| match event {
@@ -35,7 +35,7 @@ fn sleeps() -> impl FnMut(&Event, &mut Ledger) -> Says {
 }
 
 fn prompts(router: &mut Router) -> usize {
-    let lines = heard(router, Peer::Agent);
+    let lines = received(router, Peer::Agent);
     let prompts = lines.iter().filter(|line| line.contains("session/prompt"));
     prompts.count()
 }
@@ -75,7 +75,7 @@ fn a_pause_that_is_cancelled_is_over() {
 }
 
 #[test]
-fn pauses_end_with_the_instance_that_asked_for_them() {
+fn pauses_end_with_the_instance_that_requested_them() {
     let terms = Terms {
         grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Restart,

@@ -1,4 +1,4 @@
-//! Sessions with projects: they wait until those are found, and pass their proxies and no others.
+//! Sessions with projects: they wait for the lookup of their project, and pass its proxies and no others.
 
 mod joining;
 mod natives;
@@ -8,7 +8,7 @@ mod ways;
 use std::path::PathBuf;
 
 use super::sessions::{Seen, watches};
-use super::{agent, client, heard, update};
+use super::{agent, client, received, update};
 use crate::Member;
 use crate::router::Router;
 use acp_chain_channel::{Failure, Peer};
@@ -20,7 +20,7 @@ fn with<P: Into<Member>>(own: Vec<P>) -> Router {
     router
 }
 
-/// The same, with one proxy that sees everything.
+/// A router with one proxy of the user, which sees everything, and lookups of projects.
 fn watched(seen: &Seen) -> Router {
     with(vec![watches("own", seen)])
 }
@@ -40,7 +40,7 @@ fn wanted(router: &mut Router) -> Vec<(u64, PathBuf)> {
     router.take_lookups()
 }
 
-/// The lookup finds a project of this name; if it has to join, it has one proxy of the same name.
+/// Answers a lookup with a project of this name. If the project has to join, it has one proxy of the same name.
 fn finds(router: &mut Router, number: u64, project: &str, member: impl Into<Member>) {
     finds_all(router, number, project, vec![member.into()]).unwrap();
 }
@@ -59,13 +59,13 @@ fn finds_all(
     Ok(())
 }
 
-/// There is no project.
+/// Answers a lookup with no project.
 fn finds_none(router: &mut Router, number: u64) {
     router.found(number, None);
     router.pump(1000);
 }
 
-/// The agent answers the request with this number: a session of this name.
+/// Sends the agent's answer to the request with this number, which names this session.
 fn begins(router: &mut Router, number: u64, session: &str) {
     agent(
         router,
@@ -85,8 +85,8 @@ fn opened(router: &mut Router, number: u64, session: &str, project: &'static str
     assert_eq!(wanted(router), [(number, project.into())]);
     finds(router, number, project, watches(project, seen));
     begins(router, number, session);
-    heard(router, Peer::Client);
-    heard(router, Peer::Agent);
+    received(router, Peer::Client);
+    received(router, Peer::Agent);
     super::sessions::taken(seen);
 }
 
@@ -101,6 +101,6 @@ fn closed(router: &mut Router, number: u64, session: &str) {
     );
     let line = format!(r#"{{"jsonrpc":"2.0","id":{number},"result":{{}}}}"#);
     agent(router, &line);
-    heard(router, Peer::Client);
-    heard(router, Peer::Agent);
+    received(router, Peer::Client);
+    received(router, Peer::Agent);
 }

@@ -1,15 +1,15 @@
-//! A client that says that it reads files, and never answers.
+//! A client that declares that it reads files, and never answers.
 
 use std::time::Duration;
 
 use super::super::reads::TIME;
-use super::{PROMPT, Says, agent, client, heard, scripted};
+use super::{PROMPT, Says, agent, client, received, scripted};
 use crate::Proxy;
 use crate::router::Router;
 use acp_chain_channel::{Decision, Event, Peer};
 use acp_chain_rpc::Kind;
 
-/// Reads a file for each prompt, which it holds meanwhile, and puts in whether there was one.
+/// A proxy that reads a file for each prompt, holds the prompt meanwhile, and puts into it whether the file was read.
 fn reads() -> Proxy {
     let mut held = None;
     scripted(
@@ -42,28 +42,28 @@ fn reads() -> Proxy {
 
 /// The one line for an end.
 fn one(router: &mut Router, peer: Peer) -> String {
-    let mut lines = heard(router, peer);
+    let mut lines = received(router, peer);
     assert_eq!(lines.len(), 1, "{lines:?}");
     lines.remove(0)
 }
 
 #[test]
-fn a_proxy_goes_on_without_a_file_that_the_client_does_not_give() {
+fn a_proxy_continues_without_a_file_if_the_client_does_not_answer() {
     let mut router = Router::new(vec![reads()], None);
     client(&mut router, PROMPT);
     assert!(one(&mut router, Peer::Client).contains("fs/read_text_file"));
-    let at = router.next_timer().expect("the client's time runs");
+    let at = router.next_timer().expect("a timer runs");
     router.advance(at);
     router.pump(1000);
     assert!(one(&mut router, Peer::Agent).contains(r#""file":false"#));
-    let [withdrawn, told] = &heard(&mut router, Peer::Client)[..] else {
+    let [withdrawn, notice] = &received(&mut router, Peer::Client)[..] else {
         panic!("a cancellation and a notice");
     };
     let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}"#;
     assert_eq!(withdrawn, cancel);
-    assert!(told.contains("did not answer within 10 s"), "{told}");
+    assert!(notice.contains("did not answer within 10 s"), "{notice}");
 
-    // Its answer comes too late, and it is not asked again in this session.
+    // The client's answer arrives too late, and it gets no further reads in this session.
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","id":2,"result":{"content":"c"}}"#,
@@ -72,11 +72,11 @@ fn a_proxy_goes_on_without_a_file_that_the_client_does_not_give() {
     assert!(one(&mut router, Peer::Client).contains(r#""id":"p""#));
     client(&mut router, PROMPT);
     assert!(one(&mut router, Peer::Agent).contains(r#""file":false"#));
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
 }
 
 #[test]
-fn the_user_is_told_once_though_the_reads_are_in_no_session() {
+fn the_user_is_notified_once_of_reads_without_a_session() {
     let reads = scripted("reads", "m", |event, ledger| match event {
         Event::Message(_) => {
             let asked = ledger.request(Peer::Client, "fs/read_text_file", r#"{"path":"/x"}"#);
@@ -87,18 +87,18 @@ fn the_user_is_told_once_though_the_reads_are_in_no_session() {
     });
     let mut router = Router::new(vec![reads], None);
     client(&mut router, PROMPT);
-    let mut told = 0;
+    let mut count = 0;
     for _ in 0..3 {
         client(&mut router, r#"{"jsonrpc":"2.0","method":"m"}"#);
-        router.advance(router.next_timer().expect("the client's time runs"));
+        router.advance(router.next_timer().expect("a timer runs"));
         router.pump(1000);
-        let lines = heard(&mut router, Peer::Client);
-        told += lines
+        let lines = received(&mut router, Peer::Client);
+        count += lines
             .iter()
             .filter(|line| line.contains("did not answer within 10 s"))
             .count();
     }
-    assert_eq!(told, 1);
+    assert_eq!(count, 1);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_client_that_answers_in_time_is_left_alone() {
     let mut router = Router::new(vec![reads()], None);
     client(&mut router, PROMPT);
     let read = one(&mut router, Peer::Client);
-    let first = router.next_timer().expect("the client's time runs");
+    let first = router.next_timer().expect("a timer runs");
     let id = read
         .split(r#""id":"#)
         .nth(1)
@@ -118,16 +118,16 @@ fn a_client_that_answers_in_time_is_left_alone() {
     );
     assert!(one(&mut router, Peer::Agent).contains(r#""file":true"#));
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
 
-    // A later file has its own time.
+    // A later read has its own timer.
     router.advance(first - Duration::from_secs(1));
     client(&mut router, PROMPT);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     router.advance(first);
     router.pump(1000);
-    assert!(heard(&mut router, Peer::Client).is_empty());
-    let second = router.next_timer().expect("the client's time runs");
+    assert!(received(&mut router, Peer::Client).is_empty());
+    let second = router.next_timer().expect("a timer runs");
     assert_eq!(second, first + TIME);
     router.advance(second);
     router.pump(1000);

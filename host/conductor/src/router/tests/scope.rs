@@ -1,7 +1,7 @@
-//! Questions that belong to a request, by the id that each hop knows it under.
+//! Elicitations that belong to a request, which has another id on each hop.
 
-use super::native::{begun, says, told};
-use super::{agent, client, forwards, heard};
+use super::native::{begun, says, sent_to};
+use super::{agent, client, forwards, received};
 use crate::router::Router;
 use acp_chain_channel::{FailurePolicy, Peer};
 
@@ -16,27 +16,27 @@ fn question(id: &str, named: &str) -> String {
 fn a_question_names_the_request_by_the_clients_own_id() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, SIGN_IN);
-    assert!(heard(&mut router, Peer::Agent)[0].contains(r#""id":1,"#));
+    assert!(received(&mut router, Peer::Agent)[0].contains(r#""id":1,"#));
     agent(&mut router, &question("7", "1"));
     let asked = question("2", r#""s""#);
-    assert_eq!(heard(&mut router, Peer::Client), [asked]);
+    assert_eq!(received(&mut router, Peer::Client), [asked]);
 }
 
 #[test]
-fn a_question_about_a_request_of_somebody_elses_is_refused() {
+fn a_question_about_a_request_of_another_sender_is_refused() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, SIGN_IN);
     agent(&mut router, &question("7", "1"));
-    heard(&mut router, Peer::Agent);
-    heard(&mut router, Peer::Client);
-    // The agent's own.
+    received(&mut router, Peer::Agent);
+    received(&mut router, Peer::Client);
+    // The named request is the agent's own.
     agent(&mut router, &question("8", "2"));
-    let refused = r#"{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"acp-chain: the requestId names a request of somebody else's"}}"#;
-    assert_eq!(heard(&mut router, Peer::Agent), [refused]);
-    // A name that is not open is up to the client.
+    let refused = r#"{"jsonrpc":"2.0","id":8,"error":{"code":-32602,"message":"acp-chain: the requestId names a request of another sender"}}"#;
+    assert_eq!(received(&mut router, Peer::Agent), [refused]);
+    // An unknown id is passed on, for the client to judge.
     for (id, named) in [("9", "99"), ("10", r#""s""#), ("11", "{}"), ("12", "null")] {
         agent(&mut router, &question(id, named));
-        let asked = &heard(&mut router, Peer::Client)[0];
+        let asked = &received(&mut router, Peer::Client)[0];
         assert!(
             asked.contains(&format!(r#""requestId":{named}"#)),
             "{asked}"
@@ -49,11 +49,11 @@ fn a_question_about_an_answered_request_is_refused() {
     let mut router = Router::new(vec![forwards("*")], None);
     client(&mut router, SIGN_IN);
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-    heard(&mut router, Peer::Agent);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Agent);
+    received(&mut router, Peer::Client);
     agent(&mut router, &question("7", "1"));
     let refused = r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32602,"message":"acp-chain: the requestId names a request that is answered already"}}"#;
-    assert_eq!(heard(&mut router, Peer::Agent), [refused]);
+    assert_eq!(received(&mut router, Peer::Agent), [refused]);
 }
 
 #[test]
@@ -61,18 +61,18 @@ fn a_native_proxy_is_asked_by_its_own_id_and_may_pass_that_on() {
     for passes_on in [r#""own""#, "3"] {
         let mut router = begun(FailurePolicy::Refuse);
         client(&mut router, SIGN_IN);
-        assert!(told(&mut router, 0)[0].contains(r#""id":3,"#));
+        assert!(sent_to(&mut router, 0)[0].contains(r#""id":3,"#));
         says(
             &mut router,
             0,
             r#"{"jsonrpc":"2.0","id":"own","method":"proxy/successor","params":{"method":"authenticate","params":{}}}"#,
         );
-        assert!(heard(&mut router, Peer::Agent)[0].contains(r#""id":4,"#));
+        assert!(received(&mut router, Peer::Agent)[0].contains(r#""id":4,"#));
         agent(&mut router, &question("7", "4"));
-        let asked = &told(&mut router, 0)[0];
+        let asked = &sent_to(&mut router, 0)[0];
         assert!(asked.contains(r#""requestId":"own""#), "{asked}");
         says(&mut router, 0, &question("0", passes_on));
-        let asked = &heard(&mut router, Peer::Client)[0];
+        let asked = &received(&mut router, Peer::Client)[0];
         assert!(asked.contains(r#""requestId":"s""#), "{asked}");
     }
 }

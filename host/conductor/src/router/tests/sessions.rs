@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::{PROMPT, Says, agent, client, heard, scripted, update};
+use super::{PROMPT, Says, agent, client, received, scripted, update};
 use crate::Proxy;
 use crate::route::Route;
 use crate::router::Router;
@@ -35,14 +35,14 @@ fn two(seen: &Seen) -> Router {
 }
 
 #[test]
-fn a_session_goes_the_way_of_the_request_that_set_it_up_until_it_is_closed() {
+fn a_session_has_the_route_of_its_setup_until_it_is_closed() {
     let seen = Seen::default();
     let mut router = two(&seen);
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","id":1,"method":"session/new","params":{}}"#,
     );
-    // As if it had been given this route when it came.
+    // The request takes this route.
     router.core.exchanges.get_mut(1).unwrap().route = Route::new([1]);
     agent(
         &mut router,
@@ -62,7 +62,7 @@ fn a_session_goes_the_way_of_the_request_that_set_it_up_until_it_is_closed() {
         "b: session/prompt in s",
     ];
     assert_eq!(taken(&seen), passed);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 4);
+    assert_eq!(received(&mut router, Peer::Client).len(), 4);
 
     let close = r#"{"jsonrpc":"2.0","id":2,"method":"session/close","params":{"sessionId":"s"}}"#;
     client(&mut router, close);
@@ -74,7 +74,7 @@ fn a_session_goes_the_way_of_the_request_that_set_it_up_until_it_is_closed() {
 }
 
 #[test]
-fn a_proxy_that_asks_in_a_session_which_goes_another_way_is_refused() {
+fn a_request_of_a_proxy_in_a_session_with_another_route_is_refused() {
     let answers = Seen::default();
     let heard_back = answers.clone();
     let asks = scripted("asks", "t", move |event, ledger| match event {
@@ -95,15 +95,15 @@ fn a_proxy_that_asks_in_a_session_which_goes_another_way_is_refused() {
     let (name, own) = ("s".into(), Route::new([]));
     assert!(router.core.sessions.begin(Peer::Agent, &name, &own));
     client(&mut router, r#"{"jsonrpc":"2.0","method":"t"}"#);
-    let told = taken(&answers);
-    assert_eq!(told.len(), 1);
-    assert!(told[0].contains("does not pass this proxy"), "{told:?}");
-    let left = heard(&mut router, Peer::Agent);
+    let got = taken(&answers);
+    assert_eq!(got.len(), 1);
+    assert!(got[0].contains("does not pass this proxy"), "{got:?}");
+    let left = received(&mut router, Peer::Agent);
     assert_eq!(left, [r#"{"jsonrpc":"2.0","method":"t"}"#]);
 }
 
 #[test]
-fn a_session_that_cannot_be_kept_is_refused_rather_than_led_another_way() {
+fn a_session_that_cannot_be_kept_is_refused() {
     let seen = Seen::default();
     let mut router = two(&seen);
     client(
@@ -117,6 +117,6 @@ fn a_session_that_cannot_be_kept_is_refused_rather_than_led_another_way() {
         r#"{"jsonrpc":"2.0","id":1,"result":{"sessionId":"s"}}"#,
     );
     drop(others);
-    let told = heard(&mut router, Peer::Client).concat();
-    assert!(told.contains("close some of them first"), "{told}");
+    let got = received(&mut router, Peer::Client).concat();
+    assert!(got.contains("close some of them first"), "{got}");
 }

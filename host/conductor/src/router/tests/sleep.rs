@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::{PROMPT, Says, Starts, agent, client, heard, under, update};
+use super::{PROMPT, Says, Starts, agent, client, received, under, update};
 use crate::router::Router;
 use crate::{Member, Proxy, Sleeper, Terms};
 use acp_chain_channel::{
@@ -16,7 +16,7 @@ use acp_chain_channel::{
 const IDLE: Duration = Duration::from_mins(1);
 const END: &str = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
 
-/// A proxy that may sleep, and subscribes to this.
+/// A proxy that may sleep, with this subscription.
 fn drowsy(
     method: &str,
     script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
@@ -43,7 +43,7 @@ fn forward(_: &Event, _: &mut Ledger) -> Says {
     Says::Decided(Decision::Forward)
 }
 
-/// Saves the number of messages that it has seen.
+/// A script that saves the number of messages that it has seen.
 fn counts() -> impl FnMut(&Event, &mut Ledger) -> Says + Send {
     let mut seen = 0;
     move |_, ledger| {
@@ -54,7 +54,7 @@ fn counts() -> impl FnMut(&Event, &mut Ledger) -> Says + Send {
 }
 
 #[test]
-fn a_proxy_has_no_instance_before_something_comes_that_it_wants() {
+fn a_proxy_has_no_instance_before_the_first_message_for_it() {
     let (proxy, starts) = drowsy("session/prompt", forward);
     let mut router = Router::new(vec![asleep(proxy)], None);
     client(
@@ -68,11 +68,11 @@ fn a_proxy_has_no_instance_before_something_comes_that_it_wants() {
     assert_eq!(*starts.lock().unwrap(), [(1, None)]);
     client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
     assert_eq!(starts.lock().unwrap().len(), 1, "it is awake");
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 3);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 3);
 }
 
 #[test]
-fn a_proxy_sleeps_when_it_had_nothing_to_do_and_wakes_up_with_what_it_saved() {
+fn an_idle_proxy_sleeps_and_wakes_up_with_its_saved_state() {
     let (proxy, starts) = drowsy("*", counts());
     let mut router = Router::new(vec![asleep(proxy)], None);
     client(&mut router, PROMPT);
@@ -81,10 +81,10 @@ fn a_proxy_sleeps_when_it_had_nothing_to_do_and_wakes_up_with_what_it_saved() {
     let due = router.next_timer().expect("it may fall asleep");
     router.advance(due);
     assert_eq!(router.next_timer(), None, "it sleeps");
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     agent(&mut router, &update("s", "two"));
-    assert_eq!(heard(&mut router, Peer::Client), [update("s", "two")]);
-    // Numbers go on where they were: no number is used twice.
+    assert_eq!(received(&mut router, Peer::Client), [update("s", "two")]);
+    // Numbers continue: none is used twice.
     assert_eq!(
         *starts.lock().unwrap(),
         [(1, None), (3, Some("3".to_owned()))]
@@ -92,7 +92,7 @@ fn a_proxy_sleeps_when_it_had_nothing_to_do_and_wakes_up_with_what_it_saved() {
 }
 
 #[test]
-fn what_comes_meanwhile_puts_sleep_off() {
+fn a_message_postpones_sleep() {
     let (proxy, starts) = drowsy("*", forward);
     let mut router = Router::new(vec![asleep(proxy)], None);
     let begun = Instant::now();
@@ -106,7 +106,7 @@ fn what_comes_meanwhile_puts_sleep_off() {
     assert_eq!(starts.lock().unwrap().len(), 1);
 }
 
-/// The same proxy where there are sometimes too many.
+/// A source that sometimes reports too many instances.
 struct Crowd {
     source: Box<dyn Source>,
     is_crowded: Arc<AtomicBool>,
@@ -123,7 +123,7 @@ impl Source for Crowd {
 }
 
 #[test]
-fn one_that_wakes_up_where_there_are_too_many_sleeps_soon() {
+fn a_proxy_that_wakes_up_among_too_many_sleeps_soon() {
     let (mut proxy, starts) = drowsy("*", forward);
     let is_crowded = Arc::new(AtomicBool::new(false));
     proxy.source = Box::new(Crowd {
@@ -177,7 +177,7 @@ fn no_proxy_sleeps_while_anything_is_open() {
 }
 
 #[test]
-fn one_that_fails_while_it_is_awake_is_started_again_and_may_sleep() {
+fn a_proxy_that_breaks_while_awake_is_restarted_and_may_sleep() {
     let mut seen = 0;
     let (proxy, starts) = drowsy("*", move |_, _| {
         seen += 1;
@@ -193,15 +193,15 @@ fn one_that_fails_while_it_is_awake_is_started_again_and_may_sleep() {
         router.advance(due);
         router.pump(1000);
     }
-    let heard = heard(&mut router, Peer::Client);
-    assert_eq!(heard.last(), Some(&update("s", "waits")));
+    let received = received(&mut router, Peer::Client);
+    assert_eq!(received.last(), Some(&update("s", "waits")));
     assert_eq!(starts.lock().unwrap().len(), 2);
     agent(&mut router, &update("s", "again"));
     assert_eq!(starts.lock().unwrap().len(), 3, "it had fallen asleep");
 }
 
 #[test]
-fn one_that_does_not_wake_up_breaks_by_its_policy() {
+fn a_proxy_that_does_not_wake_up_breaks_by_its_policy() {
     let terms = Terms {
         grant: Grant::unlimited().into(),
         on_failure: FailurePolicy::Refuse,
@@ -218,11 +218,11 @@ fn one_that_does_not_wake_up_breaks_by_its_policy() {
     };
     let mut router = Router::new(vec![Member::Asleep(member)], None);
     client(&mut router, PROMPT);
-    let heard = heard(&mut router, Peer::Client).concat();
+    let received = received(&mut router, Peer::Client).concat();
     assert!(
-        heard.contains(
+        received.contains(
             "the proxy `drowsy` failed on session/prompt: it broke before: there is only one"
         ),
-        "{heard}"
+        "{received}"
     );
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 use super::{
-    Again, Once, PROMPT, Says, Script, Starts, agent, client, forwards, heard, scripted, slow,
+    Again, Once, PROMPT, Says, Script, Starts, agent, client, forwards, received, scripted, slow,
     under, update,
 };
 use crate::router::Router;
@@ -40,7 +40,7 @@ fn swap(name: &str, source: Box<dyn Source>) -> (Swap, Done) {
     (swap, is_done)
 }
 
-/// A newer version of the proxy `p`; also returns what it is started with.
+/// A newer version of the proxy `p`; also returns the parameters of its start.
 fn newer(
     method: &str,
     script: impl FnMut(&Event, &mut Ledger) -> Says + Send + 'static,
@@ -50,7 +50,7 @@ fn newer(
     (swap, done, starts)
 }
 
-/// A version that appends its name to what it sees.
+/// A version that appends its name to the messages that it sees.
 fn marks(name: &'static str) -> impl FnMut(&Event, &mut Ledger) -> Says {
     move |_, _| {
         Says::Decided(Decision::Edit(vec![Edit {
@@ -91,7 +91,7 @@ fn asks() -> impl FnMut(&Event, &mut Ledger) -> Says {
 }
 
 #[test]
-fn a_newer_version_gets_what_comes_next_and_what_was_saved() {
+fn a_newer_version_gets_later_messages_and_the_saved_state() {
     let mut seen = 0;
     let (first, _) = under(terms(), "p", "session/update", move |_, ledger| {
         seen += 1;
@@ -108,35 +108,35 @@ fn a_newer_version_gets_what_comes_next_and_what_was_saved() {
         [((1 << 32) + 1, Some("1".to_owned()))]
     );
     agent(&mut router, &update("s", "b"));
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert_eq!(came[0], update("s", "a"));
     assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
 }
 
 #[test]
-fn what_the_old_version_holds_and_asks_stays_with_it() {
+fn held_messages_and_requests_stay_with_the_old_version() {
     let (first, _) = under(terms(), "p", "session/prompt", asks());
     let mut router = Router::new(vec![first], None);
     client(&mut router, PROMPT);
-    let asked = heard(&mut router, Peer::Client);
+    let asked = received(&mut router, Peer::Client);
     let (second, mut done, _) = newer("session/prompt", marks("second"));
     router.swap(second);
     assert!(is_done(&mut done));
     client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
     assert!(asked[0].contains(r#""method":"own""#), "{asked:?}");
-    let came = heard(&mut router, Peer::Agent);
+    let came = received(&mut router, Peer::Agent);
     assert!(
         came.len() == 1 && came[0].contains(r#""by":"second""#),
         "{came:?}"
     );
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    let came = heard(&mut router, Peer::Agent);
+    let came = received(&mut router, Peer::Agent);
     assert!(came.len() == 1 && !came[0].contains("by"), "{came:?}");
     assert!(router.core.hops[0].has_one_version());
 }
 
 #[test]
-fn the_old_version_hears_that_what_it_holds_is_withdrawn() {
+fn the_old_version_gets_cancellations_of_what_it_holds() {
     let (first, _) = under(
         terms(),
         "p",
@@ -155,7 +155,7 @@ fn the_old_version_hears_that_what_it_holds_is_withdrawn() {
     router.swap(newer("session/prompt", marks("second")).0);
     let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":"p"}}"#;
     client(&mut router, cancel);
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert!(came[0].contains("by the first"), "{came:?}");
 }
 
@@ -185,10 +185,10 @@ fn a_response_passes_the_old_version_that_holds_what_came_before_it() {
     agent(&mut router, &update("s", "b"));
     router.swap(newer("session/*", holds()).0);
     agent(&mut router, &update("s", "c"));
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     agent(&mut router, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Client),
+        received(&mut router, Peer::Client),
         [
             update("s", "a"),
             update("s", "b"),
@@ -200,24 +200,24 @@ fn a_response_passes_the_old_version_that_holds_what_came_before_it() {
 }
 
 #[test]
-fn what_the_old_version_holds_for_too_long_is_taken_from_it() {
+fn a_message_that_the_old_version_holds_for_too_long_is_taken_from_it() {
     let (first, _) = under(terms(), "p", "session/prompt", asks());
     let mut router = Router::new(vec![first], None);
     client(&mut router, PROMPT);
     router.swap(newer("session/prompt", marks("second")).0);
     let over = router.next_timer().unwrap() + Duration::from_secs(1);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     router.advance(over);
     router.pump(1000);
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert_eq!(came.len(), 2, "{came:?}");
     assert!(came.iter().any(|line| line.contains("for too long")
-        || line.contains("took too long") && line.contains(r#""id":"p""#)));
+        || line.contains("its work in time") && line.contains(r#""id":"p""#)));
     assert!(came.iter().any(|line| line.contains("$/cancel_request")));
     assert!(router.core.hops[0].has_one_version());
-    // Too late for it, and none of the new one's business.
+    // The answer is too late for the old version, and not for the new one.
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
 }
 
 #[test]
@@ -239,22 +239,22 @@ fn an_old_version_that_breaks_takes_nothing_with_it_but_what_it_holds() {
     let mut router = Router::new(vec![first], None);
     client(&mut router, PROMPT);
     router.swap(newer("session/prompt", marks("second")).0);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert!(
         came.len() == 1 && came[0].contains(r#""id":"p","error""#),
         "{came:?}"
     );
     client(&mut router, PROMPT);
-    assert!(heard(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
+    assert!(received(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
     assert!(starts.lock().unwrap().is_empty(), "it is not started again");
 }
 
 #[test]
-fn of_many_old_versions_the_oldest_end_first_which_is_told() {
+fn of_many_old_versions_the_oldest_end_first_and_that_is_reported() {
     let (first, _) = under(terms(), "p", "session/prompt", asks());
-    let (tell, told) = mpsc::channel();
+    let (tell, got) = mpsc::channel();
     let mut router = Router::new(vec![first], None);
     for turn in 0..6 {
         let id = format!(r#""{turn}""#);
@@ -264,17 +264,17 @@ fn of_many_old_versions_the_oldest_end_first_which_is_told() {
         swap.cut_short = Box::new(move |why| tell.send(why.to_owned()).unwrap());
         router.swap(swap);
     }
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     let failed: Vec<_> = came
         .iter()
         .filter(|line| line.contains("too often"))
         .collect();
     assert_eq!(failed.len(), 2, "{came:?}");
     assert!(failed[0].contains(r#""id":"0""#) && failed[1].contains(r#""id":"1""#));
-    let told: Vec<String> = told.try_iter().collect();
+    let got: Vec<String> = got.try_iter().collect();
     assert!(
-        told.len() == 2 && told.iter().all(|why| why.contains("too often")),
-        "{told:?}"
+        got.len() == 2 && got.iter().all(|why| why.contains("too often")),
+        "{got:?}"
     );
 }
 
@@ -286,10 +286,13 @@ fn a_version_that_does_not_start_leaves_the_old_one_at_work() {
     let (swap, mut done) = swap("p", Box::new(Once));
     router.swap(swap);
     assert!(why_not(&mut done).contains("there is only one"));
-    let came = heard(&mut router, Peer::Client);
-    assert!(came[1].contains("The old one goes on."), "{came:?}");
+    let came = received(&mut router, Peer::Client);
+    assert!(
+        came[1].contains("The old version stays in place."),
+        "{came:?}"
+    );
     client(&mut router, r#"{"jsonrpc":"2.0","id":2,"result":{}}"#);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
 }
 
 #[test]
@@ -297,10 +300,10 @@ fn a_proxy_that_was_given_up_works_again_in_its_new_version() {
     let dies = scripted("p", "*", |_, _| Says::Broke("trap"));
     let mut router = Router::new(vec![dies], None);
     client(&mut router, PROMPT);
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     router.swap(newer("*", marks("second")).0);
     client(&mut router, PROMPT);
-    assert!(heard(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
+    assert!(received(&mut router, Peer::Agent)[0].contains(r#""by":"second""#));
 }
 
 #[test]
@@ -310,7 +313,7 @@ fn a_newer_version_has_its_own_subscriptions() {
     client(&mut router, r#"{"jsonrpc":"2.0","method":"a","params":{}}"#);
     client(&mut router, r#"{"jsonrpc":"2.0","method":"b","params":{}}"#);
     assert_eq!(
-        heard(&mut router, Peer::Agent),
+        received(&mut router, Peer::Agent),
         [
             r#"{"jsonrpc":"2.0","method":"a","params":{}}"#,
             r#"{"jsonrpc":"2.0","method":"b","params":{"by":"second"}}"#,
@@ -318,7 +321,7 @@ fn a_newer_version_has_its_own_subscriptions() {
     );
 }
 
-/// A version that starts when it is told to, and is a guard or not.
+/// A version whose start finishes on a signal, and which is a guard or not.
 struct Made {
     go: Mutex<Option<oneshot::Receiver<()>>>,
     guard: bool,
@@ -356,7 +359,7 @@ impl Source for Made {
 }
 
 #[tokio::test]
-async fn what_comes_while_a_version_starts_waits_for_it_in_order() {
+async fn messages_wait_in_order_while_a_version_starts() {
     let mut router = Router::new(vec![under(terms(), "p", "*", marks("first")).0], None);
     let (go, goes) = oneshot::channel();
     let (swap, mut done) = swap("p", Box::new(Made::new(false, Some(goes))));
@@ -364,14 +367,14 @@ async fn what_comes_while_a_version_starts_waits_for_it_in_order() {
     for text in ["a", "b"] {
         agent(&mut router, &update("s", text));
     }
-    assert!(heard(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Client).is_empty());
     go.send(()).unwrap();
     let (_, _, finished, ..) = router.split();
     let finished = finished.await;
     router.finished(finished);
     router.pump(1000);
     assert!(is_done(&mut done));
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert!(came[0].contains(r#""t":"a","by":"second""#), "{came:?}");
     assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
 }
@@ -394,13 +397,13 @@ async fn a_proxy_that_is_being_called_is_replaced_when_it_returns() {
     router.finished(finished);
     router.pump(1000);
     assert!(is_done(&mut done));
-    let came = heard(&mut router, Peer::Client);
+    let came = received(&mut router, Peer::Client);
     assert_eq!(came[0], update("s", "a"));
     assert!(came[1].contains(r#""t":"b","by":"second""#), "{came:?}");
 }
 
 #[test]
-fn who_stands_where_is_not_changed_by_a_newer_version() {
+fn a_newer_version_does_not_change_the_order_of_the_chain() {
     let mut router = Router::new(
         vec![forwards("x"), scripted("p", "*", marks("first"))],
         None,
@@ -408,7 +411,7 @@ fn who_stands_where_is_not_changed_by_a_newer_version() {
     let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
     router.swap(guard);
     assert!(why_not(&mut done).contains("it is a guard now"));
-    // Alone, it may stand anywhere.
+    // A proxy alone in its chain has no position to keep.
     let mut router = Router::new(vec![scripted("p", "*", marks("first"))], None);
     let (guard, mut done) = swap("p", Box::new(Made::new(true, None)));
     router.swap(guard);

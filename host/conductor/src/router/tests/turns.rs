@@ -1,6 +1,6 @@
 //! Turns that are stopped while a proxy holds the prompt.
 
-use super::{PROMPT, Says, agent, client, forwards, heard, scripted, under};
+use super::{PROMPT, Says, agent, client, forwards, received, scripted, under};
 use crate::router::Router;
 use crate::{Proxy, Terms};
 use acp_chain_channel::{Decision, Event, FailurePolicy, Grant, MessageId, Peer};
@@ -45,7 +45,7 @@ fn cancelled() -> Decision {
 }
 
 #[test]
-fn a_held_prompt_is_cancelled_and_the_agent_never_hears_of_it() {
+fn a_held_prompt_is_cancelled_and_never_reaches_the_agent() {
     for on_the_way in [false, true] {
         let mut chain = vec![holds(cancelled, "cancelled")];
         if on_the_way {
@@ -55,62 +55,65 @@ fn a_held_prompt_is_cancelled_and_the_agent_never_hears_of_it() {
         let mut router = Router::new(chain, None);
         client(&mut router, PROMPT);
         client(&mut router, STOP);
-        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
-        assert_eq!(heard(&mut router, Peer::Agent), [STOP]);
+        assert_eq!(received(&mut router, Peer::Client), [STOPPED]);
+        assert_eq!(received(&mut router, Peer::Agent), [STOP]);
     }
 }
 
-/// The answer to a message that only tells something.
+/// The answer to a notification that was sent as a request.
 const ANSWERED: &str = r#"{"jsonrpc":"2.0","id":7,"result":{}}"#;
 
 #[test]
-fn what_only_tells_something_is_answered_and_passes_every_proxy() {
+fn a_notification_as_a_request_is_answered_and_passes_every_proxy() {
     let as_request =
         |line: &str| line.replacen(r#""jsonrpc":"2.0""#, r#""jsonrpc":"2.0","id":7"#, 1);
-    for (told, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
+    for (got, agent_hears, outcome) in [(STOP, vec![STOP], STOPPED), (WITHDRAW, vec![], WITHDRAWN)]
     {
         let mut guard = forwards("*");
         guard.started.registration.guard = true;
         let mut router = Router::new(vec![guard, holds(cancelled, "cancelled")], None);
         client(&mut router, PROMPT);
-        client(&mut router, &as_request(told));
-        assert_eq!(heard(&mut router, Peer::Client), [ANSWERED, outcome]);
-        assert_eq!(heard(&mut router, Peer::Agent), agent_hears);
+        client(&mut router, &as_request(got));
+        assert_eq!(received(&mut router, Peer::Client), [ANSWERED, outcome]);
+        assert_eq!(received(&mut router, Peer::Agent), agent_hears);
     }
-    // In a batch, the answer is part of it; the id is that of nothing open.
+    // In a batch, the answer is part of it; no request is open under the id.
     let mut router = Router::new(vec![forwards("*")], None);
     router.begin_batch(Peer::Client);
     client(&mut router, &as_request(STOP));
     router.end_batch(Peer::Client);
-    assert_eq!(heard(&mut router, Peer::Client), [format!("[{ANSWERED}]")]);
+    assert_eq!(
+        received(&mut router, Peer::Client),
+        [format!("[{ANSWERED}]")]
+    );
     client(&mut router, &as_request(STOP));
-    assert_eq!(heard(&mut router, Peer::Client), [ANSWERED]);
+    assert_eq!(received(&mut router, Peer::Client), [ANSWERED]);
 }
 
 #[test]
-fn what_a_proxy_would_send_on_later_is_not() {
+fn a_stopped_prompt_is_not_sent_on_later() {
     let edit = || Decision::Replace(r#"{"sessionId":"s","prompt":[]}"#.to_owned());
     for settle in [|| Decision::Forward, edit] {
         let mut router = Router::new(vec![holds(settle, "go"), forwards("*")], None);
         client(&mut router, PROMPT);
         client(&mut router, STOP);
-        assert!(heard(&mut router, Peer::Client).is_empty());
+        assert!(received(&mut router, Peer::Client).is_empty());
         client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
-        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+        assert_eq!(received(&mut router, Peer::Client), [STOPPED]);
         let go = r#"{"jsonrpc":"2.0","method":"go"}"#;
-        assert_eq!(heard(&mut router, Peer::Agent), [STOP, go]);
+        assert_eq!(received(&mut router, Peer::Agent), [STOP, go]);
     }
 }
 
 #[test]
-fn the_proxy_may_say_otherwise() {
+fn the_proxy_may_answer_a_stopped_prompt_itself() {
     let refusal = r#"{"stopReason":"refusal"}"#;
     let says = move || Decision::Respond(refusal.to_owned());
     let mut router = Router::new(vec![holds(says, "cancelled")], None);
     client(&mut router, PROMPT);
     client(&mut router, STOP);
     let answer = format!(r#"{{"jsonrpc":"2.0","id":"p","result":{refusal}}}"#);
-    assert_eq!(heard(&mut router, Peer::Client), [answer]);
+    assert_eq!(received(&mut router, Peer::Client), [answer]);
 }
 
 #[test]
@@ -123,8 +126,8 @@ fn only_the_turn_of_that_session_is_stopped() {
     for line in [&*other, &nobody, go] {
         client(&mut router, line);
     }
-    assert!(heard(&mut router, Peer::Client).is_empty());
-    let lines = heard(&mut router, Peer::Agent);
+    assert!(received(&mut router, Peer::Client).is_empty());
+    let lines = received(&mut router, Peer::Agent);
     assert!(
         lines.iter().any(|line| line.contains("session/prompt")),
         "{lines:?}"
@@ -134,10 +137,10 @@ fn only_the_turn_of_that_session_is_stopped() {
     client(&mut router, PROMPT);
     client(&mut router, STOP);
     client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
-    assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+    assert_eq!(received(&mut router, Peer::Client), [STOPPED]);
     client(&mut router, STOP);
     let answer = STOPPED.replace(r#""p""#, r#""q""#);
-    assert_eq!(heard(&mut router, Peer::Client), [answer]);
+    assert_eq!(received(&mut router, Peer::Client), [answer]);
 }
 
 #[test]
@@ -152,7 +155,7 @@ fn a_turn_that_is_withdrawn_too_ends_as_its_request_does() {
         ] {
             client(&mut router, line);
         }
-        assert_eq!(heard(&mut router, Peer::Client), [WITHDRAWN]);
+        assert_eq!(received(&mut router, Peer::Client), [WITHDRAWN]);
     }
 }
 
@@ -172,32 +175,32 @@ fn a_proxy_that_fails_on_a_stopped_turn_does_not_let_it_pass() {
     let mut router = Router::new(vec![breaks], None);
     client(&mut router, PROMPT);
     client(&mut router, STOP);
-    let lines = heard(&mut router, Peer::Client);
+    let lines = received(&mut router, Peer::Client);
     assert!(lines.iter().any(|line| line == STOPPED), "{lines:?}");
-    let lines = heard(&mut router, Peer::Agent);
+    let lines = received(&mut router, Peer::Agent);
     assert!(lines.iter().all(|line| line == STOP), "{lines:?}");
 }
 
 #[test]
-fn where_an_answer_means_that_the_agent_has_the_prompt_it_is_an_error() {
+fn in_version_2_the_answer_to_a_stopped_prompt_is_an_error() {
     let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
     let initialize =
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":2}}"#;
     client(&mut router, initialize);
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Agent);
     agent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":2}}"#,
     );
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     client(&mut router, PROMPT);
     client(&mut router, STOP);
-    assert_eq!(heard(&mut router, Peer::Client), [WITHDRAWN]);
-    assert_eq!(heard(&mut router, Peer::Agent), [STOP]);
+    assert_eq!(received(&mut router, Peer::Client), [WITHDRAWN]);
+    assert_eq!(received(&mut router, Peer::Agent), [STOP]);
 }
 
 #[test]
-fn what_ends_a_session_stops_its_turns() {
+fn a_request_that_ends_a_session_stops_its_turns() {
     for method in ["session/close", "session/archive"] {
         let mut router = Router::new(vec![holds(cancelled, "cancelled")], None);
         client(&mut router, PROMPT);
@@ -205,8 +208,8 @@ fn what_ends_a_session_stops_its_turns() {
             r#"{{"jsonrpc":"2.0","id":"c","method":"{method}","params":{{"sessionId":"s"}}}}"#
         );
         client(&mut router, &ends);
-        assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
-        let lines = heard(&mut router, Peer::Agent);
+        assert_eq!(received(&mut router, Peer::Client), [STOPPED]);
+        let lines = received(&mut router, Peer::Agent);
         assert!(lines.len() == 1 && lines[0].contains(method), "{lines:?}");
     }
 }
@@ -224,8 +227,8 @@ fn a_permission_that_is_held_when_the_turn_is_stopped_is_cancelled() {
         agent(&mut router, asks);
         client(&mut router, STOP);
         client(&mut router, r#"{"jsonrpc":"2.0","method":"go"}"#);
-        assert!(heard(&mut router, Peer::Client).is_empty());
-        let lines = heard(&mut router, Peer::Agent);
+        assert!(received(&mut router, Peer::Client).is_empty());
+        let lines = received(&mut router, Peer::Agent);
         assert!(lines.iter().any(|line| line == answer), "{lines:?}");
     }
 }
@@ -249,17 +252,17 @@ fn a_proxy_that_fails_on_a_stopped_turn_ends_it_as_the_protocol_does() {
     let mut router = Router::new(vec![gives_up], None);
     client(&mut router, PROMPT);
     client(&mut router, STOP);
-    assert_eq!(heard(&mut router, Peer::Client), [STOPPED]);
+    assert_eq!(received(&mut router, Peer::Client), [STOPPED]);
 }
 
 #[test]
-fn a_turn_that_was_stopped_or_withdrawn_is_awaited_no_more() {
+fn a_turn_that_was_stopped_or_cancelled_is_no_longer_awaited() {
     for end in [STOP, WITHDRAW] {
         let mut router = Router::new(vec![forwards("*")], None);
         client(&mut router, PROMPT);
         assert!(router.is_awaited() && router.is_owed(Peer::Client));
         client(&mut router, end);
-        // It gets its answer, should one come.
+        // An answer is still passed on.
         assert!(!router.is_awaited() && router.is_owed(Peer::Client));
     }
     let mut router = Router::new(vec![forwards("*")], None);
@@ -307,7 +310,7 @@ fn in_version_2_a_turn_is_awaited_until_the_client_knows_that_the_agent_is_idle(
     let mut router = begin();
     client(&mut router, STOP);
     assert!(!router.is_awaited() && router.is_owed(Peer::Client));
-    // A later prompt joins the turn, and is waited for.
+    // A later prompt joins the turn, which is awaited again.
     client(&mut router, &PROMPT.replace(r#""p""#, r#""q""#));
     agent(
         &mut router,

@@ -1,4 +1,4 @@
-//! A message's body without its secrets. The rest keeps its spelling.
+//! Masks the secrets in a message's body. The rest keeps its bytes.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use super::strings::{Found, Step, What, each, leads};
 /// Members whose values are always secrets: `[{ "name": …, "value": … }]`, `{ NAME: VALUE }`, or `["NAME=VALUE"]`.
 const PAIRS: [&str; 2] = ["env", "headers"];
 
-/// The same for single members, in any case: headers with credentials.
+/// Members whose value is always a secret, ignoring case: headers with credentials.
 const PROOFS: &[&str] = &[
     "api-key",
     "authorization",
@@ -30,22 +30,22 @@ const TEXTS: [&[&str]; 2] = [
     &["update", "content", "content", "text"],
 ];
 
-/// The path to a terminal's output, in Base64: in a piece of it, and as a whole.
+/// The path to a terminal's output, in Base64: to a chunk of it, and to the whole.
 const OUTPUT_CHUNK: &[&str] = &["update", "data"];
 const OUTPUT: &[&str] = &["update", "output", "data"];
 
-/// The result of looking at a body.
+/// The result of examining a body.
 #[derive(Default)]
 pub struct Body {
     /// The edits of strings with secrets, quotes included, and of numbers that are secret.
     pub edits: Vec<Edit>,
-    /// The chunk, if it is a piece of a continuing text.
+    /// The chunk of a continuing text, if the body has one.
     pub chunk: Option<Chunk>,
     /// The kind of an update.
     pub kind: String,
 }
 
-/// A piece of a continuing text, not examined yet.
+/// A chunk of a continuing text, not examined yet.
 pub struct Chunk {
     /// Identifies its text: its kind and its ids.
     pub identity: String,
@@ -56,7 +56,7 @@ pub struct Chunk {
 }
 
 impl Body {
-    /// Examines a body; in a session update, a continuing text is left for later.
+    /// Examines a body. In a session update, the chunk of a continuing text is not examined.
     pub fn of(json: &str, is_update: bool, markers: &mut Markers) -> Self {
         let mut body = Self::default();
         let mut effort = Effort::default();
@@ -80,7 +80,7 @@ impl Body {
                     None
                 };
                 if let Some((place, coding)) = place {
-                    // Of two, the last counts.
+                    // Of duplicate members, the last one counts.
                     let other = place.replace((found.range, found.text));
                     if let Some((range, text)) = other {
                         body.look(range, text, coding, markers, &mut effort);

@@ -1,4 +1,4 @@
-//! The lines of a connection, without its secrets, in order of arrival.
+//! Masks the lines of a connection, in order of arrival.
 
 use std::collections::VecDeque;
 
@@ -19,9 +19,9 @@ const ENTRY: usize = 512;
 pub struct Lines {
     numbers: Numbers,
     texts: Texts,
-    /// Boxed, as they are large: a connection on which nothing waits keeps next to nothing.
+    /// Boxed, as the lines are large: a connection without waiting lines takes little memory.
     waiting: VecDeque<Box<Waiting>>,
-    /// The number of the first of them.
+    /// The number of the first waiting line.
     first: u64,
     cost: usize,
 }
@@ -40,7 +40,7 @@ struct Waiting {
 }
 
 impl Lines {
-    /// For a chain with these proxies, in order.
+    /// No lines, of a chain with these proxies, in order.
     pub fn new(proxies: &[String]) -> Self {
         Self {
             texts: Texts::new(proxies),
@@ -53,7 +53,7 @@ impl Lines {
         self.cost
     }
 
-    /// Takes in a line.
+    /// Adds a line.
     pub fn take(&mut self, line: &Line, finder: &Finder) {
         let mut line = line.clone();
         let mut markers = Markers::new(finder, &mut self.numbers);
@@ -67,16 +67,16 @@ impl Lines {
         }
         let is_update = line.method.as_deref() == Some(UPDATE);
         if let Some(id) = &mut line.id {
-            let looked = Body::of(id.get(), false, &mut markers);
-            change(id, &looked.edits);
+            let body = Body::of(id.get(), false, &mut markers);
+            change(id, &body.edits);
         }
         let cost = ENTRY + line.body().map_or(0, str::len);
-        let looked = match line.body() {
+        let body = match line.body() {
             Some(body) => Body::of(body, is_update, &mut markers),
             None => Body::default(),
         };
         let hop = Hop::of(&line);
-        let Body { edits, chunk, kind } = looked;
+        let Body { edits, chunk, kind } = body;
         if let Some(hop) = &hop
             && !(is_update && Change::of(&kind) == Change::Aside)
         {
@@ -103,7 +103,7 @@ impl Lines {
         } else if let Some(last) = self.waiting.back_mut()
             && let Some(chunk) = &last.chunk
         {
-            // A piece of an unknown text.
+            // A chunk of an unknown text.
             last.decided = markers.edits(&chunk.text, &mut effort);
             last.is_decided = true;
         }
@@ -112,13 +112,13 @@ impl Lines {
         }
     }
 
-    /// Decides everything that waits.
+    /// Decides all waiting lines.
     pub fn give_up(&mut self) {
         let decided = self.texts.give_up();
         decide(&mut self.waiting, self.first, decided);
     }
 
-    /// The decided lines, up to the first undecided one.
+    /// Takes the decided lines, up to the first undecided one.
     pub fn decided(&mut self) -> impl Iterator<Item = Line> {
         std::iter::from_fn(|| {
             let waiting = self.waiting.pop_front_if(|waiting| waiting.is_decided)?;

@@ -10,11 +10,11 @@ use std::ops::Range;
 
 use acp_chain_secrets::{Detector, Effort, Secret, UNCLEAR, defaults};
 
-/// This many secrets are distinguished. Later ones are marked only by kind.
+/// How many secrets are distinguished. Later ones are marked only by kind.
 const MOST: usize = 1 << 16;
 
 /// Finds secrets, in the same way on all connections. It takes some megabytes, so it is made when it is first needed.
-/// `None` if there is no memory for it; then nothing is written.
+/// `None` if it cannot be made; then all text is masked.
 pub type Finder = LazyCell<Option<Detector>>;
 
 /// A finder that is made when it is first needed.
@@ -22,14 +22,14 @@ pub fn finder() -> Finder {
     LazyCell::new(|| Detector::new(defaults().copied()).ok())
 }
 
-/// The numbers of the secrets of a connection, by hashes that depend on this process's key.
+/// The numbers of the secrets of a connection, by hashes with a random key.
 #[derive(Default)]
 pub struct Numbers {
     known: HashMap<u64, usize>,
     hasher: RandomState,
 }
 
-/// Finds the secrets of a connection, and names them.
+/// Finds the secrets of a connection, and makes their markers.
 pub struct Markers<'m> {
     finder: &'m Finder,
     numbers: &'m mut Numbers,

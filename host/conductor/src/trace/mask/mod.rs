@@ -1,17 +1,17 @@
-//! Masks secrets in lines: those that the default rules of `redact` find, and values that are secret by their name. A
-//! marker replaces each.
+//! Masks secrets in lines: those that the default rules of `redact` find, and values that are secret by their name.
+//! Each is replaced by a marker.
 //!
-//! | file | what it is |
+//! | file | contents |
 //! |---|---|
 //! | `strings` | the strings of a JSON text |
 //! | `markers` | markers for secrets |
-//! | `body` | a message's body without its secrets |
-//! | `texts` | texts that arrive in pieces, across which a secret may be split |
+//! | `body` | masks a message's body |
+//! | `texts` | texts that arrive in chunks, across which a secret may be split |
 //! | `lines` | the lines of a connection |
 //!
-//! Invariants: the lines of a connection leave in order of arrival. A line waits until it is known whether its text
-//! contains a secret, and so do all later lines of the connection; but the backlog is bounded, and is released when
-//! somebody waits for it. Then a marker replaces undecided text. No line leaves unexamined.
+//! Invariants: the lines of a connection are passed on in order of arrival. A line waits until it is known whether its
+//! text contains a secret, and so do all later lines of the connection. The backlog is bounded; when it exceeds its
+//! bound, or the sink is flushed, a marker replaces undecided text. No line is passed on unexamined.
 
 mod body;
 mod lines;
@@ -32,7 +32,7 @@ use markers::{Finder, finder};
 /// The maximum cost of waiting lines, of all connections, in bytes.
 const WAITING: usize = 8 << 20;
 
-/// Masks the lines for a sink.
+/// Masks lines, and passes them on to a sink.
 pub struct Masked<S> {
     sink: S,
     finder: Finder,
@@ -45,12 +45,12 @@ pub struct Masked<S> {
 #[derive(Default)]
 struct Known {
     proxies: Box<[String]>,
-    /// `None` until there is a message, to save memory on a server that nobody watches.
+    /// `None` until there is a message, to save memory on a server without listeners.
     lines: Option<Box<Lines>>,
 }
 
 impl<S: Sink> Masked<S> {
-    /// Masks the lines for this sink.
+    /// Masks lines, and passes them on to this sink.
     pub fn new(sink: S) -> Self {
         Self {
             sink,
@@ -60,7 +60,7 @@ impl<S: Sink> Masked<S> {
         }
     }
 
-    /// Takes in a line, and adds those that are now decided.
+    /// Adds a line, and appends the lines that are now decided to `decided`.
     fn take(&mut self, line: &Line, decided: &mut Vec<Line>) {
         if line.is_lasting() && line.why.is_none() && self.takes_standing(line) {
             decided.push(Line {
@@ -85,19 +85,19 @@ impl<S: Sink> Masked<S> {
         if line.is_end() {
             self.connections.remove(&line.connection);
         }
-        // A flood is at the expense of its own connection.
+        // A connection that floods the queue pays for it: the longest backlog is released.
         while self.cost > WAITING
             && let Some(longest) = self.lines().max_by_key(|lines| lines.cost())
         {
-            let gone = longest.cost();
+            let released = longest.cost();
             longest.give_up();
             decided.extend(longest.decided());
-            self.cost -= gone;
+            self.cost -= released;
         }
     }
 
-    /// Takes in a line about the state of a connection, without text that could contain a secret. Returns whether it
-    /// can leave at once: earlier lines may wait.
+    /// Handles a line about the state of a connection, without text that could contain a secret. Returns whether the
+    /// line can be passed on at once; it cannot if earlier lines wait.
     fn takes_standing(&mut self, line: &Line) -> bool {
         let known = self.connections.get(&line.connection);
         if known.is_some_and(|known| known.lines.is_some()) {
@@ -122,9 +122,10 @@ impl<S: Sink> Masked<S> {
     }
 
     fn hand_over(&mut self, decided: &[Line]) -> io::Result<()> {
-        match decided.is_empty() {
-            true => Ok(()),
-            false => self.sink.write(decided),
+        if decided.is_empty() {
+            Ok(())
+        } else {
+            self.sink.write(decided)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The strings and numbers of a JSON text, and their ranges. The text is known to be JSON.
+//! The strings and numbers of a JSON text, and their ranges. The text must be valid JSON.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,7 +14,7 @@ pub enum Step<'j> {
     Item,
 }
 
-/// What is found.
+/// The kind of a found value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// The name of a member.
@@ -35,7 +35,7 @@ pub struct Found<'s, 'j> {
     pub what: What,
 }
 
-/// Shows each string, member names included, and each number, in order.
+/// Calls `show` for each string, member names included, and each number, in order.
 pub fn each<'j>(json: &'j str, mut show: impl FnMut(Found<'_, 'j>)) {
     let bytes = json.as_bytes();
     let mut path: Vec<Step> = Vec::new();
@@ -110,13 +110,12 @@ fn end(json: &[u8], mut at: usize) -> (usize, bool) {
 
 /// The text of a string. Lone surrogates are replaced.
 fn text(quoted: &str, is_escaped: bool) -> Cow<'_, str> {
-    match is_escaped {
-        false => quoted.trim_matches('"').into(),
-        true => {
-            // Only bytes can have lone surrogates.
-            let read = serde_json::Deserializer::from_str(quoted).deserialize_bytes(Text);
-            read.unwrap_or_default().into()
-        }
+    if is_escaped {
+        // Only bytes can have lone surrogates.
+        let read = serde_json::Deserializer::from_str(quoted).deserialize_bytes(Text);
+        read.unwrap_or_default().into()
+    } else {
+        quoted.trim_matches('"').into()
     }
 }
 
@@ -152,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_and_numbers_are_shown_with_their_way_and_as_they_are_meant() {
+    fn strings_and_numbers_are_shown_with_their_paths_and_decoded() {
         let json = r#"{"a" : ["x\n", {"b":"\ud800y"}, -1.5e3], "c\u0064":null,"":"\"" }"#;
         let mut shown = Vec::new();
         each(json, |found| {

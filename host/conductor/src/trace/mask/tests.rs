@@ -7,7 +7,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use super::Masked;
 
-/// Keeps what it gets.
+/// A sink that keeps the lines.
 #[derive(Clone, Default)]
 struct Kept(Arc<Mutex<Vec<Line>>>);
 
@@ -110,7 +110,7 @@ fn github(letters: &str) -> String {
 const LETTERS: &str = "a1B2c3D4e5f6G7h8J9k0L1m2N3p4Q5r6S7t8";
 
 #[test]
-fn a_secret_has_the_same_marker_wherever_it_is_and_another_one_another() {
+fn a_secret_has_the_same_marker_everywhere_and_different_secrets_differ() {
     let (one, other) = (github(LETTERS), github(&LETTERS.replace('a', "b")));
     let mut stage = Stage::new();
     stage.say(line(
@@ -133,7 +133,7 @@ fn a_secret_has_the_same_marker_wherever_it_is_and_another_one_another() {
 }
 
 #[test]
-fn what_is_a_secret_by_its_name_is_masked_whatever_it_looks_like() {
+fn values_that_are_secret_by_their_name_are_masked_whatever_they_look_like() {
     let mut stage = Stage::new();
     let server = json!({
         "name": "files", "env": [{ "name": "HOME_OF", "value": "plain" }, { "name": "EMPTY", "value": "" }],
@@ -171,7 +171,7 @@ fn what_is_a_secret_by_its_name_is_masked_whatever_it_looks_like() {
 }
 
 #[test]
-fn what_is_a_secret_by_its_name_is_masked_in_a_list_and_as_a_number() {
+fn values_that_are_secret_by_their_name_are_masked_in_lists_and_as_numbers() {
     let mut stage = Stage::new();
     let said = json!({
         "headers": { "set-cookie": ["sid"], "x-pin": 12, "x-on": true }, "authorization": ["Basic x"],
@@ -210,7 +210,7 @@ fn errors_and_reasons_are_masked() {
 }
 
 #[test]
-fn chunks_keep_their_borders_and_what_has_no_secret_its_spelling() {
+fn chunks_keep_their_borders_and_texts_without_secrets_their_spelling() {
     let mut stage = Stage::new();
     let secret = github(LETTERS);
     let (head, tail) = secret.split_at(9);
@@ -250,7 +250,7 @@ fn a_message_that_passes_several_parts_ends_the_texts_between_them() {
 }
 
 #[test]
-fn what_waits_is_bounded() {
+fn waiting_lines_are_bounded() {
     let mut stage = Stage::new();
     let secret = github(LETTERS);
     stage.say(chunk(HOP, &secret[..10]));
@@ -287,7 +287,7 @@ fn the_output_of_a_terminal_is_masked_where_it_stands_as_base64() {
     );
 }
 
-/// A text with a secret of each form in the rules, and the part of it that nobody may see.
+/// A text with a secret of each form in the rules, and the part of it that must be masked.
 fn secrets() -> impl Strategy<Value = (String, String)> {
     let token = |beginning: &'static str, regex: &'static str, end: &'static str| {
         let token = proptest::string::string_regex(regex).unwrap();
@@ -299,7 +299,7 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
         // Recognized by its prefix.
         token("", "ghp_[a-f0-9]{9}[A-Z0-9]{9}[a-z0-9]{9}[G-Z0-9]{9}", " "),
         token("", "glpat-[a-f0-9]{7}[A-Z0-9]{6}[a-z0-9]{7}", " "),
-        // Of ours.
+        // A rule of this program.
         token("", "sk-ant-[a-f0-9]{13}[A-Z0-9]{13}[a-z0-9]{20}", " "),
         // Assigned to a name.
         token(
@@ -319,20 +319,21 @@ fn secrets() -> impl Strategy<Value = (String, String)> {
     ]
 }
 
-/// A value in which a text stands somewhere.
+/// A value that contains a text somewhere.
 fn around(text: String, steps: Vec<bool>) -> Value {
     let mut value = Value::from(text);
     for is_object in steps {
-        value = match is_object {
-            true => json!({ "n": 1, "member": value, "after": "x" }),
-            false => json!(["before", value, null]),
+        value = if is_object {
+            json!({ "n": 1, "member": value, "after": "x" })
+        } else {
+            json!(["before", value, null])
         };
     }
     value
 }
 
 fn shows(text: &str, secret: &str) -> bool {
-    // The fixed beginning of a kind tells nothing.
+    // The fixed prefix of a kind is not secret.
     let (length, fixed) = (16, 8);
     let windows = (fixed..=secret.len() - length).map(|at| &secret[at..at + length]);
     windows.into_iter().any(|part| text.contains(part))
@@ -458,7 +459,7 @@ fn a_text_that_is_not_over_delays_its_own_connection_alone_and_its_end_decides()
 }
 
 #[test]
-fn a_connection_that_rests_keeps_nothing_back_and_others_go_on() {
+fn lines_of_a_quiet_connection_are_released_and_others_continue() {
     let mut stage = Stage::new();
     for connection in ["x", "y"] {
         stage.say(of(connection, chunk(HOP, "see ghp_")));
@@ -472,7 +473,7 @@ fn a_connection_that_rests_keeps_nothing_back_and_others_go_on() {
 }
 
 #[test]
-fn when_too_much_waits_it_is_that_of_the_connection_that_says_most() {
+fn when_too_much_waits_the_longest_backlog_is_released() {
     let mut stage = Stage::new();
     stage.say(of("small", chunk(HOP, "see ghp_")));
     let long = json!({ "long": "x ".repeat(1 << 19) });

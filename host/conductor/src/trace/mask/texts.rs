@@ -1,4 +1,4 @@
-//! Texts that arrive in pieces, each on one hop. The decisions depend only on the text, not on how it was cut.
+//! Texts that arrive in pieces, each on one hop. The decisions depend only on the text, not on how it is split.
 
 use std::collections::{HashMap, VecDeque};
 use std::iter;
@@ -25,7 +25,7 @@ pub struct Decided {
     pub line: u64,
     /// Changes to the text of its chunk.
     pub edits: Vec<Edit>,
-    /// Whether it is the last decision about it.
+    /// Whether it is the last decision about the line.
     pub is_last: bool,
 }
 
@@ -39,11 +39,11 @@ pub struct Texts {
 struct Text {
     identity: String,
     tail: Tail,
-    /// The pieces that are not, or not fully, decided.
+    /// The pieces that are not fully decided.
     pieces: VecDeque<Piece>,
-    /// How much of the text came before the first piece.
+    /// How many bytes of the text came before the first piece.
     passed: usize,
-    /// How much of it is decided.
+    /// How many bytes of the text are decided.
     decided: usize,
 }
 
@@ -68,7 +68,7 @@ impl Texts {
         self.going.len() > MANY
     }
 
-    /// For a chain with these proxies, in order.
+    /// No texts, of a chain with these proxies, in order.
     pub fn new(proxies: &[String]) -> Self {
         let proxies = proxies.iter().map(|proxy| &**proxy);
         let parts = iter::once("client").chain(proxies).chain(["agent"]);
@@ -78,8 +78,8 @@ impl Texts {
         }
     }
 
-    /// The texts that end when something else than a piece of the text with this identity passes a hop: its sender
-    /// has completed the text. A message that skips several parts ends the texts between them.
+    /// The texts that end when a message passes a hop, except the one with this identity, which the message continues:
+    /// their sender has completed them. A message that skips several parts ends the texts between them.
     pub fn over(&self, hop: &Hop, identity: Option<&str>) -> Vec<Hop> {
         let way = self.way(hop);
         let texts = self.going.iter().filter(|(other, text)| {
@@ -120,13 +120,14 @@ impl Texts {
         text.look(&chunk.text, End::Open, markers)
     }
 
-    /// A text ends.
+    /// Ends a text.
     pub fn end(&mut self, hop: &Hop, markers: &mut Markers) -> Vec<Decided> {
         let text = self.going.remove(hop);
         text.map_or_else(Vec::new, |mut text| text.look("", End::Here, markers))
     }
 
-    /// Masks everything undecided. The texts go on: a secret that has begun is found in the following pieces.
+    /// Masks everything undecided. The texts continue: the rest of a secret that has begun is found in the following
+    /// pieces.
     pub fn give_up(&mut self) -> Vec<Decided> {
         let mut decided = Vec::new();
         let is_many = self.are_many();
@@ -177,7 +178,7 @@ impl Text {
         out
     }
 
-    /// Replaces this range by a marker, in the first piece that contains a part of it; later pieces lose their parts.
+    /// Replaces this range: by the marker in the first piece that contains a part of it, by nothing in later pieces.
     fn cover(&self, start: usize, end: usize, mut marker: String, decided: &mut Vec<Decided>) {
         let mut at = self.passed;
         for Piece { line, text } in &self.pieces {
@@ -194,7 +195,7 @@ impl Text {
         }
     }
 
-    /// Lets go of the pieces that are decided.
+    /// Removes the pieces that are decided.
     fn release(&mut self, decided: &mut Vec<Decided>) {
         while let Some(piece) = self.pieces.front()
             && self.passed + piece.text.len() <= self.decided

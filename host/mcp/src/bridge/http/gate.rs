@@ -1,9 +1,9 @@
-//! Who may come in.
+//! Access control.
 //!
-//! A client that does not know the secret of the server at the path learns nothing: neither whether there is such a
-//! server, nor that this is MCP. Web pages do not even get that far, including those that a browser takes for local
-//! ones (DNS rebinding). Paths that no server can have are not there: clients look for an authorization server at some
-//! (RFC 9728, RFC 8414), and would go on to sign in.
+//! The response to a client without the secret reveals neither whether the path belongs to a server, nor that this is
+//! MCP. Requests of web pages are rejected before that check, including pages that a browser treats as local (DNS
+//! rebinding). A path that no server can have is not found (404): at some of these, clients look for an authorization
+//! server (RFC 9728, RFC 8414), and would otherwise try to sign in.
 
 use acp_chain_http::Answer;
 use acp_chain_http::answer::{named, plain};
@@ -18,7 +18,6 @@ use crate::bridge::registry::Registry;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Refused {
     status: StatusCode,
-    /// In words.
     pub why: &'static str,
 }
 
@@ -33,7 +32,7 @@ impl Refused {
     }
 }
 
-/// The server that a request may talk to.
+/// The server that a request has access to.
 pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<ServerId, Refused> {
     let headers = request.headers();
     let forbidden = |why| Refused {
@@ -43,7 +42,7 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
     let names = ["127.0.0.1", "localhost"].map(|name| Host::new(name, Some(port)));
     if called(headers, request.uri(), "http", &names).is_none() {
         return Err(forbidden(
-            "the header Host or the target names something else",
+            "the header Host or the request target names another host",
         ));
     }
     if !is_of_page(headers, Origin::is_of_this_machine) {
@@ -61,7 +60,7 @@ pub fn pass<B>(registry: &Registry, port: u16, request: &Request<B>) -> Result<S
     let secret = bearer(headers).ok().flatten().unwrap_or_default();
     registry.opened_at(token, secret).ok_or(Refused {
         status: StatusCode::UNAUTHORIZED,
-        why: "the header Authorization does not open this path",
+        why: "the header Authorization is not valid for this path",
     })
 }
 
@@ -94,7 +93,7 @@ mod tests {
     const SECRET: (&str, &str) = ("authorization", "Bearer SECRET");
 
     #[test]
-    fn only_the_secret_of_the_path_lets_in() {
+    fn only_the_secret_of_the_path_gives_access() {
         assert_eq!(passes(&[HOST, PATH, SECRET]), Ok(7));
         assert_eq!(
             passes(&[HOST, PATH, ("authorization", "bearer  SECRET")]),
@@ -133,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_for_stdio_opens_nothing_here() {
+    fn a_secret_for_stdio_is_rejected_over_http() {
         let registry = Registry::new(&Account::new(0)).unwrap();
         let (token, secret) = registry.offer(1, BridgeKind::Stdio).unwrap();
         assert_eq!(registry.opened_at(token.reveal(), secret.reveal()), None);
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_host_or_origin_is_turned_away_first() {
+    fn a_foreign_host_or_origin_is_rejected_first() {
         for host in ["localhost:8080", "LOCALHOST:8080"] {
             assert_eq!(passes(&[("host", host), PATH, SECRET]), Ok(7), "{host}");
         }

@@ -1,8 +1,8 @@
 //! Clients that speak MCP's streamable HTTP, on a port of the loopback interface.
 //!
-//! Every request passes the [gate] before anything else of it is read. Two forms of the transport are supported: with
-//! [sessions] (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28). A client that loses a stream
-//! of its session resumes it with `Last-Event-ID`.
+//! The [gate] checks every request before its body is read. Two forms of the transport are supported: with [sessions]
+//! (2025-03-26, 2025-06-18, 2025-11-25), and [without](modern) (2026-07-28). A client that loses a stream of its
+//! session resumes the stream with `Last-Event-ID`.
 
 mod answer;
 mod gate;
@@ -36,13 +36,13 @@ use acp_chain_channel::limits::MCP_CONNECTIONS;
 use acp_chain_rpc::{Id, Kind, Message};
 pub use acp_chain_system::{Supervisor, local};
 
-/// The end of all paths, after the random part: one agent appends it to any other path.
+/// The suffix of every path, after the random part: one agent appends it to any path without it.
 pub const ENDPOINT: &str = "/mcp";
 
 /// The version of MCP with batches.
 const WITH_BATCHES: &str = "2025-03-26";
 
-/// The versions with sessions, and one that had another transport, which some clients name in this one.
+/// The versions with sessions, and 2024-11-05: it had another transport, but some clients name it in this one.
 const WITH_SESSIONS: [&str; 4] = [WITH_BATCHES, "2025-06-18", "2025-11-25", "2024-11-05"];
 
 /// The version without sessions.
@@ -52,8 +52,8 @@ static SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 static LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
-/// The terms of clients. They may pause for longer than they keep idle connections, or they would use one that is
-/// just being closed.
+/// The limits of a connection. The time for a head exceeds the time for which clients keep idle connections; otherwise
+/// a client would send a request on a connection that is being closed.
 const TERMS: Terms = Terms {
     head: Duration::from_mins(5),
     longest_head: 64 * 1024,
@@ -61,15 +61,14 @@ const TERMS: Terms = Terms {
     http2: false,
 };
 
-/// The port.
 pub struct Listener {
     port: u16,
-    /// Ends when it is dropped.
+    /// Dropping it ends the task.
     _task: JoinSet<()>,
 }
 
 impl Listener {
-    /// Opens it, and accepts clients.
+    /// Opens a port, and accepts clients.
     pub fn open(registry: &Arc<Registry>, by: Option<&Supervisor>) -> io::Result<Self> {
         let listener = local::port(by)?;
         listener.set_nonblocking(true)?;
@@ -81,13 +80,12 @@ impl Listener {
         Ok(Self { port, _task: task })
     }
 
-    /// Its port number.
     pub fn port(&self) -> u16 {
         self.port
     }
 }
 
-/// Accepts clients; ends with all of them when it is dropped.
+/// Accepts clients. Dropping the future closes their connections.
 async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
     let mut connections = Connections::new(MCP_CONNECTIONS);
     loop {
@@ -105,19 +103,19 @@ async fn accept(registry: &Arc<Registry>, listener: &TcpListener, port: u16) {
     }
 }
 
-/// One connection.
+/// One connection of a client.
 #[derive(Clone)]
 struct Visit {
     registry: Arc<Registry>,
     port: u16,
     visitor: Arc<Visitor>,
-    /// Ends the connection.
+    /// Notifying it closes the connection.
     cut: Arc<Notify>,
 }
 
 impl Visit {
     async fn serve(self, stream: TcpStream) {
-        // Only latency depends on it.
+        // A failure costs only latency.
         let _ = stream.set_nodelay(true);
         let (visitor, cut) = (Arc::clone(&self.visitor), Arc::clone(&self.cut));
         let answer = move |request| {
@@ -134,7 +132,7 @@ impl Visit {
         let server = match gate::pass(&self.registry, self.port, &request) {
             Ok(server) => server,
             Err(refused) => {
-                self.registry.turned_away(refused.why);
+                self.registry.rejected(refused.why);
                 return refused.into_answer();
             }
         };
@@ -154,7 +152,7 @@ impl Visit {
         admitted.map_err(|why| not_admitted(why, id))
     }
 
-    /// Opens a stream of a link, for the answers to those of these messages that are requests.
+    /// Opens a stream of a link, for the answers to the requests among these messages.
     fn open_for(
         &self,
         link: LinkId,
@@ -179,7 +177,7 @@ impl Visit {
 }
 
 fn not_allowed(methods: &str) -> Refusal {
-    let refusal = refuse(StatusCode::METHOD_NOT_ALLOWED, "no such method here");
+    let refusal = refuse(StatusCode::METHOD_NOT_ALLOWED, "method not allowed");
     refusal.named(header::ALLOW, methods)
 }
 

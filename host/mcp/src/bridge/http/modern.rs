@@ -1,8 +1,7 @@
-//! MCP 2026-07-28, which has no sessions: every POST is a link of its own, which ends with its answer or its
-//! connection.
+//! MCP 2026-07-28, which has no sessions: every POST opens a link, which ends with the answer or the connection.
 //!
-//! Headers repeat parts of the body, for intermediaries that do not read bodies. They must match (`HeaderMismatch`,
-//! -32020). `Mcp-Param-…` is for the server to check: only it knows its tools.
+//! Headers repeat parts of the body, for intermediaries that do not read bodies. They must match the body
+//! (`HeaderMismatch`, -32020). The server checks `Mcp-Param-…`, as this requires the schemas of its tools.
 
 use std::slice;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use hyper::header::HeaderName;
 use hyper::{HeaderMap, StatusCode};
 
 use super::answer::{SOON, answer};
-use super::refusals::server_gone;
+use super::refusals::server_closed;
 use super::reply::{self, refuse};
 use super::{Answered, MODERN, VERSION, Visit, WITH_SESSIONS};
 use crate::ServerId;
@@ -29,10 +28,10 @@ static NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// The JSON Pointer to a request's version.
 const SAID_VERSION: &str = "/_meta/io.modelcontextprotocol~1protocolVersion";
 
-/// How long to wait for an answer before sending a status, as some errors have their own. Then a stream begins.
+/// How long to wait for an answer before a stream begins. Within this time, an error can still determine the status.
 const UNTIL_STREAM: Duration = Duration::from_secs(5);
 
-/// Whether a request without a session is of this version, or of an unknown one.
+/// Whether a request without a session is of 2026-07-28, or of an unknown version.
 pub fn is_meant(headers: &HeaderMap, message: &Message) -> bool {
     let named = single(headers, &VERSION).ok().flatten();
     match (named, said_version(message)) {
@@ -62,16 +61,16 @@ pub async fn ask(
         ));
     }
     if message.kind().is_response() {
-        let why = "without a session, no request is sent that a client could answer";
+        let why = "without a session, the server sends no requests to respond to";
         return Err(refuse(StatusCode::BAD_REQUEST, why));
     }
     if is_initialize(&message) {
-        // A server that shares its connection with others must not see it.
+        // A server whose connection is shared by several clients must not receive it.
         let error = protocol::no_method(message.method());
         return Err(reply::error(StatusCode::NOT_FOUND, id.as_ref(), &error));
     }
     let within = match &**message.method() {
-        // Servers that support these may take long for them.
+        // These may take long.
         "tools/call"
         | "prompts/get"
         | "resources/read"
@@ -82,19 +81,19 @@ pub async fn ask(
     let link = visit.admit(server, Shape::Single, id.as_ref())?;
     let place = visit.open_for(link, slice::from_ref(&message), accepts)?;
     let is_request = message.kind() == Kind::Request;
-    let heard = visit
+    let received = visit
         .registry
-        .hear_mirrored(link, message, mirrored(headers))
+        .receive_mirrored(link, message, mirrored(headers))
         .await;
     drop(load);
-    if heard && !is_request {
+    if received && !is_request {
         return Ok(bare(StatusCode::ACCEPTED));
     }
     let answered = answer(place, accepts, within, reply::status_of).await;
-    answered.map_err(|_| server_gone(id.as_ref()))
+    answered.map_err(|_| server_closed(id.as_ref()))
 }
 
-/// Whether headers and body match and are complete.
+/// Checks that the required headers are present, and match the body.
 fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     let header = |name| single(headers, name).map_err(|wrong| mismatch(wrong.to_string()));
     let version = header(&VERSION)?;
@@ -105,13 +104,13 @@ fn check(headers: &HeaderMap, message: &Message) -> Result<(), Error> {
     }
     if message.kind() == Kind::Request {
         match protocol::stands_alone(Some(message.body())) {
-            // The server says itself which versions it supports.
+            // The server's error names the versions that it supports.
             Err(error) if error.code == protocol::code::UNSUPPORTED_VERSION => return Ok(()),
             other => other?,
         }
     }
     let method = header(&METHOD)?;
-    // Not all clients send it with notifications.
+    // Some clients omit it with notifications.
     if message.kind() == Kind::Request || method.is_some() {
         agree("Mcp-Method", method, Some(message.method()))?;
     }
@@ -128,18 +127,18 @@ fn mismatch(why: String) -> Error {
     Error::new(protocol::code::HEADER_MISMATCH, why)
 }
 
-/// Whether a header matches the body.
+/// Checks that a header is present, and matches the body.
 fn agree(name: &str, given: Option<&str>, said: Option<&str>) -> Result<(), Error> {
     match given {
         None => Err(mismatch(format!("the header {name} is missing"))),
         Some(_) if given == said => Ok(()),
         Some(_) => Err(mismatch(format!(
-            "the header {name} does not say what the body says"
+            "the header {name} does not match the body"
         ))),
     }
 }
 
-/// Whether a message is the first of a session, in versions with sessions.
+/// Whether a message is `initialize`, the first of a session.
 pub fn is_initialize(message: &Message) -> bool {
     message.kind() == Kind::Request && &**message.method() == "initialize"
 }
@@ -195,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_have_to_say_what_the_body_says() {
+    fn headers_must_match_the_body() {
         let (version, method) = ((&VERSION, MODERN), (&METHOD, "tools/call"));
         let name = (&NAME, "add");
         assert_eq!(checked(&[version, method, name], CALL), Ok(()));

@@ -1,4 +1,4 @@
-//! POST: the messages of a client. Their headers or bodies show the form of the transport.
+//! POST: the messages of a client. The headers or the body determine the form of the transport.
 
 use acp_chain_http::answer::{EVENTS, JSON};
 use acp_chain_http::body::{self, BodyError, Budget};
@@ -17,7 +17,6 @@ use crate::protocol;
 use acp_chain_channel::limits;
 use acp_chain_rpc::{Error, code};
 
-/// Answers a POST.
 pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -> Answered {
     let (parts, body) = request.into_parts();
     let headers = &parts.headers;
@@ -34,24 +33,24 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
         let why = format!("the header Accept has to name {EVENTS} and {JSON}");
         return Err(refuse(StatusCode::NOT_ACCEPTABLE, &why));
     }
-    let (heard, load) = heard(&visit.registry, body).await?;
+    let (inbound, load) = read(&visit.registry, body).await?;
     let invalid = |why: &str| {
         let error = Error::new(code::INVALID_REQUEST, why);
         reply::error(StatusCode::BAD_REQUEST, None, &error)
     };
     let named = single(headers, &VERSION).map_err(|why| invalid(&why.to_string()))?;
-    if matches!(heard, Inbound::Batch(_)) && named.is_some_and(|named| named != WITH_BATCHES) {
+    if matches!(inbound, Inbound::Batch(_)) && named.is_some_and(|named| named != WITH_BATCHES) {
         return Err(sessions::no_batches());
     }
-    match heard {
-        // Whatever session the client had: it may be one of an earlier run.
+    match inbound {
+        // The session that it names is ignored: it may be from an earlier run.
         Inbound::One(message)
             if headers.contains_key(&SESSION) && modern::is_initialize(&message) =>
         {
             sessions::begin(visit, server, accepts, message, load).await
         }
-        heard if headers.contains_key(&SESSION) => {
-            sessions::go_on(visit, server, headers, accepts, heard, load).await
+        inbound if headers.contains_key(&SESSION) => {
+            sessions::go_on(visit, server, headers, accepts, inbound, load).await
         }
         Inbound::One(message) if modern::is_meant(headers, &message) => {
             modern::ask(visit, server, headers, accepts, message, load).await
@@ -60,11 +59,11 @@ pub async fn post(visit: &Visit, server: ServerId, request: Request<Incoming>) -
             sessions::begin(visit, server, accepts, message, load).await
         }
         // Reports that a session is missing.
-        heard => sessions::go_on(visit, server, headers, accepts, heard, load).await,
+        inbound => sessions::go_on(visit, server, headers, accepts, inbound, load).await,
     }
 }
 
-/// What is charged for a body that is being read.
+/// The charge for a body that is being read.
 struct Loading {
     load: Load,
     bytes: usize,
@@ -77,8 +76,8 @@ impl Budget for Loading {
     }
 }
 
-/// Reads a body, without taking in its messages yet.
-async fn heard(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), Refusal> {
+/// Reads and parses a body. The load counts until its messages are received by their link.
+async fn read(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), Refusal> {
     let mut loading = Loading {
         load: registry.load(),
         bytes: 0,
@@ -86,13 +85,13 @@ async fn heard(registry: &Registry, body: Incoming) -> Result<(Inbound, Load), R
     let text = body::read(body, limits::MCP_MESSAGE, &mut loading).await;
     let text = text.map_err(|why| match why {
         BodyError::NoRoom => {
-            registry.turned_away(FULL);
+            registry.rejected(FULL);
             let why = format!("{FULL}; try again");
             unavailable(protocol::code::LIMIT, &why, None)
         }
         _ => refuse(why.status(), &why.to_string()),
     })?;
-    let heard = Inbound::read(text);
-    let heard = heard.map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))?;
-    Ok((heard, loading.load))
+    let inbound = Inbound::read(text);
+    let inbound = inbound.map_err(|error| reply::error(StatusCode::BAD_REQUEST, None, &error))?;
+    Ok((inbound, loading.load))
 }

@@ -1,4 +1,4 @@
-//! Refusals of the registry or a link, as answers.
+//! Errors of the registry or a link, as responses.
 
 use hyper::StatusCode;
 
@@ -8,34 +8,34 @@ use crate::bridge::registry::NotAdmitted;
 use crate::protocol;
 use acp_chain_rpc::{Error, Id, code};
 
-/// Why there is no new link for a request.
+/// The response to a request for which no link is opened.
 pub fn not_admitted(why: NotAdmitted, id: Option<&Id>) -> Refusal {
     match why {
-        NotAdmitted::Gone => server_gone(id),
+        NotAdmitted::Closed => server_closed(id),
         NotAdmitted::Full => {
-            let why = "there are too many MCP clients; end some";
+            let why = "there are too many MCP clients; close some";
             unavailable(protocol::code::LIMIT, why, id)
         }
     }
 }
 
-/// The server went away during the request.
-pub fn server_gone(id: Option<&Id>) -> Refusal {
-    unavailable(protocol::code::UNAVAILABLE, "the MCP server is gone", id)
+/// The response to a request whose server was closed meanwhile.
+pub fn server_closed(id: Option<&Id>) -> Refusal {
+    unavailable(protocol::code::UNAVAILABLE, "the MCP server is closed", id)
 }
 
-/// A failure that may be temporary.
+/// The response for a failure that may be temporary (503).
 pub fn unavailable(code: i64, why: &str, id: Option<&Id>) -> Refusal {
     let error = Error::new(code, why);
     reply::error(StatusCode::SERVICE_UNAVAILABLE, id, &error)
 }
 
-/// Why there is no new stream.
+/// The response to a request for which no stream is opened.
 pub fn not_opened(why: NotOpened, id: Option<&Id>) -> Refusal {
     match why {
-        NotOpened::Gone => refuse(StatusCode::NOT_FOUND, "the session is over"),
+        NotOpened::Closed => refuse(StatusCode::NOT_FOUND, "the session is closed"),
         NotOpened::IdInUse => {
-            let why = "the id is that of another request that is not answered yet";
+            let why = "another unanswered request has this id";
             let error = Error::new(code::INVALID_REQUEST, why);
             reply::error(StatusCode::BAD_REQUEST, id, &error)
         }

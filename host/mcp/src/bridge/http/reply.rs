@@ -29,11 +29,11 @@ pub enum Form {
     Answers,
 }
 
-/// An answer that ends the work on a request early.
+/// A response that rejects a request.
 pub struct Refusal(Box<Answer>);
 
 impl Refusal {
-    /// The same with one more header.
+    /// Adds a header.
     pub fn named(self, name: HeaderName, value: &str) -> Self {
         Self(Box::new(named(*self.0, name, value)))
     }
@@ -43,13 +43,13 @@ impl Refusal {
     }
 }
 
-/// A refusal that does not answer a particular request.
+/// A refusal as a JSON-RPC error without an id.
 pub fn refuse(status: StatusCode, why: &str) -> Refusal {
     error(status, None, &Error::new(code::INVALID_REQUEST, why))
 }
 
-/// A refusal as a JSON-RPC error, with the id of the request. Without an id the error has none either, as MCP
-/// demands.
+/// A refusal as a JSON-RPC error, with the id of the request. If the id is unknown, the member is omitted, as MCP
+/// requires.
 pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
     let id = id.map(|id| format!(r#""id":{},"#, id.as_str()));
     let (id, error) = (id.unwrap_or_default(), error.to_json());
@@ -57,7 +57,7 @@ pub fn error(status: StatusCode, id: Option<&Id>, error: &Error) -> Refusal {
     Refusal(Box::new(typed(status, JSON, body)))
 }
 
-/// The status of an answer without sessions (MCP 2026-07-28).
+/// The HTTP status for an answer, in MCP 2026-07-28.
 pub fn status_of(answer: &Message) -> StatusCode {
     if answer.kind() != Kind::Error {
         return StatusCode::OK;
@@ -69,7 +69,7 @@ pub fn status_of(answer: &Message) -> StatusCode {
     }
 }
 
-/// Streams the messages of an attachment, in this form, after those in `first`.
+/// Streams the messages in `first`, then those of an attachment.
 pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sent>) -> Answer {
     let mut stream = Stream {
         place,
@@ -91,14 +91,14 @@ pub fn stream(place: Attachment, form: Form, first: impl IntoIterator<Item = Sen
     }
 }
 
-/// The body of a streaming answer.
+/// The body of a streaming response.
 struct Stream {
     place: Attachment,
     form: Form,
     begun: bool,
     ended: bool,
     out: Outbox,
-    /// The messages being written. They are charged until more is polled.
+    /// The messages being written. Their charges are released when the next frame is polled.
     messages: Vec<Sent>,
 }
 
@@ -131,7 +131,7 @@ impl Stream {
     }
 }
 
-/// Writes a message without the line feed behind it, which would end the event.
+/// Writes a message without its final line feed, which would end the event.
 fn write_line(outgoing: &OutboundMessage, out: &mut Outbox) {
     let mut line = Outbox::default();
     outgoing.write(&mut line);

@@ -1,5 +1,5 @@
-//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): a link each, from `initialize` to DELETE. A client that is not
-//! connected keeps its session; unused sessions make room for others.
+//! Sessions (MCP 2025-03-26, 2025-06-18, 2025-11-25): each is a link, from `initialize` to DELETE. A client that
+//! disconnects keeps its session; unused sessions are evicted for new ones.
 
 use std::slice;
 
@@ -8,7 +8,7 @@ use acp_chain_http::headers::{Accepts, WrongHeader, single};
 use hyper::{HeaderMap, StatusCode};
 
 use super::answer::{SOON, answer};
-use super::refusals::server_gone;
+use super::refusals::server_closed;
 use super::reply::{self, Form, Refusal, refuse};
 use super::{Answered, LAST_EVENT, MODERN, SESSION, VERSION, Visit, WITH_SESSIONS, not_allowed};
 use crate::bridge::inbound::Inbound;
@@ -30,8 +30,8 @@ pub async fn begin(
     load: Load,
 ) -> Answered {
     let key = Secret::new().map_err(|error| {
-        tracing::error!("no session begins: {error}");
-        refuse(StatusCode::INTERNAL_SERVER_ERROR, "no session begins")
+        tracing::error!("cannot begin an MCP session: {error}");
+        refuse(StatusCode::INTERNAL_SERVER_ERROR, "cannot begin a session")
     })?;
     let shape = Shape::Session {
         key: key.reveal().into(),
@@ -41,25 +41,27 @@ pub async fn begin(
     let id = message.id();
     let link = visit.admit(server, shape, id.as_ref())?;
     let mut place = visit.open_for(link, slice::from_ref(&message), accepts)?;
-    visit.registry.hear(link, message).await;
+    visit.registry.receive(link, message).await;
     drop(load);
-    // The session id is in the head, and a session that the server refuses has none: so wait for the answer first.
+    // The head of the response has the session id only if the server accepts the session, so wait for the answer.
     let mut said = Vec::new();
     while !said.last().is_some_and(is_response) {
         let next = place.outbound.next().await;
-        said.push(next.ok_or_else(|| server_gone(id.as_ref()))?);
+        said.push(next.ok_or_else(|| server_closed(id.as_ref()))?);
     }
     let begun = said
         .last()
         .is_some_and(|last| last.message.kind() == Kind::Result);
-    let form = match accepts.json && said.len() == 1 || !accepts.events {
-        true => Form::Answer,
-        false => Form::Events,
+    let form = if accepts.json && said.len() == 1 || !accepts.events {
+        Form::Answer
+    } else {
+        Form::Events
     };
     let answer = reply::stream(place, form, said);
-    Ok(match begun {
-        true => named(answer, SESSION.clone(), key.reveal()),
-        false => answer,
+    Ok(if begun {
+        named(answer, SESSION.clone(), key.reveal())
+    } else {
+        answer
     })
 }
 
@@ -73,14 +75,14 @@ pub async fn go_on(
     server: ServerId,
     headers: &HeaderMap,
     accepts: Accepts,
-    heard: Inbound,
+    inbound: Inbound,
     load: Load,
 ) -> Answered {
     let link = find(visit, server, headers)?;
-    if matches!(heard, Inbound::Batch(_)) && !visit.registry.takes_batches(link) {
+    if matches!(inbound, Inbound::Batch(_)) && !visit.registry.takes_batches(link) {
         return Err(no_batches());
     }
-    say(visit, link, accepts, heard, load).await
+    receive(visit, link, accepts, inbound, load).await
 }
 
 /// The refusal of a batch.
@@ -88,8 +90,8 @@ pub fn no_batches() -> Refusal {
     reply::error(StatusCode::BAD_REQUEST, None, &Inbound::no_batches())
 }
 
-/// GET: a stream for messages that belong to no request, or one that its client lost and resumes. If that stream is
-/// unknown, or not everything that it missed is kept, the client gets a new one.
+/// GET: opens a stream for messages that belong to no request, or resumes a lost stream. If the lost stream is unknown,
+/// or a missed message is no longer kept, the client gets a new stream.
 pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
     let link = find(visit, server, headers)?;
     if !Accepts::of(headers).events {
@@ -106,7 +108,7 @@ pub fn listen(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered 
     Ok(reply::stream(place, Form::Events, None))
 }
 
-/// DELETE: the end of a session.
+/// DELETE: closes a session.
 pub fn delete(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Answered {
     let link = find(visit, server, headers)?;
     visit.registry.close(link);
@@ -124,36 +126,46 @@ fn find(visit: &Visit, server: ServerId, headers: &HeaderMap) -> Result<LinkId, 
             _ => bad("the header Mcp-Session-Id is missing; a session begins with `initialize`"),
         });
     };
-    // The newest version has no sessions, but a server may negotiate it in this one.
+    // 2026-07-28 has no sessions, but a server may negotiate it in one.
     if version.is_some_and(|version| !WITH_SESSIONS.contains(&version) && version != MODERN) {
         return Err(bad(
             "the header MCP-Protocol-Version names an unknown version",
         ));
     }
-    visit.registry.session(server, key).ok_or_else(gone)
+    visit
+        .registry
+        .session(server, key)
+        .ok_or_else(unknown_session)
 }
 
-fn gone() -> Refusal {
+fn unknown_session() -> Refusal {
     refuse(
         StatusCode::NOT_FOUND,
-        "there is no such session, or none any more; begin another with `initialize`",
+        "the session is unknown or closed; begin another with `initialize`",
     )
 }
 
-/// Takes a client's messages in its session. Requests are answered on the returned stream.
-async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load: Load) -> Answered {
-    let batch = matches!(said, Inbound::Batch(_));
-    let messages = said.into_messages();
+/// Receives a client's messages in its session. Requests are answered on the returned stream.
+async fn receive(
+    visit: &Visit,
+    link: LinkId,
+    accepts: Accepts,
+    inbound: Inbound,
+    load: Load,
+) -> Answered {
+    let batch = matches!(inbound, Inbound::Batch(_));
+    let messages = inbound.into_messages();
     let id = messages.iter().find_map(Message::id);
     let is_request = |message: &Message| message.kind() == Kind::Request;
-    let place = match messages.iter().any(is_request) {
-        true => Some(visit.open_for(link, &messages, accepts)?),
-        false => None,
+    let place = if messages.iter().any(is_request) {
+        Some(visit.open_for(link, &messages, accepts)?)
+    } else {
+        None
     };
     for message in messages {
         let withdrawn = withdrawn(&message);
-        if !visit.registry.hear(link, message).await {
-            return Err(gone());
+        if !visit.registry.receive(link, message).await {
+            return Err(unknown_session());
         }
         if let Some(id) = withdrawn {
             visit.registry.withdrawn(link, &id);
@@ -168,28 +180,29 @@ async fn say(visit: &Visit, link: LinkId, accepts: Accepts, said: Inbound, load:
         (true, false) => match place.outbound.next().await {
             Some(first) => Ok(reply::stream(place, Form::Answers, Some(first))),
             None if visit.registry.is_open(link) => Ok(reply::stream(place, Form::Answers, None)),
-            None => Err(gone()),
+            None => Err(unknown_session()),
         },
         (false, _) => match answer(place, accepts, SOON, |_| StatusCode::OK).await {
             Ok(response) => Ok(response),
-            // Cancelled requests may get no answer.
+            // All requests were cancelled, and the server sent no answer.
             Err(place) if accepts.events => Ok(reply::stream(place, Form::Events, None)),
-            // But every POST does.
+            // But every POST must be answered.
             Err(_) if visit.registry.is_open(link) => Err(reply::error(
                 StatusCode::OK,
                 id.as_ref(),
                 &Error::cancelled(),
             )),
-            Err(_) => Err(gone()),
+            Err(_) => Err(unknown_session()),
         },
     }
 }
 
-/// The request that a notification cancels. It need not be answered.
+/// The id of the request that a `notifications/cancelled` names.
 fn withdrawn(message: &Message) -> Option<Id> {
-    match message.kind() == Kind::Notification && &**message.method() == CANCELLED {
-        true => rpc::member(message.body(), "requestId").and_then(Id::parse),
-        false => None,
+    if message.kind() == Kind::Notification && &**message.method() == CANCELLED {
+        rpc::member(message.body(), "requestId").and_then(Id::parse)
+    } else {
+        None
     }
 }
 
@@ -226,7 +239,7 @@ mod tests {
                 json: true,
             };
             let said = Inbound::read(text.into()).unwrap();
-            let answer = say(&visit, link, accepts, said, visit.registry.load()).await;
+            let answer = receive(&visit, link, accepts, said, visit.registry.load()).await;
             let answer = answer.unwrap_or_else(Refusal::into_answer);
             let status = answer.status();
             (status, answer.collect().await.unwrap().to_bytes())

@@ -1,4 +1,4 @@
-//! Questions of a component to the client during a call.
+//! Requests of a component to the client during a call.
 
 use super::{ComponentProvider, FromComponent, Input, Offer, Table, request};
 use crate::component::channel::{Ask, ToComponent};
@@ -12,7 +12,7 @@ const TOOLS: &str = r#"{"tools":[{"name":"sum","inputSchema":{"type":"object"}},
 const ELICIT: &str = r#"{"message":"Which?","requestedSchema":{}}"#;
 const ACCEPTED: &str = r#"{"action":"accept","content":{}}"#;
 
-/// A server of tools, which are listed.
+/// A server with tools, which a client has listed.
 fn server() -> Table<ComponentProvider> {
     let mut table = Table::new(ComponentProvider::new(
         "calc",
@@ -28,7 +28,7 @@ fn server() -> Table<ComponentProvider> {
     table
 }
 
-/// The component asks the same question in a call, under each of these numbers.
+/// The component sends equal requests in a call, with each of these numbers.
 fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<String> {
     let message = Message::request("elicitation/create", ELICIT);
     let asks = asks.iter().map(|ask| Ask {
@@ -39,19 +39,19 @@ fn ask(table: &mut Table<ComponentProvider>, call: u64, asks: &[u64]) -> Vec<Str
     table.take(Input::Component(FromComponent::Asks { call, asks }))
 }
 
-/// The `requestState` that a client has to return.
+/// The `requestState` for the client's retry.
 fn state(answer: &[String]) -> String {
     let (_, result) = answer[0].split_once(": result ").expect("a result");
     member(result, "requestState").expect("a state").to_owned()
 }
 
-/// The params of a repeated call.
+/// The params of a retried call.
 fn again(state: &str, responses: &str) -> String {
     format!(r#""name":"sum","requestState":{state},"inputResponses":{responses}"#)
 }
 
 #[test]
-fn a_component_sees_what_the_client_said_and_can() {
+fn a_component_gets_the_clients_meta_and_capabilities() {
     let mut table = server();
     let mut params = |method, params: &str, caller| {
         let made = table
@@ -94,7 +94,7 @@ fn a_component_sees_what_the_client_said_and_can() {
 }
 
 #[test]
-fn a_client_with_a_connection_is_asked_there() {
+fn a_legacy_client_gets_requests_on_its_connection() {
     let mut table = server();
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     assert_eq!(
@@ -117,7 +117,7 @@ fn a_client_with_a_connection_is_asked_there() {
 }
 
 #[test]
-fn a_client_whose_requests_stand_alone_comes_again_with_the_answers() {
+fn a_stateless_client_retries_its_call_with_the_answers() {
     let mut table = server();
     assert_eq!(
         table.alone("r", "tools/call", r#""name":"sum""#),
@@ -143,7 +143,7 @@ fn a_client_whose_requests_stand_alone_comes_again_with_the_answers() {
     let second = state(&required[1..]);
     assert!(required[1].contains(r#""inputRequests":{"71":"#) && first != second);
     let stale = table.alone("t", "tools/call", &again(&first, "{}"));
-    assert!(stale[0].contains(r#"-32602,"message":"The requestState is of no such call"#));
+    assert!(stale[0].contains(r#"-32602,"message":"No call with this requestState"#));
     let responses = format!(r#"{{"71":{ACCEPTED}}}"#);
     assert_eq!(
         table.alone("t", "tools/call", &again(&second, &responses)),
@@ -156,7 +156,7 @@ fn a_client_whose_requests_stand_alone_comes_again_with_the_answers() {
 }
 
 #[test]
-fn only_the_same_call_goes_on_and_only_where_it_was_made() {
+fn only_a_retry_of_the_same_call_from_the_same_place_continues_it() {
     let mut table = server();
     table.alone("r", "tools/call", r#""name":"sum""#);
     let state = state(&ask(&mut table, 2, &[70]));
@@ -175,10 +175,10 @@ fn only_the_same_call_goes_on_and_only_where_it_was_made() {
 }
 
 #[test]
-fn what_was_asked_ends_with_its_call() {
+fn requests_to_the_client_end_with_their_call() {
     let mut table = server();
     let over = r#"error {"code":-32800,"message":"Request cancelled"}"#;
-    // A client with a connection is told, and its answer still goes to the component.
+    // On a connection, the request is cancelled, and the client's answer still goes to the component.
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     ask(&mut table, 2, &[70]);
     let ended = table.result(2, r#"{"content":[]}"#);
@@ -188,7 +188,7 @@ fn what_was_asked_ends_with_its_call() {
         table.result(3, ACCEPTED),
         [format!("answer 70: result {ACCEPTED}")]
     );
-    // Where it would have to return, nobody waits for the result of the call.
+    // If the client would have to retry, no request waits for the result of the call.
     table.alone("r", "tools/call", r#""name":"sum""#);
     let state = state(&ask(&mut table, 4, &[71]));
     assert_eq!(
@@ -196,7 +196,7 @@ fn what_was_asked_ends_with_its_call() {
         [format!("answer 71: {over}")]
     );
     assert!(table.alone("r", "tools/call", &again(&state, "{}"))[0].contains("-32602"));
-    // After a call there is nobody to ask, and neither in one that was given up.
+    // In an ended or cancelled call, requests to the client fail.
     assert_eq!(ask(&mut table, 4, &[72]), [format!("answer 72: {over}")]);
     table.alone("r", "tools/call", r#""name":"sum""#);
     assert_eq!(table.withdraw(6), ["withdraw 5"]);
@@ -204,7 +204,7 @@ fn what_was_asked_ends_with_its_call() {
 }
 
 #[test]
-fn a_component_may_withdraw_what_it_asked() {
+fn a_component_can_cancel_its_requests() {
     let mut table = server();
     table.on(1, "tools/call", r#"{"name":"sum"}"#);
     ask(&mut table, 2, &[70]);
@@ -222,7 +222,7 @@ fn a_component_may_withdraw_what_it_asked() {
 }
 
 #[test]
-fn a_call_whose_client_is_gone_is_withdrawn() {
+fn a_call_whose_client_disconnects_is_cancelled() {
     let mut table = server();
     table.on(1, "tools/call", &alone(r#""name":"sum""#));
     assert!(ask(&mut table, 2, &[70])[0].contains("input_required"));

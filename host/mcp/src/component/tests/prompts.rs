@@ -18,7 +18,7 @@ fn server() -> Table<ComponentProvider> {
 }
 
 #[test]
-fn a_client_lists_and_gets_them() {
+fn a_client_lists_and_gets_prompts() {
     let mut table = server();
     assert_eq!(table.on(1, "prompts/list", "{}"), ["list prompts 1"]);
     assert!(table.result(1, PROMPTS)[0].contains(r#"{"prompts":[{"name":"review""#));
@@ -42,11 +42,11 @@ fn a_client_lists_and_gets_them() {
 }
 
 #[test]
-fn a_prompt_that_cannot_be_got_is_not_asked_for() {
+fn an_invalid_request_for_a_prompt_is_rejected_without_a_call() {
     let mut table = server();
     table.on(1, "prompts/list", "{}");
     table.result(1, PROMPTS);
-    for (params, told) in [
+    for (params, reason) in [
         ("{}", "prompts/get lacks the name of a prompt"),
         (r#"{"name":"x"}"#, "Unknown prompt: x"),
         (
@@ -55,26 +55,26 @@ fn a_prompt_that_cannot_be_got_is_not_asked_for() {
         ),
         (
             r#"{"name":"review","arguments":{"file":7}}"#,
-            "The arguments of prompts/get are not all texts",
+            "The arguments of prompts/get are not all strings",
         ),
         (
             r#"{"name":"review","arguments":[]}"#,
-            "The arguments of prompts/get are no object",
+            "The arguments of prompts/get are not an object",
         ),
     ] {
         let answer = table.on(1, "prompts/get", params);
-        let error = format!(r#"error {{"code":-32602,"message":"{told}"}}"#);
+        let error = format!(r#"error {{"code":-32602,"message":"{reason}"}}"#);
         assert!(answer[0].ends_with(&error), "{answer:?}");
     }
 }
 
 #[test]
-fn messages_that_are_none_are_an_error_that_names_the_proxy_and_the_prompt() {
-    for (result, told) in [
+fn invalid_messages_are_an_error_that_names_the_proxy_and_the_prompt() {
+    for (result, reason) in [
         ("{}", "it lacks `messages`"),
         (
             r#"{"messages":[{"role":"user","content":"x"}]}"#,
-            "its `messages` is no array of objects with a `role` and a `content`",
+            "its `messages` is not an array of objects with a `role` and a `content`",
         ),
         (
             r#"{"messages":[{"role":"me","content":{"type":"text"}}]}"#,
@@ -86,13 +86,13 @@ fn messages_that_are_none_are_an_error_that_names_the_proxy_and_the_prompt() {
         table.result(1, PROMPTS);
         let answer = table.result(2, result);
         let expected =
-            format!(r#"what its prompt \"two words\" gave is no GetPromptResult: {told}"#);
+            format!(r#"the result of its prompt \"two words\" is not a GetPromptResult: {reason}"#);
         assert!(answer[0].contains(&expected), "{answer:?}");
     }
 }
 
 #[test]
-fn arguments_are_completed_with_what_is_known_of_others() {
+fn arguments_are_completed_with_the_context_of_others() {
     let mut table = server();
     assert_eq!(
         table.on(
@@ -121,11 +121,11 @@ fn arguments_are_completed_with_what_is_known_of_others() {
         assert!(answer[0].contains("-32602"), "{answer:?}");
     }
     let many: Vec<_> = (0..101).map(|at| format!("\"{at}\"")).collect();
-    for (result, told) in [
+    for (result, reason) in [
         ("{}".to_owned(), "it lacks `completion`"),
         (
             r#"{"completion":{}}"#.to_owned(),
-            "its `completion` has no array of texts `values`",
+            "its `completion` has no array of strings `values`",
         ),
         (
             format!(r#"{{"completion":{{"values":[{}]}}}}"#, many.join(",")),
@@ -138,6 +138,6 @@ fn arguments_are_completed_with_what_is_known_of_others() {
             "completion/complete",
             r#"{"ref":{"type":"ref/resource","uri":"a:{b}"},"argument":{"name":"b","value":""}}"#,
         );
-        assert!(table.result(1, &result)[0].contains(told), "{told}");
+        assert!(table.result(1, &result)[0].contains(reason), "{reason}");
     }
 }

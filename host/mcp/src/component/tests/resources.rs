@@ -15,7 +15,7 @@ fn server(offers: &[Offer]) -> Table<ComponentProvider> {
     ))
 }
 
-/// A server of resources alone, with a client of this version on connection 1.
+/// A server with resources only, and a client of this version on connection 1.
 fn initialized(version: &str) -> Table<ComponentProvider> {
     let mut table = server(&[Offer::Resources]);
     table.connect(1);
@@ -31,7 +31,7 @@ fn changed(table: &mut Table<ComponentProvider>, uri: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_client_lists_and_reads_them() {
+fn a_client_lists_and_reads_resources() {
     let mut table = server(&[Offer::Resources]);
     table.connect(1);
     assert_eq!(
@@ -78,7 +78,7 @@ fn a_client_lists_and_reads_them() {
 }
 
 #[test]
-fn what_is_read_says_in_the_newest_version_how_long_it_may_be_kept_and_in_others_not() {
+fn only_in_the_newest_version_a_read_result_has_a_cache_lifetime() {
     let kept = r#"{"contents":[],"ttlMs":60,"cacheScope":"public"}"#;
     let mut table = initialized("2025-06-18");
     table.on(1, "resources/read", r#"{"uri":"map:/"}"#);
@@ -103,22 +103,25 @@ fn what_is_read_says_in_the_newest_version_how_long_it_may_be_kept_and_in_others
 }
 
 #[test]
-fn a_resource_that_is_not_there_has_the_code_of_the_version() {
-    let gone = r#"{"code":-32002,"message":"no such file"}"#;
+fn the_error_code_for_an_unknown_resource_depends_on_the_version() {
+    let unknown = r#"{"code":-32002,"message":"no such file"}"#;
     let mut table = initialized("2025-11-25");
     table.on(1, "resources/read", r#"{"uri":"file:a"}"#);
-    assert_eq!(table.error(2, gone), [format!("answer 3: error {gone}")]);
+    assert_eq!(
+        table.error(2, unknown),
+        [format!("answer 3: error {unknown}")]
+    );
     table.alone("r", "resources/read", r#""uri":"file:a""#);
     assert_eq!(
-        table.error(3, gone),
+        table.error(3, unknown),
         [r#"answer 4: error {"code":-32602,"message":"no such file"}"#]
     );
 }
 
 #[test]
-fn what_is_wrong_in_a_list_is_left_out_and_the_rest_stays() {
-    for (wrong, told) in [
-        (r#""a""#, "resource 1 of its list is no object"),
+fn invalid_resources_are_left_out_and_the_others_stay() {
+    for (wrong, reason) in [
+        (r#""a""#, "resource 1 of its list is not an object"),
         (
             r#"{"name":"n"}"#,
             "resource 1 of its list lacks a uri of 1 to 4096 bytes",
@@ -142,7 +145,7 @@ fn what_is_wrong_in_a_list_is_left_out_and_the_rest_stays() {
         let fine = r#"{"uri":"map:/","name":"map"}"#;
         let listed = table.result(1, &format!(r#"{{"resources":[{fine},{wrong}]}}"#));
         let notice =
-            format!("notice: of the proxy `maps`, resources that it lists are left out: {told}");
+            format!("notice: of the proxy `maps`, resources that it lists are left out: {reason}");
         assert!(listed[0].starts_with(&notice), "{listed:?}");
         let listing = format!(r#"answer 1: result {{"resources":[{fine}],"#);
         assert!(listed[1].starts_with(&listing), "{listed:?}");
@@ -154,12 +157,12 @@ fn what_is_wrong_in_a_list_is_left_out_and_the_rest_stays() {
 }
 
 #[test]
-fn contents_that_are_none_are_an_error_that_names_the_proxy_and_the_resource() {
-    for (result, told) in [
+fn invalid_contents_are_an_error_that_names_the_proxy_and_the_resource() {
+    for (result, reason) in [
         ("{}", "it lacks `contents`"),
         (
             r#"{"contents":[{"text":"x"}]}"#,
-            "its `contents` is no array of objects with a `uri`",
+            "its `contents` is not an array of objects with a `uri`",
         ),
         (
             r#"{"contents":[{"uri":"a:"}]}"#,
@@ -170,26 +173,26 @@ fn contents_that_are_none_are_an_error_that_names_the_proxy_and_the_resource() {
         table.on(1, "resources/read", r#"{"uri":"a:"}"#);
         let answer = table.result(2, result);
         let expected = format!(
-            r#"answer 3: error {{"code":-32603,"message":"The proxy \"maps\" is at fault: what it gave of \"a:\" is no ReadResourceResult: {told}"#
+            r#"answer 3: error {{"code":-32603,"message":"The proxy \"maps\" is at fault: its result for \"a:\" is not a ReadResourceResult: {reason}"#
         );
         assert!(answer[0].starts_with(&expected), "{answer:?}");
     }
     let mut table = initialized("2025-11-25");
     let long = format!(r#"{{"uri":"a:{}"}}"#, "x".repeat(4096));
-    for (params, told) in [
+    for (params, reason) in [
         ("{}", "resources/read lacks a uri"),
         (&long, "the uri is longer than 4096 bytes"),
     ] {
         let answer = table.on(1, "resources/read", params);
         assert!(
-            answer[0].contains(&format!(r#"-32602,"message":"{told}""#)),
+            answer[0].contains(&format!(r#"-32602,"message":"{reason}""#)),
             "{answer:?}"
         );
     }
 }
 
 #[test]
-fn who_subscribes_to_a_resource_is_told_that_it_has_changed_and_nobody_else() {
+fn a_change_of_a_resource_is_reported_to_its_subscribers_only() {
     let mut table = initialized("2025-11-25");
     table.connect(2);
     assert_eq!(
@@ -223,14 +226,14 @@ fn who_subscribes_to_a_resource_is_told_that_it_has_changed_and_nobody_else() {
     table.on(1, "resources/unsubscribe", r#"{"uri":"map:/"}"#);
     table.withdraw(5);
     assert!(changed(&mut table, "map:/").is_empty());
-    // Subscriptions go with their connection.
+    // Subscriptions end with their connection.
     table.on(1, "resources/subscribe", r#"{"uri":"map:/"}"#);
     table.disconnect(1);
     assert!(changed(&mut table, "map:/").is_empty());
 }
 
 #[test]
-fn subscriptions_are_bounded() {
+fn subscriptions_are_limited() {
     let mut table = initialized("2025-11-25");
     for at in 0..1024 {
         let params = format!(r#"{{"uri":"a:{at}"}}"#);
@@ -246,7 +249,7 @@ fn subscriptions_are_bounded() {
 }
 
 #[test]
-fn who_has_subscribed_may_unsubscribe_when_no_more_is_kept() {
+fn unsubscribing_works_at_the_limit() {
     let mut table = initialized("2025-11-25");
     let uri = |at: usize| format!(r#"{{"uri":"a:{at:04000}"}}"#);
     let mut full = (1..protocol::CONNECTIONS as u64).flat_map(|client| {
@@ -271,7 +274,7 @@ fn who_has_subscribed_may_unsubscribe_when_no_more_is_kept() {
 }
 
 #[test]
-fn one_server_says_how_to_use_its_tools_and_its_resources() {
+fn the_instructions_for_tools_and_resources_are_joined() {
     let mut table = server(&[Offer::Tools, Offer::Resources, Offer::Prompts]);
     table.connect(1);
     assert_eq!(
@@ -288,12 +291,12 @@ fn one_server_says_how_to_use_its_tools_and_its_resources() {
         r#""capabilities":{"tools":{"listChanged":true},"#,
         r#""resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true}}"#
     )));
-    // Both are known now.
+    // Both lists are known now.
     assert!(table.on(1, "server/discover", &alone(""))[0].contains("Read them"));
 }
 
 #[test]
-fn a_change_of_one_list_is_none_of_another() {
+fn a_change_of_one_list_does_not_affect_another() {
     let mut table = server(&[Offer::Tools, Offer::Resources]);
     table.connect(1);
     table.on(1, "initialize", r#"{"protocolVersion":"2025-11-25"}"#);

@@ -29,14 +29,14 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use self::open::{Open, Refusal};
-use super::ends::{Heard, Inbox, Link};
+use super::ends::{AgentEvent, Inbox, Link};
 use super::error::{RemoteError, Why};
 use super::patience::Patience;
-use super::web::{Web, is_of_gateway, wanted_pause};
+use super::web::{Web, is_of_gateway, requested_pause};
 use crate::wire::{CONNECTION, IDEMPOTENCY, RESUME, SESSION};
 
 /// How long to wait for the server at the end.
-const FAREWELL: Duration = Duration::from_secs(5);
+const CLOSING: Duration = Duration::from_secs(5);
 
 /// A connection over HTTP.
 pub struct Connection {
@@ -44,7 +44,7 @@ pub struct Connection {
     limit: usize,
     inbox: Inbox,
     /// The connection's properties from the answer to `initialize`.
-    begun: OnceLock<Begun>,
+    handshake: OnceLock<Handshake>,
     open: Mutex<Open>,
     /// The error with which the connection has ended.
     failed: OnceLock<RemoteError>,
@@ -53,7 +53,7 @@ pub struct Connection {
     streams: Mutex<JoinSet<()>>,
 }
 
-struct Begun {
+struct Handshake {
     connection: HeaderValue,
     /// Whether the server ignores repeated messages, and keeps events that streams lose.
     resumes: bool,
@@ -61,8 +61,8 @@ struct Begun {
 
 /// The result of a request.
 enum Posted {
-    Taken(Response),
-    /// The server refused this message.
+    Accepted(Response),
+    /// The server rejected this message.
     Refused(Refusal),
 }
 
@@ -72,7 +72,7 @@ impl Connection {
             web,
             limit,
             inbox,
-            begun: OnceLock::new(),
+            handshake: OnceLock::new(),
             open: Mutex::default(),
             failed: OnceLock::new(),
             key: AtomicU64::new(0),
@@ -81,18 +81,20 @@ impl Connection {
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {
-        // Its state is always consistent.
+        // The state is always consistent.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn resumes(&self) -> bool {
-        self.begun.get().is_some_and(|begun| begun.resumes)
+        self.handshake
+            .get()
+            .is_some_and(|handshake| handshake.resumes)
     }
 
     /// Adds the headers that identify the connection and session of a request.
     fn of(&self, request: RequestBuilder, session: Option<&HeaderValue>) -> RequestBuilder {
-        let request = match self.begun.get() {
-            Some(begun) => request.header(CONNECTION, &begun.connection),
+        let request = match self.handshake.get() {
+            Some(handshake) => request.header(CONNECTION, &handshake.connection),
             None => request,
         };
         match session {
@@ -111,30 +113,30 @@ impl Connection {
             return Err(self.web.error(Why::NotInitialize));
         }
         let answer = match self.post(&line, None).await? {
-            Posted::Taken(answer) => answer,
+            Posted::Accepted(answer) => answer,
             Posted::Refused(refusal) => return Err(refusal.error),
         };
         let headers = answer.headers();
         let Some(connection) = headers.get(CONNECTION).cloned() else {
-            // An agent that refuses has no connection, but a reason.
+            // An error in answer to `initialize` has no connection.
             let body = self.body(answer).await?;
             let refusal = Message::parse(body.clone()).ok();
             if refusal.is_none_or(|refusal| refusal.kind() != Kind::Error) {
                 let why = Why::NotAcp("its answer names no connection");
                 return Err(self.web.error(why));
             }
-            let _ = self.inbox.send(Heard::Message(one_line(body))).await;
+            let _ = self.inbox.send(AgentEvent::Message(one_line(body))).await;
             return Ok(());
         };
         let resumes = headers.get(RESUME).is_some_and(|value| value == "1");
         let body = self.body(answer).await?;
-        let begun = Begun {
+        let handshake = Handshake {
             connection,
             resumes,
         };
-        // It is set only here, and one message is sent at a time.
-        let _ = self.begun.set(begun);
-        let _ = self.inbox.send(Heard::Message(one_line(body))).await;
+        // Set only here, and one message is sent at a time.
+        let _ = self.handshake.set(handshake);
+        let _ = self.inbox.send(AgentEvent::Message(one_line(body))).await;
         self.follow(None);
         Ok(())
     }
@@ -176,9 +178,9 @@ impl Connection {
             };
             let status = answer.status();
             if status.is_success() {
-                return Ok(Posted::Taken(answer));
+                return Ok(Posted::Accepted(answer));
             }
-            if let Some(pause) = wanted_pause(&answer)
+            if let Some(pause) = requested_pause(&answer)
                 && patience.wait(pause).await
             {
                 continue;
@@ -200,9 +202,10 @@ impl Connection {
     /// The error of a request after all retries.
     fn given_up(&self, error: &reqwest::Error) -> RemoteError {
         let error = self.web.broken(error);
-        match self.resumes() {
-            true => error.after_tries(),
-            false => error,
+        if self.resumes() {
+            error.after_retries()
+        } else {
+            error
         }
     }
 
@@ -220,13 +223,16 @@ impl Connection {
         let id = message.id();
         let mut session = match message.kind() {
             Kind::Request | Kind::Notification => message.session().cloned(),
-            Kind::Result | Kind::Error => id.as_ref().and_then(|id| self.open().answers(id)),
+            Kind::Result | Kind::Error => {
+                id.as_ref().and_then(|id| self.open().note_own_answer(id))
+            }
         };
         if let Some(name) = session.clone() {
             let opened = self.opened(&name).await?;
             match opened {
                 Ok(()) => {}
-                // This server knows the session only once it is loaded, and reports that on the connection's stream.
+                // The session is unknown to the server until it is loaded; the answer is sent on the connection's
+                // stream.
                 Err(refusal) if refusal.is_unknown() && attaches(message.method()) => {
                     session = None;
                 }
@@ -238,10 +244,11 @@ impl Connection {
         let header = header.and_then(|name| HeaderValue::from_bytes(name.as_bytes()).ok());
         let is_request = message.kind() == Kind::Request;
         if let Some(id) = id.clone().filter(|_| is_request) {
-            self.open().asks(id, session.clone(), message.method());
+            self.open()
+                .note_request(id, session.clone(), message.method());
         }
         match self.post(&line, header.as_ref()).await? {
-            Posted::Taken(_) => Ok(()),
+            Posted::Accepted(_) => Ok(()),
             Posted::Refused(refusal) => {
                 if refusal.status == StatusCode::CONFLICT
                     && let Some(name) = &session
@@ -253,8 +260,8 @@ impl Connection {
         }
     }
 
-    /// Takes back a message that the server does not accept: a request is answered, and the agent gets an error in place
-    /// of the answer that it waits for. The connection goes on without a notification.
+    /// Handles a message that the server rejects: a request is answered with an error, an answer to the agent is
+    /// replaced by an error, and a notification is dropped.
     async fn refuse(
         &self,
         message: &Message,
@@ -267,7 +274,7 @@ impl Connection {
                 self.answer(&id, &refusal.error).await;
                 Ok(())
             }
-            // Its session is unusable for its client.
+            // The session is unusable for our client.
             _ if refusal.status == StatusCode::CONFLICT || refusal.is_unknown() => Ok(()),
             _ if !refusal.status.is_client_error() => Err(refusal.error),
             (Kind::Result, Some(id)) => {
@@ -276,7 +283,7 @@ impl Connection {
             }
             _ => {
                 tracing::warn!(
-                    "dropped a message that the server refused: {}",
+                    "dropped a message that the server rejected: {}",
                     refusal.error
                 );
                 Ok(())
@@ -299,20 +306,20 @@ impl Connection {
 
     async fn answer(&self, id: &Id, error: &RemoteError) {
         let line = failure(id, error);
-        let _ = self.inbox.send(Heard::Message(line)).await;
+        let _ = self.inbox.send(AgentEvent::Message(line)).await;
     }
 
     /// Ends with an error.
     async fn fail(&self, error: RemoteError) {
         let _ = self.failed.set(error.clone());
-        let _ = self.inbox.send(Heard::End(Err(error))).await;
+        let _ = self.inbox.send(AgentEvent::End(Err(error))).await;
     }
 }
 
 impl Posted {
     fn or_error(self) -> Result<(), RemoteError> {
         match self {
-            Self::Taken(_) => Ok(()),
+            Self::Accepted(_) => Ok(()),
             Self::Refused(refusal) => Err(refusal.error),
         }
     }
@@ -324,25 +331,25 @@ impl Link for Connection {
             return Err(error.clone());
         }
         let message = Message::parse(line.clone()).ok();
-        match self.begun.get() {
+        match self.handshake.get() {
             None => self.begin(line, message.as_ref()).await,
             Some(_) => self.hand(line, message).await,
         }
     }
 
     async fn end(self: Arc<Self>) {
-        if self.begun.get().is_some() && self.failed.get().is_none() {
+        if self.handshake.get().is_some() && self.failed.get().is_none() {
             let request = self
                 .web
                 .send(Method::DELETE, |request| self.of(request, None));
-            let _ = timeout(FAREWELL, request).await;
+            let _ = timeout(CLOSING, request).await;
         }
         let mut streams = {
             let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *streams)
         };
         streams.shutdown().await;
-        let _ = self.inbox.send(Heard::End(Ok(()))).await;
+        let _ = self.inbox.send(AgentEvent::End(Ok(()))).await;
     }
 }
 

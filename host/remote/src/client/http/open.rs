@@ -12,9 +12,9 @@ use tokio::task::AbortHandle;
 use super::super::error::RemoteError;
 
 /// How many requests of the agent may be open.
-pub const QUESTIONS: usize = 4096;
+pub const AGENT_REQUESTS: usize = 4096;
 
-/// Why the server refused something.
+/// Why the server rejected a message or a stream.
 #[derive(Clone, Debug)]
 pub struct Refusal {
     pub status: StatusCode,
@@ -22,7 +22,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Whether the server does not know its connection or session.
+    /// Whether the connection or the session is unknown to the server.
     pub fn is_unknown(&self) -> bool {
         self.status == StatusCode::NOT_FOUND
     }
@@ -38,7 +38,7 @@ pub enum Standing {
 
 /// A request of ours.
 #[derive(Debug)]
-struct Asked {
+struct OpenRequest {
     session: Option<Arc<str>>,
     effect: Option<Effect>,
 }
@@ -46,9 +46,9 @@ struct Asked {
 /// What an answer means for a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It names a new one.
+    /// The answer names a new session.
     Begins,
-    /// It is over.
+    /// The session has ended.
     Ends,
 }
 
@@ -64,9 +64,9 @@ struct Stream {
 #[derive(Debug, Default)]
 pub struct Open {
     streams: HashMap<Arc<str>, Stream>,
-    asked: HashMap<Id, Asked>,
+    requests: HashMap<Id, OpenRequest>,
     /// The agent's requests, with the session on whose stream they arrived.
-    asks: HashMap<Id, Arc<str>>,
+    agent_requests: HashMap<Id, Arc<str>>,
 }
 
 impl Open {
@@ -78,23 +78,23 @@ impl Open {
         if let Some(stream) = self.streams.get(session) {
             return (stream.standing.clone(), None);
         }
-        let (tell, told) = watch::channel(Standing::Opening);
+        let (sender, standing) = watch::channel(Standing::Opening);
         let stream = Stream {
-            standing: told.clone(),
+            standing: standing.clone(),
             reads: None,
         };
         self.streams.insert(session.clone(), stream);
-        (told, Some(tell))
+        (standing, Some(sender))
     }
 
-    /// This task reads a stream.
+    /// Sets the task that reads a stream.
     pub fn reads(&mut self, session: &str, task: AbortHandle) {
         if let Some(stream) = self.streams.get_mut(session) {
             stream.reads = Some(task);
         }
     }
 
-    /// A session is over: its stream is no longer read.
+    /// A session has ended: its stream is no longer read.
     pub fn ended(&mut self, session: &str) {
         let stream = self.streams.remove(session);
         if let Some(reads) = stream.and_then(|stream| stream.reads) {
@@ -107,53 +107,53 @@ impl Open {
         self.streams.remove(session);
     }
 
-    /// Our side sends a request.
-    pub fn asks(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
+    /// Notes a request of our side.
+    pub fn note_request(&mut self, id: Id, session: Option<Arc<str>>, method: &str) {
         let effect = match Life::of(method) {
             life if life.names_session() => Some(Effect::Begins),
             Life::Ends => Some(Effect::Ends),
             _ => None,
         };
-        self.asked.insert(id, Asked { session, effect });
+        self.requests.insert(id, OpenRequest { session, effect });
     }
 
-    /// Our side gets an answer. Returns the session that begins or ends with it.
-    pub fn hears_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
-        let asked = self.asked.remove(&answer.id()?)?;
+    /// Notes an answer to our side. Returns the session that begins or ends with it.
+    pub fn note_answer(&mut self, answer: &Message) -> Option<(Effect, Arc<str>)> {
+        let request = self.requests.remove(&answer.id()?)?;
         let is_done = |effect: &Effect| {
-            // One that the server does not know is over.
-            let is_gone = || answer.is_error(code::RESOURCE_NOT_FOUND);
-            answer.kind() == Kind::Result || *effect == Effect::Ends && is_gone()
+            // A session that is unknown to the server has ended.
+            let is_unknown = || answer.is_error(code::RESOURCE_NOT_FOUND);
+            answer.kind() == Kind::Result || *effect == Effect::Ends && is_unknown()
         };
-        let effect = asked.effect.filter(is_done)?;
+        let effect = request.effect.filter(is_done)?;
         let session = match effect {
             Effect::Begins => answer.session().cloned(),
-            Effect::Ends => asked.session,
+            Effect::Ends => request.session,
         };
         Some((effect, session?))
     }
 
-    /// Our side no longer needs an answer to this. Returns whether it did.
+    /// Removes a request of our side that needs no answer any more. Returns whether it was open.
     pub fn settle(&mut self, id: &Id) -> bool {
-        self.asked.remove(id).is_some()
+        self.requests.remove(id).is_some()
     }
 
     /// Removes and returns our requests of a session, none of which will be answered.
     pub fn fail(&mut self, session: &str) -> Vec<Id> {
-        let of_it = |asked: &Asked| asked.session.as_deref() == Some(session);
-        let waiting = self.asked.extract_if(|_, asked| of_it(asked));
+        let of_it = |request: &OpenRequest| request.session.as_deref() == Some(session);
+        let waiting = self.requests.extract_if(|_, request| of_it(request));
         waiting.map(|(id, _)| id).collect()
     }
 
-    /// The agent sends a request on this session's stream. `false` if too many are open.
-    pub fn note_question(&mut self, id: &Id, session: &Arc<str>) -> bool {
-        self.asks.insert(id.clone(), session.clone());
-        self.asks.len() <= QUESTIONS
+    /// Notes a request of the agent on this session's stream. `false` if too many are open.
+    pub fn note_agent_request(&mut self, id: &Id, session: &Arc<str>) -> bool {
+        self.agent_requests.insert(id.clone(), session.clone());
+        self.agent_requests.len() <= AGENT_REQUESTS
     }
 
-    /// Our side answers the agent. Returns the session on whose stream the request arrived.
-    pub fn answers(&mut self, id: &Id) -> Option<Arc<str>> {
-        self.asks.remove(id)
+    /// Notes an answer of our side. Returns the session on whose stream the request arrived.
+    pub fn note_own_answer(&mut self, id: &Id) -> Option<Arc<str>> {
+        self.agent_requests.remove(id)
     }
 }
 
@@ -172,16 +172,16 @@ mod tests {
         let reads = tokio::spawn(std::future::pending::<()>());
         open.reads(&session, reads.abort_handle());
         let one = || Id::parse("1").unwrap();
-        open.asks(one(), Some(session.clone()), "session/close");
-        assert_eq!(open.hears_answer(&refused), None);
-        open.asks(one(), Some(session.clone()), "session/close");
+        open.note_request(one(), Some(session.clone()), "session/close");
+        assert_eq!(open.note_answer(&refused), None);
+        open.note_request(one(), Some(session.clone()), "session/close");
         assert_eq!(
-            open.hears_answer(&closed),
+            open.note_answer(&closed),
             Some((Effect::Ends, session.clone()))
         );
         open.ended(&session);
         assert!(reads.await.unwrap_err().is_cancelled());
-        // A later one of that name is read again.
+        // A later session of that name is read again.
         assert!(open.stream(&session).1.is_some());
     }
 }

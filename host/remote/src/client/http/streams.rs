@@ -13,16 +13,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use super::Connection;
-use super::open::{Effect, QUESTIONS, Refusal, Standing};
-use crate::client::ends::Heard;
+use super::open::{AGENT_REQUESTS, Effect, Refusal, Standing};
+use crate::client::ends::AgentEvent;
 use crate::client::error::{RemoteError, Why};
 use crate::client::patience::{LONGEST, Patience};
 use crate::client::sse::Parser;
-use crate::client::web::{is_of_gateway, wanted_pause};
+use crate::client::web::{is_of_gateway, requested_pause};
 use crate::wire::LAST_EVENT;
 use acp_chain_http::HEARTBEAT;
 
-/// A server whose streams can be resumed is considered gone after this long without data.
+/// A server whose streams can be resumed is considered disconnected after this long without data.
 const SILENCE: Duration = HEARTBEAT.saturating_mul(3);
 
 /// The position before the first event of a stream, if the server keeps events that streams lose.
@@ -31,7 +31,7 @@ const BEFORE_ALL: HeaderValue = HeaderValue::from_static("0");
 /// How a stream ends.
 enum End {
     /// Our side no longer reads.
-    Unheard,
+    Closed,
     /// The server has finished.
     Done,
     /// The server refuses to open or reopen it.
@@ -46,7 +46,7 @@ enum Pause {
     Clean,
     /// In the middle of something, or possibly so.
     Broken(RemoteError),
-    /// After the pause that the server wanted.
+    /// After the pause that the server requested.
     Over,
     End(End),
 }
@@ -67,14 +67,15 @@ impl Connection {
     pub fn follow(self: &Arc<Self>, session: Option<(Arc<str>, watch::Sender<Standing>)>) {
         let connection = self.clone();
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        // Forget ended ones.
+        // Removes tasks that have ended.
         while streams.try_join_next().is_some() {}
-        let Some((name, tell)) = session else {
+        let Some((name, sender)) = session else {
             streams.spawn(async move { connection.follow_connection().await });
             return;
         };
         let followed = name.clone();
-        let task = streams.spawn(async move { connection.follow_session(&followed, &tell).await });
+        let task =
+            streams.spawn(async move { connection.follow_session(&followed, &sender).await });
         drop(streams);
         self.open().reads(&name, task);
     }
@@ -84,50 +85,49 @@ impl Connection {
         self: &Arc<Self>,
         session: &Arc<str>,
     ) -> Result<Result<(), Refusal>, RemoteError> {
-        let (mut told, tell) = self.open().stream(session);
-        if let Some(tell) = tell {
-            self.follow(Some((session.clone(), tell)));
+        let (mut standing, sender) = self.open().stream(session);
+        if let Some(sender) = sender {
+            self.follow(Some((session.clone(), sender)));
         }
-        let standing = told
+        let opened = standing
             .wait_for(|standing| !matches!(standing, Standing::Opening))
             .await;
-        match standing.as_deref() {
+        match opened.as_deref() {
             Ok(Standing::Refused(refusal)) => Ok(Err(refusal.clone())),
             Ok(_) => Ok(Ok(())),
-            // The reader is told, too.
-            Err(_) => Err(self
-                .failed
-                .get()
-                .cloned()
-                .unwrap_or_else(|| self.web.error(Why::Ended("it takes no more".to_owned())))),
+            // The reader of the transport gets the same error.
+            Err(_) => Err(self.failed.get().cloned().unwrap_or_else(|| {
+                self.web
+                    .error(Why::Ended("it accepts no more messages".to_owned()))
+            })),
         }
     }
 
     async fn follow_connection(self: &Arc<Self>) {
         match self.read_stream(None, &|| {}).await {
-            End::Unheard => {}
+            End::Closed => {}
             End::Done => {
-                let _ = self.inbox.send(Heard::End(Ok(()))).await;
+                let _ = self.inbox.send(AgentEvent::End(Ok(()))).await;
             }
             End::Refused(Refusal { error, .. }) | End::Lost(error) => self.fail(error).await,
         }
     }
 
-    async fn follow_session(self: &Arc<Self>, name: &Arc<str>, tell: &watch::Sender<Standing>) {
+    async fn follow_session(self: &Arc<Self>, name: &Arc<str>, sender: &watch::Sender<Standing>) {
         let open = || {
-            tell.send_replace(Standing::Open);
+            sender.send_replace(Standing::Open);
         };
         let end = self.read_stream(Some(name), &open).await;
         self.open().closed(name);
         match end {
-            End::Unheard => {}
+            End::Closed => {}
             End::Done => {
                 let why = Why::Ended("it has closed the session's stream".to_owned());
                 let _ = self.fail_session(name, &self.web.error(why)).await;
             }
             End::Refused(refusal) => {
                 let _ = self.fail_session(name, &refusal.error).await;
-                tell.send_replace(Standing::Refused(refusal));
+                sender.send_replace(Standing::Refused(refusal));
             }
             End::Lost(error) => self.fail(error).await,
         }
@@ -145,7 +145,7 @@ impl Connection {
         let Ok(header) = header else {
             let error = self
                 .web
-                .error(Why::NotAcp("the id of a session can stand in no header"));
+                .error(Why::NotAcp("the id of a session is not valid in a header"));
             let status = StatusCode::BAD_REQUEST;
             return End::Refused(Refusal { status, error });
         };
@@ -186,21 +186,21 @@ impl Connection {
                 Pause::Clean => {
                     was_clean = true;
                     self.web
-                        .error(Why::Ended("it ends its streams again and again".to_owned()))
+                        .error(Why::Ended("it keeps ending its streams".to_owned()))
                 }
                 Pause::Broken(error) => error,
                 Pause::Over => continue,
             };
             if progress.last.is_none() {
-                // Only events that the server can name are not lost.
+                // Events without an id cannot be requested again.
                 if progress.is_unnamed || !self.resumes() {
                     return End::Lost(error);
                 }
-                // It may have opened the stream, and consider events sent that were lost with its answer.
+                // The server may have opened the stream, and sent events that were lost with its answer.
                 progress.last = Some(BEFORE_ALL);
             }
             if !progress.patience.pause().await {
-                return End::Lost(error.after_tries());
+                return End::Lost(error.after_retries());
             }
         }
     }
@@ -215,7 +215,7 @@ impl Connection {
     ) -> Pause {
         let kind = answer.headers().get(CONTENT_TYPE);
         if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
-            let why = Why::NotAcp("its answer is no stream of events");
+            let why = Why::NotAcp("its answer is not a stream of events");
             return Pause::End(End::Lost(self.web.error(why)));
         }
         progress.was_open = true;
@@ -224,21 +224,21 @@ impl Connection {
         let mut parser = Parser::new(self.limit);
         let mut is_first = true;
         let pause = loop {
-            // A server whose stream cannot be resumed may be silent for as long as it likes.
+            // A server whose stream cannot be resumed may be silent for any time.
             let silence = match progress.last {
                 Some(_) => SILENCE,
                 None => Duration::MAX,
             };
             let chunk = tokio::select! {
                 chunk = timeout(silence, answer.chunk()) => chunk,
-                () = self.inbox.closed() => return Pause::End(End::Unheard),
+                () = self.inbox.closed() => return Pause::End(End::Closed),
             };
             let mut bytes = match chunk {
                 Ok(Ok(Some(bytes))) => bytes,
                 Ok(Ok(None)) => break Pause::Clean,
                 Ok(Err(error)) => break Pause::Broken(self.web.broken(&error)),
                 Err(_) => {
-                    let why = Why::Broken("it says nothing any more".to_owned());
+                    let why = Why::Broken("it no longer responds".to_owned());
                     break Pause::Broken(self.web.error(why));
                 }
             };
@@ -258,7 +258,7 @@ impl Connection {
                 // Some servers begin with the event named in the request.
                 let is_known = std::mem::take(&mut is_first) && id.is_some() && id == progress.last;
                 if !event.data.is_empty() && !is_known {
-                    if let Err(end) = self.hear(event.data, session).await {
+                    if let Err(end) = self.receive(event.data, session).await {
                         return Pause::End(end);
                     }
                     progress.patience.renew();
@@ -285,7 +285,7 @@ impl Connection {
         was_clean: bool,
     ) -> Pause {
         let status = answer.status();
-        if let Some(pause) = wanted_pause(&answer)
+        if let Some(pause) = requested_pause(&answer)
             && progress.patience.wait(pause).await
         {
             return Pause::Over;
@@ -298,7 +298,7 @@ impl Connection {
             }
             // The stream had ended regularly.
             StatusCode::NOT_FOUND | StatusCode::NO_CONTENT if was_clean => Pause::End(End::Done),
-            // It may not have noticed yet that the stream broke.
+            // The server may not have noticed yet that the stream broke.
             StatusCode::CONFLICT if is_again => Pause::Broken(error),
             _ if is_of_gateway(status) && (is_again || self.resumes()) => Pause::Broken(error),
             _ if session.is_some() => Pause::End(End::Refused(Refusal { status, error })),
@@ -307,29 +307,31 @@ impl Connection {
     }
 
     /// Passes on data of a stream.
-    async fn hear(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
+    async fn receive(self: &Arc<Self>, data: Bytes, session: Option<&Arc<str>>) -> Result<(), End> {
         let message = Message::parse(data.clone()).ok();
         let mut effect = None;
         if let Some(message) = &message {
             let id = message.id();
             let mut open = self.open();
             match (message.kind(), id, session) {
-                (Kind::Request, Some(id), Some(session)) if !open.note_question(&id, session) => {
-                    let error = self.web.error(Why::TooManyQuestions(QUESTIONS));
+                (Kind::Request, Some(id), Some(session))
+                    if !open.note_agent_request(&id, session) =>
+                {
+                    let error = self.web.error(Why::TooManyRequests(AGENT_REQUESTS));
                     return Err(End::Lost(error));
                 }
-                (Kind::Result | Kind::Error, ..) => effect = open.hears_answer(message),
+                (Kind::Result | Kind::Error, ..) => effect = open.note_answer(message),
                 _ => {}
             }
         }
-        let handed = self.inbox.send(Heard::Message(data)).await;
-        handed.map_err(|_| End::Unheard)?;
+        let handed = self.inbox.send(AgentEvent::Message(data)).await;
+        handed.map_err(|_| End::Closed)?;
         match effect {
-            // After the answer that names it, so that none of its messages come first.
+            // After the answer that names the session, so that none of its messages arrive first.
             Some((Effect::Begins, session)) => {
-                let (_, tell) = self.open().stream(&session);
-                if let Some(tell) = tell {
-                    self.follow(Some((session, tell)));
+                let (_, sender) = self.open().stream(&session);
+                if let Some(sender) = sender {
+                    self.follow(Some((session, sender)));
                 }
             }
             Some((Effect::Ends, session)) => self.open().ended(&session),

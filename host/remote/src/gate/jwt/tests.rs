@@ -14,7 +14,7 @@ use serde_json::json;
 use super::super::keys::Jwks;
 use super::*;
 
-/// What a token proves now.
+/// Verifies a token now.
 fn verify(token: &str, issuers: &[Issuer], keys: &[Vec<Key>]) -> Result<Proof, Wrong> {
     super::verify(token, issuers, keys, SystemTime::now())
 }
@@ -178,16 +178,17 @@ pub fn claims(other: Value) -> Value {
 
 fn verified(token: &str, signers: &[&Signer]) -> Result<User, String> {
     let proof = verify(token, &[issuer()], &keys(signers));
-    proof
-        .map(|proof| proof.user)
-        .map_err(|wrong| match wrong.may_be_new() {
-            true => format!("new? {wrong}"),
-            false => wrong.to_string(),
-        })
+    proof.map(|proof| proof.user).map_err(|wrong| {
+        if wrong.may_be_new() {
+            format!("new? {wrong}")
+        } else {
+            wrong.to_string()
+        }
+    })
 }
 
 #[test]
-fn what_an_issuer_signs_names_a_user_of_that_issuer() {
+fn a_signed_token_names_a_user_of_its_issuer() {
     let (ed, ec, rsa) = (
         Signer::ed(Some("1")),
         Signer::ec(Some("2")),
@@ -230,7 +231,7 @@ fn other_claims_can_name_the_user_and_his_groups() {
 }
 
 #[test]
-fn claims_that_are_wrong_or_missing_let_nobody_in() {
+fn wrong_or_missing_claims_are_rejected() {
     let ed = Signer::ed(Some("1"));
     for other in [
         json!({"iss": "https://evil.example"}),
@@ -261,7 +262,7 @@ fn claims_that_are_wrong_or_missing_let_nobody_in() {
 }
 
 #[test]
-fn a_token_that_was_changed_lets_nobody_in() {
+fn a_changed_token_is_rejected() {
     let ed = Signer::ed(Some("1"));
     let token = ed.token(&claims(json!({})));
     let parts: Vec<_> = token.split('.').collect();
@@ -284,7 +285,7 @@ fn a_token_that_was_changed_lets_nobody_in() {
 }
 
 #[test]
-fn a_token_does_not_say_what_it_is_verified_by() {
+fn a_token_does_not_choose_how_it_is_verified() {
     let (ed, rsa) = (Signer::ed(Some("1")), Signer::rsa(Some("2")));
     let good = claims(json!({}));
     // No signature at all.
@@ -321,7 +322,7 @@ fn a_token_does_not_say_what_it_is_verified_by() {
 }
 
 #[test]
-fn only_the_algorithms_of_the_issuer_are_taken() {
+fn only_the_algorithms_of_the_issuer_are_accepted() {
     let ed = Signer::ed(Some("1"));
     let mut issuer = issuer();
     issuer.algorithms = vec!["RS256".parse().unwrap()];
@@ -347,7 +348,7 @@ fn a_key_is_found_by_its_name_or_tried() {
     }
     let (nameless, other) = (Signer::ed(None), Signer::ec(None));
     assert!(verified(&nameless.token(&good), &[&one, &other, &nameless]).is_ok());
-    // It may be new: only the issuer knows.
+    // The key may be new.
     let unknown = Signer::ed(Some("3")).token(&good);
     assert!(verified(&unknown, &[&one]).unwrap_err().contains("new?"));
     assert!(
@@ -368,7 +369,7 @@ fn a_key_is_found_by_its_name_or_tried() {
 }
 
 #[test]
-fn a_key_that_is_weak_or_for_something_else_is_none() {
+fn a_key_that_is_weak_or_not_for_signatures_is_rejected() {
     let key = |jwk: Value| {
         serde_json::from_value(jwk)
             .ok()
@@ -400,7 +401,7 @@ fn a_key_that_is_weak_or_for_something_else_is_none() {
 }
 
 #[test]
-fn the_names_of_issuers_cannot_be_those_of_others() {
+fn ambiguous_names_of_issuers_are_rejected() {
     assert_eq!(Issuer::check_name("https://idp.example"), Ok(()));
     for wrong in ["", "certificate", "a#b", "a\n"] {
         assert!(Issuer::check_name(wrong).is_err(), "{wrong:?}");
@@ -408,7 +409,7 @@ fn the_names_of_issuers_cannot_be_those_of_others() {
 }
 
 #[test]
-fn a_token_holds_from_a_minute_before_it_says_until_a_minute_after_to_the_second() {
+fn a_token_is_valid_from_a_minute_before_nbf_until_a_minute_after_exp() {
     let ed = Signer::ed(None);
     let (nbf, exp) = (1_000_000, 2_000_000);
     let token = ed.token(&claims(json!({"nbf": nbf, "exp": exp})));
@@ -427,7 +428,7 @@ fn a_token_holds_from_a_minute_before_it_says_until_a_minute_after_to_the_second
 }
 
 #[test]
-fn it_ends_a_minute_after_it_says() {
+fn a_token_expires_a_minute_after_exp() {
     let ed = Signer::ed(None);
     let exp = now() + 300;
     let until = |exp: Value| {

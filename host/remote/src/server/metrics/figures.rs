@@ -62,7 +62,7 @@ macro_rules! label {
         impl $name {
             const NAMES: &[&str] = &[$($value,)*];
 
-            /// Its displayed form.
+            /// The value of the label.
             #[must_use]
             pub fn name(self) -> &'static str {
                 Self::NAMES[self as usize]
@@ -110,13 +110,13 @@ label! {
     TurnEnd {
         /// The agent has finished.
         EndTurn = "end_turn",
-        /// It has reached its limit of tokens.
+        /// The agent has reached its limit of tokens.
         MaxTokens = "max_tokens",
-        /// It has reached its limit of model requests.
+        /// The agent has reached its limit of model requests.
         MaxTurnRequests = "max_turn_requests",
-        /// It refused.
+        /// The agent refused.
         Refusal = "refusal",
-        /// The client cancelled it.
+        /// The client cancelled the turn.
         Cancelled = "cancelled",
         /// For a reason unknown to ACP.
         Other = "other",
@@ -151,8 +151,8 @@ pub struct Figures {
     turns: [Count; TurnEnd::NAMES.len()],
     turn_times: Histogram,
     /// Messages from clients and their bytes; and those to clients.
-    heard: [Count; 2],
-    said: [Count; 2],
+    received: [Count; 2],
+    sent: [Count; 2],
     resumed: Count,
     forgotten: Count,
 }
@@ -180,22 +180,23 @@ impl Figures {
     }
 
     /// A client has sent a message.
-    pub fn heard(&self, bytes: usize) {
-        self.heard[0].add(1);
-        self.heard[1].add(bytes as u64);
+    pub fn received(&self, bytes: usize) {
+        self.received[0].add(1);
+        self.received[1].add(bytes as u64);
     }
 
     /// A message is sent to a client.
-    pub fn said(&self, bytes: usize) {
-        self.said[0].add(1);
-        self.said[1].add(bytes as u64);
+    pub fn sent(&self, bytes: usize) {
+        self.sent[0].add(1);
+        self.sent[1].add(bytes as u64);
     }
 
     /// A stream is resumed, or cannot be.
     pub fn resumed(&self, goes_on: bool) {
-        match goes_on {
-            true => self.resumed.add(1),
-            false => self.forgotten.add(1),
+        if goes_on {
+            self.resumed.add(1);
+        } else {
+            self.forgotten.add(1);
         }
     }
 
@@ -237,7 +238,7 @@ impl Figures {
         let ways = ["from_client", "to_client"];
         let both = |at: usize| {
             ways.into_iter()
-                .zip([&self.heard, &self.said].map(|one| one[at].get()))
+                .zip([&self.received, &self.sent].map(|one| one[at].get()))
         };
         page.counters(
             "acp_chain_messages_total",

@@ -14,7 +14,7 @@ use super::super::{Stopper, TERMS};
 use super::{Page, Source};
 
 /// How many scrapers may connect at once.
-const ASKERS: usize = 32;
+const SCRAPERS: usize = 32;
 
 /// A listener that serves metrics: `GET /metrics`, besides `/healthz` and `/readyz`.
 #[derive(Debug)]
@@ -23,23 +23,20 @@ pub struct Metrics {
     address: SocketAddr,
 }
 
-/// The requested page.
-struct Asked {
+/// The sources of the page.
+struct Sources {
     stopper: Stopper,
     sources: Vec<Source>,
 }
 
 impl Metrics {
-    /// Listens.
+    /// Binds the address.
     ///
     /// # Errors
     /// If the address cannot be bound.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address).map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("{address} cannot be listened at: {error}"),
-            )
+            io::Error::new(error.kind(), format!("cannot listen at {address}: {error}"))
         })?;
         listener.set_nonblocking(true)?;
         Ok(Self {
@@ -48,36 +45,36 @@ impl Metrics {
         })
     }
 
-    /// Its address.
+    /// The URL for scrapers.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/metrics", self.address)
     }
 
-    /// Answers for a server, with these further sources. It ends when it is dropped.
+    /// Serves the metrics of a server and of these further sources, until the future is dropped.
     ///
     /// # Errors
-    /// If the system does not let it accept connections.
+    /// If the runtime cannot register the listener.
     pub async fn serve(self, server: Stopper, mut sources: Vec<Source>) -> io::Result<()> {
         let registry = server.0.clone();
         sources.insert(0, Box::new(move |page| registry.write(page)));
-        let asked = Arc::new(Asked {
+        let all = Arc::new(Sources {
             stopper: server,
             sources,
         });
         let listener = tokio::net::TcpListener::from_std(self.listener)?;
-        let mut connections = Connections::new(ASKERS);
+        let mut connections = Connections::new(SCRAPERS);
         loop {
             let Ok((stream, _)) = listener.accept().await else {
                 tokio::time::sleep(PAUSE).await;
                 continue;
             };
-            let asked = asked.clone();
-            let room = |count| (count < ASKERS).then_some(());
-            // Who only holds a connection makes room for others.
+            let all = all.clone();
+            let room = |count| (count < SCRAPERS).then_some(());
+            // An idle connection is evicted for another one.
             let welcomed = connections.welcome(None, room, async move |visitor, ()| {
                 let answer = |request| {
-                    let answer = asked.answer(&request);
+                    let answer = all.answer(&request);
                     async { answer }
                 };
                 serve(stream, &visitor, TERMS, std::future::pending(), answer).await;
@@ -87,7 +84,7 @@ impl Metrics {
     }
 }
 
-impl Asked {
+impl Sources {
     fn answer(&self, request: &Request<Incoming>) -> Answer {
         match (request.method(), request.uri().path()) {
             (&Method::GET, "/metrics") => {
@@ -97,8 +94,8 @@ impl Asked {
                 }
                 typed(StatusCode::OK, Page::MEDIA_TYPE, page.into_text())
             }
-            (&Method::GET, "/healthz") => plain(StatusCode::OK, "it serves"),
-            (&Method::GET, "/readyz") => readiness(self.stopper.is_asked()),
+            (&Method::GET, "/healthz") => plain(StatusCode::OK, "the server is running"),
+            (&Method::GET, "/readyz") => readiness(self.stopper.is_draining()),
             _ => bare(StatusCode::NOT_FOUND),
         }
     }

@@ -1,7 +1,7 @@
 //! The metrics of a server, and how its operator gets them.
 //!
 //! Invariants: counting takes no lock, and no label value is chosen from outside, so the code fixes the number of
-//! series. Open things are not counted but looked up on request, so the numbers are never wrong.
+//! series. Gauges are not counted but computed on request, so that they are never wrong.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -4,7 +4,7 @@ use std::fmt::{Display, Write};
 
 use super::figures::Histogram;
 
-/// A page of metrics. Names and label values are ours, which their type ensures.
+/// A page of metrics. Names and label values are constants of the program, which their type ensures.
 #[derive(Debug, Default)]
 pub struct Page(String);
 
@@ -18,7 +18,7 @@ impl Page {
         self.line(name, "", value);
     }
 
-    /// The same, by the values of a label.
+    /// A counter for each value of a label.
     pub fn counters<V: Display>(
         &mut self,
         name: &'static str,
@@ -36,7 +36,7 @@ impl Page {
         self.line(name, "", value);
     }
 
-    /// The same, by the values of a label.
+    /// A gauge for each value of a label.
     pub fn gauges<V: Display>(
         &mut self,
         name: &'static str,
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_what_prometheus_reads() {
+    fn a_page_has_the_format_of_prometheus() {
         let mut page = Page::default();
         page.gauge("now", "What is.", 2.5);
         page.counters("all_total", "What was.", "way", [("in", 1_u64), ("out", 2)]);

@@ -3,7 +3,7 @@
 use super::{After, Codes, NONE, PLACEHOLDER, Rule, SAMPLES, WORDS};
 
 pub(super) const RULES: &[Rule] = &[
-    // The catalogue's ends before the first `@`, knows few schemes, and none of the usual test databases.
+    // The catalogue's rule ends before the first `@`, has few schemes, and does not exclude the usual test databases.
     Rule {
         name: URI,
         needles: &["://", r":\/\/"],
@@ -68,7 +68,7 @@ pub(super) const RULES: &[Rule] = &[
 
 const URI: &str = "generic-credential-uri";
 
-/// RFC 3986, section 3.2.1, and what drivers take beyond it: up to the last `@` of the authority.
+/// RFC 3986, section 3.2.1, and what drivers accept beyond it: up to the last `@` of the authority.
 const PASSWORD: Rule = Rule {
     before: r#"://[^:/?#\s"'\x60]{0,128}:"#,
     exact: true,
@@ -76,7 +76,7 @@ const PASSWORD: Rule = Rule {
     after: After::Rest(r"@(?:\[[0-9A-Fa-f:.%]+\]|[$%{<]|[A-Za-z0-9][\w.-]{0,252})"),
     none: &[
         PLACEHOLDER,
-        // A port, and an address of mail after it.
+        // A port, and an e-mail address after it.
         r"^[0-9]{1,5}[\])>,;|&]",
         r"^\(.*\)$",
     ],

@@ -1,10 +1,9 @@
-//! What is assigned to a name that sounds like a secret.
+//! Values assigned to names of secrets, such as `API_KEY`.
 
 use super::{After, NONE, Rule, SAMPLES};
 
 pub(super) const RULES: &[Rule] = &[
-    // What is assigned to a name that sounds like a secret, if it looks random: with digits among letters, and no word,
-    // name, path, version or call.
+    // Only values that look random: with digits among letters, and no word, name, path, version or call.
     Rule {
         name: "random-assignment",
         needles: NAMES,
@@ -32,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// What a name that sounds like a secret has.
+/// Texts that names of secrets contain.
 const NAMES: &[&str] = &[
     "accesskey",
     "access_key",
@@ -47,13 +46,13 @@ const NAMES: &[&str] = &[
     "token",
 ];
 
-/// Such a name.
+/// A name of a secret.
 const NAMED: &str = concat!(
     r"(?i:(?:access|api|auth)_?key|credentials?|pass(?:wd|word|phrase)|secret|token)[\w-]{0,20}",
     r"|(?i:pass|pwd)(?:\b|_[\w-]{0,20})"
 );
 
-/// Not one of the defaults, since it has many false positives: any value assigned to a name that sounds like a secret.
+/// Any value assigned to a name of a secret. Not one of the defaults, since it has many false positives.
 pub static ASSIGNMENT: Rule = Rule {
     name: "assignment",
     needles: NAMES,

@@ -1,4 +1,4 @@
-//! Secrets in the files of tools, where the place alone says what they are.
+//! Secrets in the files of tools, recognized by their position alone.
 
 use super::{After, NONE, PLACEHOLDER, Rule, WORDS};
 

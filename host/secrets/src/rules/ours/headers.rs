@@ -1,4 +1,4 @@
-//! What HTTP sends to sign in.
+//! HTTP's authentication headers.
 
 use super::{After, NONE, Rule};
 

@@ -3,7 +3,7 @@
 use super::{After, NONE, Rule};
 
 pub(super) const RULES: &[Rule] = &[
-    // The catalogue requires the end of the block, and accepts anything up to there.
+    // The catalogue's rule requires the end of the block, and accepts any text up to it.
     Rule {
         name: "private-key",
         needles: &["-----begin"],
@@ -11,7 +11,7 @@ pub(super) const RULES: &[Rule] = &[
         after: After::Anything,
         ..NONE
     },
-    // From its second line on, as files are read in parts: what the formats of keys begin with, but for lengths.
+    // A key without its first line, as files are read in parts: the bytes with which the formats of keys begin.
     Rule {
         name: "private-key",
         needles: &[

@@ -2,7 +2,7 @@ use crate::detector::{Detector, Marker};
 use crate::effort::Effort;
 use crate::rules;
 
-/// No scanner takes what is made here for real.
+/// Random, so that scanners of this source report no secrets.
 fn random(length: usize) -> String {
     "q7Zk2Lx9Wm4Tb8Rv1Hs6Yd3"
         .chars()
@@ -121,7 +121,7 @@ fn the_password_of_an_address_reaches_to_its_last_at_sign() {
 }
 
 #[test]
-fn an_address_without_a_secret_is_left() {
+fn an_address_without_a_secret_is_unchanged() {
     assert_left(&[
         "postgres://postgres:postgres@localhost:5432/test",
         "mysql://root:root@127.0.0.1/x, amqp://guest:guest@localhost:5672",
@@ -145,7 +145,7 @@ fn an_address_without_a_secret_is_left() {
 }
 
 #[test]
-fn what_signs_in_is_found_where_tools_keep_it() {
+fn credentials_are_found_in_the_formats_of_tools() {
     let (token, base64) = (random(40), random(28) + "==");
     assert_found(&[
         ("Authorization: Basic SECRET", base64.clone()),
@@ -217,7 +217,7 @@ fn what_signs_in_is_found_where_tools_keep_it() {
 }
 
 #[test]
-fn a_token_that_grew_is_found_whole() {
+fn a_longer_token_is_found_completely() {
     let jwt = format!("eyJ{}.eyJ{}.{}", random(80), random(260), random(86));
     let app = format!("ghs_1234567_{jwt}");
     let session = format!("IQoJb3JpZ2luX2VjEJr{}/+{}==", random(200), random(200));

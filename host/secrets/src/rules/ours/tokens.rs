@@ -1,9 +1,9 @@
-//! Tokens that are known by what they begin with, or by what is always around them.
+//! Tokens that are recognized by their prefix, or by the text around them.
 
 use super::{After, NONE, Rule};
 
 pub(super) const RULES: &[Rule] = &[
-    // In the catalogue it only supplements a finding of the id, and any forty characters after `key` match.
+    // In the catalogue, this rule requires an id nearby, and any forty characters after `key` match.
     Rule {
         name: "aws-secret-access-key",
         needles: &["aws", "secret"],
@@ -14,8 +14,8 @@ pub(super) const RULES: &[Rule] = &[
         entropy: 3.5,
         ..NONE
     },
-    // As `aws sts` and the lists of keys print them: no name, but in the line of its id, with a date in between at most.
-    // So prose after an id is not kept back.
+    // As `aws sts` and lists of keys print them: no name, but on the line of its id, with at most a date in between. So
+    // prose after an id is not withheld.
     Rule {
         name: "aws-secret-access-key",
         needles: &["akia", "asia"],
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
         entropy: 4.0,
         ..NONE
     },
-    // Those of any cloud.
+    // Session tokens of any cloud.
     Rule {
         name: "session-token",
         needles: &[
@@ -67,7 +67,7 @@ pub(super) const RULES: &[Rule] = &[
         entropy: 3.0,
         ..NONE
     },
-    // Longer than the catalogue's: the number of the app, and a JWT.
+    // Longer than the catalogue's: the app's number, and a JWT.
     Rule {
         name: "github-app-token",
         needles: &["ghs_", "ghu_", "gho_", "ghr_"],
@@ -75,7 +75,7 @@ pub(super) const RULES: &[Rule] = &[
         entropy: 3.0,
         ..NONE
     },
-    // Tokens of any kind that tell where they are routed, with their length and sum.
+    // Routable tokens of any kind, with their length and checksum.
     Rule {
         name: "gitlab-token-routable",
         needles: &[

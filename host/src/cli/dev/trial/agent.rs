@@ -10,20 +10,20 @@ use crate::cli::typed::wire::Wire;
 #[derive(Default)]
 struct Echo;
 
-/// Plays the agent until the chain has gone, which reports why.
+/// Plays the agent until the chain ends, which reports the reason.
 pub async fn play_agent(stream: DuplexStream) {
     let mut wire = Wire::new(stream);
     let mut agent = Agent::<Echo>::default();
     while let Ok(Some(message)) = wire.receive().await {
         for said in agent.take(message) {
-            // Where this fails, the chain has ended, and so does the loop.
+            // If sending fails, the chain has ended, and `receive` ends the loop.
             let _ = wire.send(&said).await;
         }
     }
 }
 
 impl Script for Echo {
-    const UNKNOWN: &'static str = "the agent of a trial does not know that";
+    const UNKNOWN: &'static str = "the agent of a trial does not support this method";
 
     fn begin(&self) -> Vec<Value> {
         vec![json!({

@@ -25,10 +25,10 @@ impl Client {
     }
 
     /// Sends a request, and serves incoming messages until it is answered by a result or an error. Fails if the chain
-    /// has gone.
+    /// has ended.
     pub async fn ask(&mut self, method: &str, params: Value) -> Result<Outcome, String> {
-        let asked = self.answered(method, params).await;
-        asked.map_err(|error| format!("the chain is gone: {error}"))
+        let outcome = self.answered(method, params).await;
+        outcome.map_err(|error| format!("the chain has ended: {error}"))
     }
 
     async fn answered(&mut self, method: &str, params: Value) -> io::Result<Outcome> {

@@ -12,10 +12,10 @@ use tokio::sync::watch;
 
 pub use self::agent::play_agent;
 use self::client::Client;
-use super::client::Leaving;
+use super::client::Disconnect;
 use super::cycle::Built;
 use super::developed::Developed;
-use super::told::tell;
+use super::notices::tell;
 use crate::cli::typed::picture::{Picture, columns};
 use crate::cli::typed::prompts::{Prompts, invite};
 use crate::untrusted::Untrusted;
@@ -30,17 +30,20 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Plays the client, until there are no more prompts. If they end while no version can be tried, so does it.
+    /// Plays the client, until there are no more prompts. Also ends if the prompts end before a version has started.
     pub async fn run(
         mut self,
         prompts: impl AsyncRead + Unpin,
-        mut prompted: Leaving,
+        mut prompted: Disconnect,
     ) -> Result<(), String> {
         let folder = self.developed.folder.clone();
-        let services = Services::new(Some(folder), "the client of a trial does not know that");
+        let services = Services::new(
+            Some(folder),
+            "the client of a trial does not support this method",
+        );
         let begin = services.initialize();
         let mut client = Client::new(self.client, services);
-        let is_over = |_| "the project is built no more";
+        let is_over = |_| "the project is no longer built";
         loop {
             // A version built while the chain starts with this one is tried next.
             let built = self.built.wait_for(Option::is_some).await;

@@ -12,10 +12,10 @@ use acp_chain_remote::server::tls::Tls;
 
 use super::{Watched, files};
 
-/// How often it is told at most that keys may be missing.
+/// The minimum time between two reports that keys may be missing.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The process.
+/// The watching process, and the pipes to it.
 pub struct KeysFeed {
     child: Child,
     asks: ChildStdin,
@@ -80,12 +80,12 @@ impl KeysFeed {
             while let Some(next) = next(&mut lines) {
                 match next {
                     Ok(keys) => apply(keys, &gate, tls.as_ref()),
-                    Err(error) => tracing::error!("the keys are not understood: {error}"),
+                    Err(error) => tracing::error!("the keys are malformed: {error}"),
                 }
             }
             let ended = child.wait();
             tracing::error!(
-                "nobody watches the keys any more, so they stay as they are: {ended:?}"
+                "the process that watches the keys has ended, so they stay as they are: {ended:?}"
             );
         };
         thread::Builder::new()
@@ -104,7 +104,7 @@ fn apply(keys: Keys, gate: &Gate, tls: Option<&Tls>) {
     if let (Some(tls), Some(pair)) = (tls, &keys.certificate)
         && let Err(error) = tls.renew(pair)
     {
-        tracing::error!("{error}; the one before is shown");
+        tracing::error!("{error}; the previous certificate stays in use");
     }
     gate.update(keys);
 }

@@ -15,7 +15,7 @@ use crate::untrusted::Untrusted;
 /// The files, and their state when last read.
 pub struct Files {
     tokens: Option<PathBuf>,
-    /// With the names of their issuers.
+    /// The files of key sets, with the names of their issuers.
     jwks: Vec<(String, PathBuf)>,
     /// The certificate and its key.
     tls: Option<(PathBuf, PathBuf)>,
@@ -50,9 +50,9 @@ impl Files {
         }
     }
 
-    /// Rereads them if one has changed. Errors are reported, and a malformed file's previous content stays valid.
+    /// Rereads the files if one has changed. Errors are reported, and a malformed file's previous content stays valid.
     pub fn read(&mut self, keys: &mut Keys) {
-        // Before they are read: later changes are read again.
+        // Taken before the files are read, so that changes meanwhile are noticed.
         let seen = self.look();
         if seen == self.seen {
             return;
@@ -80,7 +80,7 @@ impl Files {
     }
 }
 
-/// An error if a file is malformed now. Later, its previous content stays valid.
+/// Fails if a file is malformed. This is for the start; later, the previous content of a malformed file stays valid.
 pub fn check(watched: &Watched) -> Result<(), String> {
     let files = Files::of(watched);
     let wrong = |wrong: Wrong<'_>| wrong.to_string();
@@ -138,5 +138,5 @@ fn put<T>(read: Result<T, Wrong<'_>>, place: &mut T) {
 }
 
 fn tell(wrong: &Wrong<'_>) {
-    tracing::error!("{wrong}; what it said before holds");
+    tracing::error!("{wrong}; its previous content stays valid");
 }

@@ -1,4 +1,4 @@
-//! Fetched keys of issuers, each by a task of its own: a slow one delays nobody else.
+//! Fetches the keys of issuers, each in a separate task, so that a slow issuer delays no other.
 
 use std::future::pending;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::untrusted::Untrusted;
 /// How often keys are fetched.
 const FETCH: Duration = Duration::from_mins(10);
 
-/// The minimum time between two fetches, whoever asks.
+/// The minimum time between two requested fetches.
 const PAUSE: Duration = Duration::from_secs(10);
 
 const PATIENCE: Patience = Patience {
@@ -27,14 +27,14 @@ const PATIENCE: Patience = Patience {
 /// The keys of an issuer; `None` after an error, which has been reported.
 pub type Fetched = (String, Option<Jwks>);
 
-/// The issuers to ask for their keys.
+/// The issuers whose keys are fetched.
 pub struct Issuers {
     fetched: mpsc::Receiver<Fetched>,
     count: usize,
 }
 
 impl Issuers {
-    /// Asks them from now on: regularly, and whenever somebody `asks`. Call it in a `LocalSet`.
+    /// Starts to fetch the keys: regularly, and at each request in `asks`. Call it in a `LocalSet`.
     pub fn follow(watched: &Watched, asks: &watch::Receiver<()>) -> Self {
         let web = Web::new(PATIENCE);
         let web = web.inspect_err(|error| tracing::error!("keys cannot be fetched: {error}"));
@@ -77,7 +77,7 @@ struct Issuer {
 
 impl Issuer {
     async fn follow(self, mut asks: watch::Receiver<()>, tell: mpsc::Sender<Fetched>) {
-        // A request after a pause is answered at once.
+        // The first request after [`PAUSE`] fetches at once.
         let mut asked: Option<Instant> = None;
         loop {
             let fetched = (self.name.clone(), self.fetch().await);
@@ -107,7 +107,7 @@ impl Issuer {
         };
         read.inspect_err(|error| {
             let (url, error) = (Untrusted::new(&self.url), Untrusted::new(error));
-            tracing::error!("the keys at {url}: {error}; those of before hold");
+            tracing::error!("the keys at {url}: {error}; the previous ones stay valid");
         })
         .ok()
     }

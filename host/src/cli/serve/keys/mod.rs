@@ -1,8 +1,9 @@
 //! The credentials that verify clients, as they change: token files, keys of issuers, and our own certificate.
 //!
 //! A server may open no files and connect to nothing. So a process is started before those rights are given up, and
-//! gets none of its clients' data: it is told once what to watch, and later only that keys may be missing. After each
-//! change, it sends everything, as a line of JSON. If something is malformed, its previous content stays valid.
+//! receives none of the clients' data: the server first sends it what to watch, and later only that keys may be
+//! missing. After each change, the process sends all keys, as a line of JSON. If something is malformed, its previous
+//! content stays valid.
 //!
 //! | file | what it is |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! The process that watches: `acp-chain watch-keys`.
+//! `acp-chain watch-keys`: the watching process.
 
 use std::collections::HashSet;
 use std::io::{self, BufRead, Write};
@@ -39,14 +39,14 @@ pub fn main() -> ExitCode {
         for _ in io::stdin().lock().lines().map_while(Result::ok) {
             ask.send_replace(());
         }
-        // Nobody is left to serve.
+        // The server has ended.
         std::process::exit(0);
     });
     LocalSet::new().block_on(&runtime, follow(&watched, &asks));
     ExitCode::SUCCESS
 }
 
-/// Reports everything once it is known, and after each change.
+/// Sends all keys once they are known, and after each change.
 async fn follow(watched: &Watched, asks: &watch::Receiver<()>) {
     let mut files = Files::of(watched);
     let mut keys = Keys::default();
@@ -58,17 +58,17 @@ async fn follow(watched: &Watched, asks: &watch::Receiver<()>) {
         answered.insert(fetched.0.clone());
         put(fetched, &mut keys);
     }
-    let mut told = keys.clone();
-    tell(&told);
+    let mut sent = keys.clone();
+    send(&sent);
     let mut looks = interval(LOOK);
     loop {
         tokio::select! {
             _ = looks.tick() => files.read(&mut keys),
             fetched = issuers.next() => put(fetched, &mut keys),
         }
-        if keys != told {
-            told.clone_from(&keys);
-            tell(&told);
+        if keys != sent {
+            sent.clone_from(&keys);
+            send(&sent);
         }
     }
 }
@@ -80,12 +80,12 @@ fn put((issuer, jwks): Fetched, keys: &mut Keys) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the server reads it")]
-fn tell(keys: &Keys) {
+fn send(keys: &Keys) {
     let mut line = serde_json::to_vec(keys).unwrap_or_default();
     line.push(b'\n');
     let mut output = io::stdout().lock();
-    let told = output.write_all(&line).and_then(|()| output.flush());
-    if told.is_err() {
+    let sent = output.write_all(&line).and_then(|()| output.flush());
+    if sent.is_err() {
         std::process::exit(0);
     }
 }

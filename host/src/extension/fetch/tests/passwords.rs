@@ -1,4 +1,4 @@
-//! Registries that want a token, and users whose password is wrong or cannot be read.
+//! Registries that require a token, and passwords that are wrong or cannot be read.
 
 use super::*;
 
@@ -16,7 +16,7 @@ async fn no_password_goes_where_a_token_service_has_no_encryption() {
 }
 
 #[tokio::test]
-async fn a_registry_may_want_a_token() {
+async fn a_registry_may_require_a_token() {
     let answers = |address: &str| {
         let realm = format!(r#"Bearer realm="http://{address}/token",service="a b""#);
         let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
@@ -29,7 +29,7 @@ async fn a_registry_may_want_a_token() {
     };
     let server = Server::start(answers, false).await;
     server.fetch(":1").await.unwrap_err();
-    let heads = server.heard();
+    let heads = server.requests();
     assert_eq!(heads.len(), 3, "{heads:?}");
     assert!(
         heads[2].contains("authorization: Bearer t0ken"),
@@ -39,7 +39,7 @@ async fn a_registry_may_want_a_token() {
 }
 
 #[tokio::test]
-async fn what_a_token_service_is_told_goes_to_nobody_else() {
+async fn a_request_for_a_token_follows_no_redirect() {
     let answers = |address: &str| {
         let realm = format!(r#"Bearer realm="http://{address}/token",service="it""#);
         let asked = answer(401, &[("WWW-Authenticate", &realm)], b"");
@@ -52,16 +52,16 @@ async fn what_a_token_service_is_told_goes_to_nobody_else() {
     };
     let server = Server::start(answers, false).await;
     server.fetch(":1").await.unwrap_err();
-    let heads = server.heard();
+    let heads = server.requests();
     assert_eq!(heads.len(), 2, "{heads:?}");
 }
 
-/// Fetches from a registry that wants a token, with this file of passwords. The tokens are those that its service gives
-/// to `me:secret` and to anybody, and the one for which there is something; `None` is a refusal.
+/// Fetches from a registry that requires a token, with this file of passwords. The tokens are those that its service
+/// gives to `me:secret` and without a password, and the one that the registry accepts; `None` is an error.
 async fn with_password(
     file: &str,
     of_user: Option<&str>,
-    of_anybody: Option<&str>,
+    anonymous: Option<&str>,
     needed: &str,
 ) -> Result<Fetched, String> {
     let token = |token: Option<&str>| match token {
@@ -77,7 +77,7 @@ async fn with_password(
         Answers::from([
             (manifest_path.to_owned(), asked),
             (format!("Bearer {needed} {manifest_path}"), given),
-            (service.to_owned(), token(of_anybody)),
+            (service.to_owned(), token(anonymous)),
             (format!("Basic bWU6c2VjcmV0 {service}"), token(of_user)),
             (
                 format!("/v2/org/it/blobs/{}", layer().digest),
@@ -97,7 +97,7 @@ async fn with_password(
     fetched.map_err(|error| error.to_string())
 }
 
-/// Files of passwords, and what is wrong with each.
+/// Files of passwords, and the error for each.
 const PASSWORDS: [(&str, &str); 4] = [
     (
         r#"{"credsStore":"acp-chain-missing"}"#,
@@ -108,7 +108,7 @@ const PASSWORDS: [(&str, &str); 4] = [
         r#"{"auths":{"REGISTRY":{"auth":"bWU="}}}"#,
         "config.json: Unable to decode credential",
     ),
-    // An old one.
+    // The password in this file has expired.
     (
         r#"{"auths":{"REGISTRY":{"auth":"bWU6c2VjcmV0"}}}"#,
         "the server answers 401 (no token)",
@@ -116,12 +116,12 @@ const PASSWORDS: [(&str, &str); 4] = [
 ];
 
 #[tokio::test]
-async fn whatever_is_wrong_with_the_password_a_public_repository_is_read() {
+async fn a_public_repository_is_read_even_if_the_password_is_wrong() {
     for (file, _) in PASSWORDS {
         let fetched = with_password(file, None, Some("anybody"), "anybody").await;
         assert_eq!(fetched.unwrap().component, COMPONENT_BYTES, "{file}");
     }
-    // One that is for other repositories.
+    // The password in this file is for other repositories.
     let (good, _) = PASSWORDS[3];
     let fetched = with_password(good, Some("user"), Some("anybody"), "anybody").await;
     assert_eq!(fetched.unwrap().component, COMPONENT_BYTES);
@@ -130,16 +130,16 @@ async fn whatever_is_wrong_with_the_password_a_public_repository_is_read() {
 }
 
 #[tokio::test]
-async fn a_refusal_tells_what_is_wrong_with_the_password() {
+async fn an_error_of_the_server_says_what_is_wrong_with_the_password() {
     for (file, says) in PASSWORDS {
-        for of_anybody in [None, Some("anybody")] {
-            let told = with_password(file, None, of_anybody, "nobody").await;
+        for anonymous in [None, Some("anybody")] {
+            let told = with_password(file, None, anonymous, "nobody").await;
             let told = told.unwrap_err();
             assert!(told.contains("the server answers 401"), "{told}");
-            let (_, why) = told.split_once("it was not used: ").unwrap();
+            let (_, why) = told.split_once("No password was used: ").unwrap();
             assert!(why.contains(says), "{why}\nlacks\n{says}");
         }
     }
     let told = with_password("{}", None, None, "nobody").await.unwrap_err();
-    assert!(!told.contains("was not used"), "{told}");
+    assert!(!told.contains("No password was used"), "{told}");
 }

@@ -1,4 +1,4 @@
-//! Signatures in registries, which list them in different ways, or not at all.
+//! Signatures in registries, which list them in different ways, or do not list them.
 
 use super::*;
 
@@ -7,7 +7,7 @@ fn index(manifests: &[Value]) -> Vec<u8> {
     index.to_string().into_bytes()
 }
 
-/// A registry with the component, a signature of it, and lists, by their paths, that may name that signature.
+/// A registry with the component, a signature of it, and lists of referrers by their paths, which may name it.
 async fn signed(
     subject: Digest,
     lists: impl Fn(Value) -> Vec<(String, Vec<u8>)>,
@@ -54,7 +54,7 @@ async fn signed(
 }
 
 #[tokio::test]
-async fn signatures_are_found_by_either_way_of_referring() {
+async fn signatures_are_found_by_the_api_and_by_the_tag() {
     let subject = Digest::of(&manifest(&layer()));
     let tag = registry::tag_of(&subject);
     for index_at in [format!("referrers/{subject}"), format!("manifests/{tag}")] {
@@ -69,7 +69,7 @@ async fn signatures_are_found_by_either_way_of_referring() {
             ["untrusted comment: a signature"],
             "{index_at}"
         );
-        // One that refers to something else does not belong to it.
+        // A signature of another artifact is ignored.
         let fetched = signed(Digest::of(b"something else"), lists).await.unwrap();
         assert!(fetched.signatures.is_empty());
     }
@@ -83,7 +83,7 @@ async fn a_list_of_referrers_is_read_to_its_end_and_of_the_same_server() {
     let lists = |link: String| {
         let (first, more) = (first.clone(), more.clone());
         move |listed: Value| {
-            // Of another algorithm, as others may push it.
+            // A referrer may have a digest of another algorithm.
             let other = json!({ "mediaType": MANIFEST, "digest": "sha512:00", "size": 2 });
             let linked = answer(200, &[("Link", &link)], &index(&[other]));
             let last = answer(200, &[], &index(&[listed]));
@@ -138,7 +138,7 @@ async fn where_referrers_cannot_be_listed_no_signature_is_found() {
             answer(200, &[], b""),
             Some("does not follow the specification"),
         ),
-        // As from a registry that takes the tag for the digest.
+        // A registry may take the tag for the digest.
         (&tag, answer(200, &[], &manifest(&layer())), None),
         (&tag, answer(406, &[], b""), Some("answers 406")),
         (
@@ -154,7 +154,7 @@ async fn where_referrers_cannot_be_listed_no_signature_is_found() {
         let is_told = says.map_or(told.is_empty(), |says| told.contains(says));
         assert!(is_told, "{at}: {told}");
     }
-    // Others keep their lists under a tag then.
+    // Other registries have the list under a tag.
     let lists = |listed| {
         vec![
             (api.clone(), answer(406, &[], b"")),
@@ -164,14 +164,14 @@ async fn where_referrers_cannot_be_listed_no_signature_is_found() {
     let fetched = signed(subject, lists).await.unwrap();
     assert_eq!(fetched.signatures, ["untrusted comment: a signature"]);
     assert_eq!(fetched.unread, None);
-    // One that is busy is asked again later.
+    // A busy registry is an error: the user may retry.
     let lists = |_| vec![(api.clone(), answer(502, &[], b""))];
     let told = signed(subject, lists).await.unwrap_err();
     assert!(told.contains("answers 502"), "{told}");
 }
 
 #[tokio::test]
-async fn a_signature_that_is_listed_and_missing_hides_no_other() {
+async fn a_missing_signature_does_not_hide_others() {
     let subject = Digest::of(&manifest(&layer()));
     let lists = |listed: Value| {
         let mut missing = listed.clone();

@@ -1,4 +1,4 @@
-//! seccomp: which system calls are allowed.
+//! seccomp: the allowed system calls.
 //!
 //! Reading, writing, waiting, memory and time are allowed; and files, which Landlock restricts. So no program or
 //! process can be started, no new socket can connect or listen, memory never becomes executable, and other processes
@@ -121,7 +121,7 @@ const ALLOWED: &[libc::c_long] = &[
     libc::SYS_uname,
 ];
 
-/// Older names of such calls.
+/// Allowed calls that newer architectures lack.
 #[cfg(target_arch = "x86_64")]
 const ALLOWED_HERE: &[libc::c_long] = &[
     libc::SYS_poll,
@@ -165,12 +165,12 @@ const NAMED: &[(libc::c_long, u8, u32)] = &[
     (libc::SYS_prctl, 0, libc::PR_SET_VMA as u32),
 ];
 
-/// Calls that look as if the kernel did not know them.
+/// The call that fails as on a kernel without it.
 const UNKNOWN: libc::c_long = libc::SYS_clone3;
 
 pub fn give_up() -> Result<(), String> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)
-        .map_err(|_| format!("seccomp is not known for {}", std::env::consts::ARCH))?;
+        .map_err(|_| format!("seccomp is not supported on {}", std::env::consts::ARCH))?;
     let programs = unknown(arch).and_then(|unknown| Ok([unknown, filter(arch)?]));
     let programs = programs.map_err(|error| format!("seccomp fails: {error}"))?;
     let mut applied = programs
@@ -212,18 +212,18 @@ fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     let thread = u64::from((libc::CLONE_VM | libc::CLONE_THREAD).cast_unsigned());
     let is_thread = SeccompCondition::new(0, Qword, MaskedEq(thread), thread)?;
     allow(libc::SYS_clone, vec![is_thread])?;
-    // Signals to ourselves, as an abort sends one.
+    // Signals to ourselves: an abort sends one.
     let is_ours = SeccompCondition::new(0, Dword, Eq, std::process::id().into())?;
     allow(libc::SYS_tgkill, vec![is_ours])?;
     // Times may be set on open files, not by path.
     let is_open = SeccompCondition::new(1, Qword, Eq, 0)?;
     allow(libc::SYS_utimensat, vec![is_open])?;
-    // What is sent goes to whoever is connected: a socket that listens could connect by sending (TCP Fast Open).
+    // Data may be sent only over existing connections: a listening socket could connect by sending (TCP Fast Open).
     let fast_open = u64::from(libc::MSG_FASTOPEN.cast_unsigned());
-    let connects_not = |flags| SeccompCondition::new(flags, Dword, MaskedEq(fast_open), 0);
-    let to_nobody_else = SeccompCondition::new(4, Qword, Eq, 0)?;
-    allow(libc::SYS_sendto, vec![connects_not(3)?, to_nobody_else])?;
-    allow(libc::SYS_sendmsg, vec![connects_not(2)?])?;
+    let does_not_connect = |flags| SeccompCondition::new(flags, Dword, MaskedEq(fast_open), 0);
+    let has_no_address = SeccompCondition::new(4, Qword, Eq, 0)?;
+    allow(libc::SYS_sendto, vec![does_not_connect(3)?, has_no_address])?;
+    allow(libc::SYS_sendmsg, vec![does_not_connect(2)?])?;
     // Limits may be read, not set.
     let is_read = SeccompCondition::new(2, Qword, Eq, 0)?;
     allow(libc::SYS_prlimit64, vec![is_read])?;
@@ -231,8 +231,8 @@ fn filter(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     SeccompFilter::new(rules, refused, SeccompAction::Allow, arch)?.try_into()
 }
 
-/// Calls that newer libraries try first, with arguments that no filter can see. They fall back to older ones if the
-/// kernel does not know them. Of two filters, the stricter one counts.
+/// The filter for [`UNKNOWN`], which newer libraries try first and whose arguments a filter cannot check. They fall
+/// back to an older call on a kernel without it. Of two filters, the stricter one counts.
 fn unknown(arch: TargetArch) -> Result<BpfProgram, BackendError> {
     let rules = BTreeMap::from([(UNKNOWN, Vec::new())]);
     let unknown = SeccompAction::Errno(libc::ENOSYS.cast_unsigned());

@@ -1,4 +1,4 @@
-//! Landlock: which files can be opened.
+//! Landlock: the files that can be opened.
 
 use std::fs;
 use std::io;
@@ -23,8 +23,8 @@ const WRITE: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
     WriteFile | Truncate | MakeReg | MakeDir | MakeSym | RemoveFile | RemoveDir | Refer
 });
 
-/// How often, and with what pauses, to check whether other threads have ended. A joined thread does nothing, but the
-/// kernel may take a moment to forget it.
+/// How often, and with what pauses, to check whether other threads have ended: the kernel may list a joined thread for
+/// a moment.
 const LOOKS: u32 = 5000;
 const PAUSE: Duration = Duration::from_micros(200);
 
@@ -42,8 +42,8 @@ pub fn give_up(
         }
         LandlockStatus::Available { .. } => match threads {
             Ok(0) => Ok(()),
-            Ok(count) => Err(format!("{count} other threads ran before it")),
-            Err(error) => Err(format!("threads may have run before it: {error}")),
+            Ok(count) => Err(format!("{count} other threads were running")),
+            Err(error) => Err(format!("other threads may have been running: {error}")),
         },
     }
 }
@@ -65,10 +65,7 @@ fn restrict(
     cleared: Option<&Directory>,
 ) -> Result<RestrictionStatus, RulesetError> {
     let rules = directories.iter().map(|(directory, writes)| {
-        let access = match writes {
-            true => READ | WRITE,
-            false => READ,
-        };
+        let access = if *writes { READ | WRITE } else { READ };
         Ok::<_, RulesetError>(PathBeneath::new(directory.as_fd(), access))
     });
     let cleared = cleared.map(|directory| {

@@ -1,4 +1,4 @@
-//! What a process can still do that has given up its rights. As that is for good, it is a separate process: this test
+//! What a process can still do after giving up its rights. Since that is for good, it is a separate process: this test
 //! binary again, with one test and a variable.
 
 use std::env;
@@ -16,14 +16,14 @@ use rustix::process::{Pid, Signal, getppid, kill_process};
 use super::super::directory::Directory;
 use super::*;
 
-/// The folder of such a process.
+/// The variable with the folder of the separate process.
 const FOLDER: &str = "ACP_CHAIN_TEST_RIGHTS";
 
-/// The name of the test that runs in such a process.
+/// The test that runs in the separate process.
 const ATTEMPTS: &str = "unix::rights::tests::attempts";
 
 #[test]
-fn what_is_given_up_is_gone_and_what_is_kept_works() {
+fn rights_that_were_given_up_are_denied_and_others_work() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["read", "write", "clear", "outside"] {
         fs::create_dir(folder.path().join(name)).unwrap();
@@ -49,7 +49,7 @@ fn what_is_given_up_is_gone_and_what_is_kept_works() {
 }
 
 #[test]
-#[ignore = "it gives up the rights of its process, and so needs one of its own"]
+#[ignore = "it gives up the rights of its process, so it needs a separate one"]
 fn attempts() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
@@ -69,7 +69,7 @@ fn attempts() {
     assert_eq!(given_up.calls, Ok(()));
     assert_eq!(
         given_up.files,
-        Err("1 other threads ran before it".to_owned())
+        Err("1 other threads were running".to_owned())
     );
     keeps(folder, open);
     loses(folder, port);
@@ -128,7 +128,7 @@ fn loses(folder: &Path, port: u16) {
     refused(kill_process(parent(), Signal::CONT).map_err(io::Error::from));
 }
 
-/// A socket that listened is no way out, either.
+/// A listening socket cannot connect by sending, either.
 fn connects_by_sending(listener: &TcpListener, port: u16) {
     let to = SocketAddrV4::new(Ipv4Addr::LOCALHOST, port);
     shutdown(listener, Shutdown::Both).unwrap();
@@ -145,7 +145,7 @@ fn parent() -> Pid {
 #[track_caller]
 fn refused<T>(attempt: io::Result<T>) {
     let error = attempt.err().expect("it is refused");
-    // The second is the error of links and moves between other directories.
+    // `CrossesDevices` is Landlock's error for links and moves between directories.
     let kinds = [
         io::ErrorKind::PermissionDenied,
         io::ErrorKind::CrossesDevices,

@@ -13,12 +13,12 @@ use tokio::net::unix::pipe;
 
 /// The input of a program.
 ///
-/// Data in a pipe whose reader is gone is lost, and the writer learns that at the next write, if there is one. Flushing
-/// this learns it too, and wakes the flusher when it happens.
+/// Data in a pipe whose reader is closed is lost, and only the next write would fail. Flushing this fails too, and
+/// pending flushes are woken when the reader is closed.
 #[derive(Debug)]
 pub struct Input {
     pipe: pipe::Sender,
-    /// The same pipe, only to wait for the end of its reader.
+    /// A copy of the pipe's descriptor, to wait until its reader is closed.
     reader: AsyncFd<File>,
 }
 
@@ -66,7 +66,7 @@ impl AsyncWrite for Input {
                 readiness.clear_ready();
                 continue;
             }
-            // It may still answer what it has read.
+            // A program that has read everything may still answer.
             let unread = ioctl_fionread(self.reader.as_fd()).unwrap_or(0);
             return Poll::Ready(match unread {
                 0 => Ok(()),
@@ -96,7 +96,7 @@ mod tests {
         (reader, Input::new(writer).unwrap())
     }
 
-    async fn gone(input: &mut Input) -> io::Error {
+    async fn closed(input: &mut Input) -> io::Error {
         std::future::poll_fn(|context| match Pin::new(&mut *input).poll_flush(context) {
             Poll::Ready(Err(error)) => Poll::Ready(error),
             _ => Poll::Pending,
@@ -104,8 +104,8 @@ mod tests {
         .await
     }
 
-    /// Waits for the end of the last copy of the reader: another test may have forked, and its child has one until it runs
-    /// its program.
+    /// Waits until the last copy of the reader is closed: another test may have forked, and its child has a copy until
+    /// it executes its program.
     async fn hung_up(input: &Input) {
         loop {
             let mut readiness = input.reader.writable().await.unwrap();
@@ -117,16 +117,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_flushed_hears_that_the_reader_has_gone_without_what_was_written() {
+    async fn a_flush_fails_if_the_reader_closes_without_reading_everything() {
         let (reader, mut input) = pipe();
         input.write_all(b"lost").await.unwrap();
         input.flush().await.unwrap();
-        let (error, ()) = tokio::join!(gone(&mut input), async { drop(reader) });
+        let (error, ()) = tokio::join!(closed(&mut input), async { drop(reader) });
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[tokio::test]
-    async fn a_reader_that_has_read_all_may_go() {
+    async fn a_flush_succeeds_if_the_reader_closes_after_reading_everything() {
         let (mut reader, mut input) = pipe();
         input.write_all(b"read").await.unwrap();
         reader.read_exact(&mut [0; 4]).unwrap();

@@ -1,4 +1,4 @@
-//! The process, and the connection to it.
+//! The supervisor's process, and the connection to it.
 
 use std::io::{self, Read};
 use std::net::Shutdown;
@@ -17,54 +17,51 @@ use super::programs::Programs;
 use super::service;
 use super::wire::{self, Received, Request};
 
-/// The subcommand that is the process.
 const SUBCOMMAND: &str = "supervise";
 
-/// How long it may take to answer, or to end its programs. It does both at once; but nobody should wait forever for a
-/// stopped process.
+/// Timeout for an answer, and for the end of all programs. Both are prompt; but a stopped process must not block the
+/// host forever.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The process. It ends when this is dropped, with all its programs.
+/// The supervisor's process. It ends, with all its programs, when this is dropped.
 #[derive(Debug)]
 pub struct Link {
     socket: Mutex<UnixStream>,
-    /// The socket for its events, until somebody reads it.
-    told: Mutex<Option<UnixStream>>,
-    /// The running programs.
+    events: Mutex<Option<UnixStream>>,
     pub programs: Arc<Programs>,
     process: Pid,
 }
 
-/// One side of the sockets between the host and the process.
+/// One side of the sockets between the host and the supervisor.
 struct Ends {
     requests: UnixStream,
     events: UnixStream,
 }
 
 impl Ends {
-    /// Both sides: the host's, and the process's.
+    /// The host's side, and the supervisor's.
     fn pair() -> io::Result<(Self, Self)> {
-        let (asks, asked) = UnixStream::pair()?;
-        let (hears, told) = UnixStream::pair()?;
-        asks.set_read_timeout(Some(PATIENCE))?;
-        asks.set_write_timeout(Some(PATIENCE))?;
+        let (our_requests, their_requests) = UnixStream::pair()?;
+        let (our_events, their_events) = UnixStream::pair()?;
+        our_requests.set_read_timeout(Some(PATIENCE))?;
+        our_requests.set_write_timeout(Some(PATIENCE))?;
         let ours = Self {
-            requests: asks,
-            events: hears,
+            requests: our_requests,
+            events: our_events,
         };
         let theirs = Self {
-            requests: asked,
-            events: told,
+            requests: their_requests,
+            events: their_events,
         };
         Ok((ours, theirs))
     }
 }
 
 impl Link {
-    /// Starts the process.
+    /// Starts `acp-chain supervise`.
     pub fn start(program: &Path) -> io::Result<Self> {
         let (ours, theirs) = Ends::pair()?;
-        // Editors kill our process group as a whole; somebody must be left to end the others.
+        // Editors kill our process group as a whole; the supervisor must survive that to end the programs.
         let process = Command::new(program)
             .arg(SUBCOMMAND)
             .stdin(Stdio::from(OwnedFd::from(theirs.requests)))
@@ -75,7 +72,7 @@ impl Link {
         Ok(Self::new(ours, Pid::from_child(&process)))
     }
 
-    /// Makes the process of this one, which must have no other thread.
+    /// Forks this process, which must have no other thread.
     pub fn fork() -> io::Result<Self> {
         let (ours, theirs) = Ends::pair()?;
         match fork::fork()? {
@@ -84,7 +81,7 @@ impl Link {
                 Ok(Self::new(ours, process))
             }
             Fork::Child => {
-                // The process has to see when the host's ends are closed.
+                // With a copy here, the supervisor would not see when the host closes its ends.
                 drop(ours);
                 let served =
                     service::in_place_of_host(theirs.requests.into(), theirs.events.into());
@@ -96,7 +93,7 @@ impl Link {
     fn new(ours: Ends, process: Pid) -> Self {
         Self {
             socket: Mutex::new(ours.requests),
-            told: Mutex::new(Some(ours.events)),
+            events: Mutex::new(Some(ours.events)),
             programs: Arc::default(),
             process,
         }
@@ -106,27 +103,26 @@ impl Link {
         self.socket.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends it a request, and waits for the answer.
     pub fn ask(&self, request: &Request) -> io::Result<Received> {
         wire::ask(&mut self.socket(), request)
     }
 
-    /// Makes it end a program. If it is gone, its programs are, too.
+    /// Ends a program. Errors are ignored: if the supervisor has ended, so have its programs.
     pub fn end(&self, number: u64) {
         let _ = wire::say(&mut self.socket(), &Request::End(number));
     }
 
-    /// Reads its events from now on, as long as the runtime exists.
-    pub fn hear(&self) -> io::Result<()> {
-        let told = self
-            .told
+    /// Reads events as long as the runtime exists. Later calls do nothing.
+    pub fn read_events(&self) -> io::Result<()> {
+        let events = self
+            .events
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(told) = told {
-            told.set_nonblocking(true)?;
-            let told = tokio::net::UnixStream::from_std(told)?;
-            tokio::spawn(Arc::clone(&self.programs).hear(told));
+        if let Some(events) = events {
+            events.set_nonblocking(true)?;
+            let events = tokio::net::UnixStream::from_std(events)?;
+            tokio::spawn(Arc::clone(&self.programs).read_events(events));
         }
         Ok(())
     }
@@ -136,7 +132,7 @@ impl Drop for Link {
     fn drop(&mut self) {
         let socket = self.socket.get_mut();
         let socket = socket.unwrap_or_else(PoisonError::into_inner);
-        // It sends nothing more, and ends when all its programs have.
+        // The supervisor sends nothing more, and ends when all its programs have.
         let _ = socket.shutdown(Shutdown::Write);
         let ended = socket.read(&mut [0]);
         if matches!(ended, Ok(0)) {

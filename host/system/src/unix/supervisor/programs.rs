@@ -15,7 +15,7 @@ use tokio::sync::oneshot;
 use super::Printed;
 use super::wire::Event;
 
-/// Each by its number.
+/// Running programs, by their numbers.
 #[derive(Debug, Default)]
 pub struct Programs {
     numbers: AtomicU64,
@@ -23,9 +23,8 @@ pub struct Programs {
 }
 
 struct Program {
-    /// The waiter for its end.
+    /// Receives its status when it ends.
     ends: Option<oneshot::Sender<ExitStatus>>,
-    /// Receives its standard error.
     printed: Option<Printed>,
 }
 
@@ -41,7 +40,7 @@ impl Programs {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a program that is about to be started: returns its number, and the receiver of its status.
+    /// Adds a program before it is started. Returns its number, and the receiver of its status.
     pub fn add(&self, printed: Printed) -> (u64, oneshot::Receiver<ExitStatus>) {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
         let (ends, end) = oneshot::channel();
@@ -53,23 +52,23 @@ impl Programs {
         (number, end)
     }
 
-    /// It could not be started.
+    /// Removes a program that could not be started.
     pub fn remove(&self, number: u64) {
         self.running().remove(&number);
     }
 
-    /// Reads events about them, until the sender is gone.
-    pub async fn hear(self: Arc<Self>, told: UnixStream) {
+    /// Reads events until the supervisor closes the socket.
+    pub async fn read_events(self: Arc<Self>, events: UnixStream) {
         // However this ends, waiters are released.
-        let hearing = Hearing(self);
-        let mut told = BufReader::new(told);
+        let release = Release(self);
+        let mut events = BufReader::new(events);
         let mut line = Vec::new();
-        while matches!(told.read_until(b'\n', &mut line).await, Ok(1..)) {
+        while matches!(events.read_until(b'\n', &mut line).await, Ok(1..)) {
             let Ok(event) = serde_json::from_slice(&line) else {
                 break;
             };
             line.clear();
-            hearing.0.take(event);
+            release.0.take(event);
         }
     }
 
@@ -82,7 +81,7 @@ impl Programs {
         match event {
             Event::Ended(_, status) => {
                 if let Some(ends) = program.ends.take() {
-                    // Perhaps nobody waits.
+                    // The receiver may have been dropped.
                     let _ = ends.send(ExitStatus::from_raw(status));
                 }
             }
@@ -99,9 +98,9 @@ impl Programs {
     }
 }
 
-struct Hearing(Arc<Programs>);
+struct Release(Arc<Programs>);
 
-impl Drop for Hearing {
+impl Drop for Release {
     fn drop(&mut self) {
         self.0.running().clear();
     }

@@ -1,4 +1,4 @@
-//! The process itself. It has all of the user's rights, and does only what was allowed before any proxy ran.
+//! The supervisor itself. It has all of the user's rights, and does only what was allowed before any proxy ran.
 
 use std::collections::HashMap;
 use std::io::{self, PipeReader};
@@ -32,35 +32,36 @@ use super::super::socket;
 use super::wire::{self, Event, Reply, Request, Streams, answer};
 use crate::CommandLine;
 
-/// How long a program may take to end when asked, since it may have to end others.
-const TIDY: Duration = Duration::from_secs(2);
+/// How long a program may take to end after SIGTERM, since it may have to end its children.
+const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long the rest of its group then has, first to end by itself, then when asked.
+/// How long the rest of its group then has, first without a signal, then after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How often to check whether anyone is left.
-const LOOK: Duration = Duration::from_millis(10);
+/// How often to check whether a group has running processes.
+const POLL: Duration = Duration::from_millis(10);
 
-/// The maximum time for all of it, and a little more.
-const LAST: Duration = Duration::from_secs(5);
+/// Timeout for ending all programs: the sum of the above, and a little more.
+const TOTAL: Duration = Duration::from_secs(5);
 
-/// How many events may wait for the host.
+/// The capacity of the queue of events for the host.
 const EVENTS: usize = 64;
 
 /// How much of a program's standard error is read at once.
 const READ: usize = 1024;
 
-/// Serves the host at the other ends of our standard input and output, until it is gone. Waits for all children of
-/// this process.
+/// Serves the host, at the other ends of our standard input and output, until it disconnects. Waits for all children
+/// of this process.
 #[expect(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "the host reads it, and nothing in the words is from outside"
+    reason = "the host reads it, and the message has no text from outside"
 )]
 pub fn main() -> ExitCode {
-    let asked = io::stdin().as_fd().try_clone_to_owned();
-    let told = io::stdout().as_fd().try_clone_to_owned();
-    let served = asked.and_then(|asked| on_a_runtime(asked, told?));
+    let request_socket = io::stdin().as_fd().try_clone_to_owned();
+    let event_socket = io::stdout().as_fd().try_clone_to_owned();
+    let served =
+        request_socket.and_then(|request_socket| on_a_runtime(request_socket, event_socket?));
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -70,28 +71,27 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The same in a copy of the host. Nothing of the host's is kept: who reads its output has to see when it ends, and
-/// whoever kills its process group spares us.
-pub fn in_place_of_host(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
+/// Serves the host in a fork of it. The host's streams and process group are left: readers of its output must see when
+/// the host ends, and signals to its process group must not end this process.
+pub fn in_place_of_host(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()> {
     let null = open("/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
     setpgid(None, None)?;
-    on_a_runtime(asked, told)
+    on_a_runtime(request_socket, event_socket)
 }
 
-fn on_a_runtime(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
+fn on_a_runtime(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    runtime.block_on(serve(asked, told))
+    runtime.block_on(serve(request_socket, event_socket))
 }
 
-async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
-    // A signal to all of acp-chain is meant for the host, which ends us. Otherwise the programs held here would live
-    // on.
-    let _unheard = [
+async fn serve(request_socket: OwnedFd, event_socket: OwnedFd) -> io::Result<()> {
+    // A signal to all of acp-chain is meant for the host, which ends us. If we ended first, our programs would survive.
+    let _ignored = [
         SignalKind::terminate(),
         SignalKind::interrupt(),
         SignalKind::hangup(),
@@ -99,12 +99,12 @@ async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
     ]
     .map(signal);
     let mut children = signal(SignalKind::child())?;
-    let mut socket = BufReader::new(stream(asked)?);
+    let mut socket = BufReader::new(stream(request_socket)?);
     let (events, waiting) = mpsc::channel(EVENTS);
-    let telling = tokio::spawn(tell(waiting, stream(told)?));
+    let sending = tokio::spawn(send_events(waiting, stream(event_socket)?));
     let mut service = Service::new(events);
     let mut line = Vec::new();
-    // An incomplete line is from a host that is gone.
+    // An incomplete line is from a host that disconnected.
     loop {
         let read = tokio::select! {
             read = socket.read_until(b'\n', &mut line) => read,
@@ -118,7 +118,7 @@ async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
         }
         let request = serde_json::from_slice(&line)?;
         line.clear();
-        let (reply, descriptors) = match service.obey(request) {
+        let (reply, descriptors) = match service.execute(request) {
             Ok(Some(done)) => done,
             Ok(None) => continue,
             Err(error) => (error.into(), Vec::new()),
@@ -128,13 +128,13 @@ async fn serve(asked: OwnedFd, told: OwnedFd) -> io::Result<()> {
         answer(socket.get_ref(), &reply, &lent)?;
     }
     service.end(children).await;
-    let _ = timeout(GRACE, telling).await;
+    let _ = timeout(GRACE, sending).await;
     Ok(())
 }
 
 /// Sends the host events about programs.
-async fn tell(mut events: mpsc::Receiver<Event>, mut host: Stream) {
-    // Events are still taken when they can no longer be sent: nobody must wait for a host that is gone.
+async fn send_events(mut events: mpsc::Receiver<Event>, mut host: Stream) {
+    // Events are received even when they can no longer be sent, so that senders do not block.
     while let Some(event) = events.recv().await {
         if let Ok(line) = wire::line(&event) {
             let _ = host.write_all(&line).await;
@@ -142,16 +142,15 @@ async fn tell(mut events: mpsc::Receiver<Event>, mut host: Stream) {
     }
 }
 
-/// The state of the process.
 struct Service {
     allowed: Option<Vec<CommandLine>>,
     /// Only one socket and one port may be opened.
     has_socket: bool,
     has_port: bool,
     held: JoinSet<()>,
-    /// The senders that tell programs to end, by their numbers.
-    wishes: HashMap<u64, oneshot::Sender<()>>,
-    /// The running processes: their programs' numbers, and the waiters for their ends.
+    /// Dropped to end a program, by the programs' numbers.
+    enders: HashMap<u64, oneshot::Sender<()>>,
+    /// The running processes: their programs' numbers, and the receivers of their status.
     running: HashMap<Pid, (u64, oneshot::Sender<i32>)>,
     events: mpsc::Sender<Event>,
     /// Dropped to end everything.
@@ -165,25 +164,25 @@ impl Service {
             has_socket: false,
             has_port: false,
             held: JoinSet::new(),
-            wishes: HashMap::new(),
+            enders: HashMap::new(),
             running: HashMap::new(),
             events,
             host: watch::Sender::new(()),
         }
     }
 
-    /// Waits for those that have ended. One descriptor per process would be too many.
+    /// Reaps processes that have ended. A pidfd per process would take too many descriptors.
     fn reap(&mut self) {
         while let Ok(Some((process, status))) = wait(WaitOptions::NOHANG) {
             if let Some((number, waits)) = self.running.remove(&process) {
                 let _ = waits.send(status.as_raw());
-                self.wishes.remove(&number);
+                self.enders.remove(&number);
             }
         }
     }
 
-    /// Carries out a request. Returns the answer, if there is one.
-    fn obey(&mut self, request: Request) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
+    /// Executes a request. Returns the answer, if the request has one.
+    fn execute(&mut self, request: Request) -> io::Result<Option<(Reply, Vec<OwnedFd>)>> {
         while self.held.try_join_next().is_some() {}
         let answer = match request {
             Request::Allow(programs) => match &self.allowed {
@@ -191,7 +190,7 @@ impl Service {
                     self.allowed = Some(programs);
                     (Reply::Allowed, Vec::new())
                 }
-                Some(_) => return Err(io::Error::other("what may be started was said before")),
+                Some(_) => return Err(io::Error::other("the programs were allowed before")),
             },
             Request::Start {
                 program,
@@ -206,25 +205,25 @@ impl Service {
             }
             Request::Socket(random) => {
                 once(&mut self.has_socket)?;
-                // It becomes the name of a folder.
+                // The text becomes the name of a folder.
                 let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
                 if !random.bytes().all(plain) {
-                    return Err(io::Error::other("that is not a name for a socket"));
+                    return Err(io::Error::other("not a valid name for a socket"));
                 }
                 let (folder, listener) = socket::make(&random)?;
                 let path = folder.socket().into_os_string();
                 let (theirs, life) = life()?;
                 let place = folder.place().map(Path::to_owned);
-                let gone = self.host.subscribe();
+                let disconnected = self.host.subscribe();
                 self.held.spawn(async move {
-                    let (mut wish, _told) = life.into_split();
+                    let (mut wish, _output) = life.into_split();
                     let clear = async {
                         if let Some(place) = place {
                             socket::clear(&place).await;
                         }
                     };
-                    tokio::join!(clear, ended(&mut wish, gone));
-                    // The host sees the end of its lifeline when it is gone.
+                    tokio::join!(clear, ended(&mut wish, disconnected));
+                    // The host sees the end of its lifeline when the folder is removed.
                     drop(folder);
                 });
                 (Reply::Socket(path), vec![listener.into(), theirs.into()])
@@ -234,8 +233,8 @@ impl Service {
                 (Reply::Port, vec![socket::port()?.into()])
             }
             Request::End(number) => {
-                // It may be gone already.
-                drop(self.wishes.remove(&number));
+                // The program may have ended already.
+                drop(self.enders.remove(&number));
                 return Ok(None);
             }
         };
@@ -268,18 +267,18 @@ impl Service {
         };
         let stderr = receiver(stderr)?;
         let child = starting.spawn()?;
-        // Our own descriptors of its streams.
+        // Close our own descriptors of its streams.
         drop(starting);
         let group = Pid::from_child(&child);
         let ((exited, exit), (wish, wished)) = (oneshot::channel(), oneshot::channel());
         self.running.insert(group, (number, exited));
-        self.wishes.insert(number, wish);
+        self.enders.insert(number, wish);
         let program = Running {
             group,
             number,
             exit,
             wished,
-            gone: self.host.subscribe(),
+            disconnected: self.host.subscribe(),
             events: self.events.clone(),
         };
         self.held.spawn(program.hold(stderr));
@@ -287,7 +286,7 @@ impl Service {
         Ok((Reply::Started(id), descriptors))
     }
 
-    /// Ends everything.
+    /// Ends all programs, and closes the socket.
     async fn end(mut self, mut children: tokio::signal::unix::Signal) {
         self.host.send_replace(());
         let all = async {
@@ -298,41 +297,41 @@ impl Service {
                 }
             }
         };
-        let _ = timeout(LAST, all).await;
+        let _ = timeout(TOTAL, all).await;
     }
 }
 
-/// An error if this was done before.
+/// An error the second time.
 fn once(done: &mut bool) -> io::Result<()> {
-    match std::mem::replace(done, true) {
-        false => Ok(()),
-        true => Err(io::Error::other("it was opened before")),
+    if std::mem::replace(done, true) {
+        Err(io::Error::other("it was opened before"))
+    } else {
+        Ok(())
     }
 }
 
-/// A running program.
 struct Running {
     group: Pid,
     number: u64,
-    /// Its status, once it has ended.
+    /// Receives its status.
     exit: oneshot::Receiver<i32>,
-    /// Dropped when the host wants it to end.
+    /// Closed when the host requests its end.
     wished: oneshot::Receiver<()>,
-    gone: watch::Receiver<()>,
+    disconnected: watch::Receiver<()>,
     events: mpsc::Sender<Event>,
 }
 
 impl Running {
-    /// Holds it until it and its children are gone, and passes on their standard error.
+    /// Forwards the standard error of a program and its children, until all have ended.
     async fn hold(mut self, stderr: Receiver) {
         let (number, events) = (self.number, self.events.clone());
         {
             let mut listening = pin!(listen(stderr, number, &events));
-            let mut holding = pin!(self.until_gone());
+            let mut holding = pin!(self.until_ended());
             tokio::select! {
                 () = &mut listening => holding.await,
                 () = &mut holding => {
-                    // A process that left the group may keep it open for ever: read only what is there.
+                    // A process that left the group may never close it: read only the available data.
                     let _ = timeout(Duration::ZERO, listening).await;
                 }
             }
@@ -340,13 +339,13 @@ impl Running {
         let _ = events.send(Event::Silent(number)).await;
     }
 
-    /// Ends it when the host wants that, or is gone. Resolves when its group is gone.
-    async fn until_gone(&mut self) {
+    /// Ends the program when the host requests that, or disconnects. Resolves when its group has ended.
+    async fn until_ended(&mut self) {
         let early = tokio::select! {
             biased;
             status = &mut self.exit => status.ok(),
             _ = &mut self.wished => None,
-            _ = self.gone.changed() => None,
+            _ = self.disconnected.changed() => None,
         };
         let status = match early {
             Some(status) => Some(status),
@@ -355,7 +354,7 @@ impl Running {
         if let Some(status) = status {
             let _ = self.events.send(Event::Ended(self.number, status)).await;
         }
-        // It may have been only a launcher, like npm. The others got the same input.
+        // The program may be only a launcher, like npm, whose children have the same standard input.
         for last in [Signal::TERM, Signal::KILL] {
             if timeout(GRACE, left(self.group)).await.is_ok() {
                 break;
@@ -364,10 +363,10 @@ impl Running {
         }
     }
 
-    /// Asks it to end, so that it can end its children. If it does not, all of them are killed.
+    /// Sends SIGTERM to the program only, so that it can end its children. Kills the group on a timeout.
     async fn ask(&mut self) -> Option<i32> {
         let _ = kill_process(self.group, Signal::TERM);
-        if let Ok(status) = timeout(TIDY, &mut self.exit).await {
+        if let Ok(status) = timeout(PATIENCE, &mut self.exit).await {
             return status.ok();
         }
         let _ = kill_process_group(self.group, Signal::KILL);
@@ -375,7 +374,7 @@ impl Running {
     }
 }
 
-/// Passes on a program's standard error, to its end.
+/// Forwards a program's standard error, to its end.
 async fn listen(stderr: Receiver, number: u64, events: &mpsc::Sender<Event>) {
     while stderr.readable().await.is_ok() {
         let printed = {
@@ -394,20 +393,20 @@ async fn listen(stderr: Receiver, number: u64, events: &mpsc::Sender<Event>) {
 /// Waits until a group whose leader has ended is empty, by polling: the system does not notify.
 async fn left(group: Pid) {
     while test_kill_process_group(group).is_ok() {
-        sleep(LOOK).await;
+        sleep(POLL).await;
     }
 }
 
-/// Waits until the host has closed its half of a lifeline, or is gone.
-async fn ended(wish: &mut OwnedReadHalf, mut gone: watch::Receiver<()>) {
+/// Waits until the host has closed its half of a lifeline, or disconnected.
+async fn ended(wish: &mut OwnedReadHalf, mut disconnected: watch::Receiver<()>) {
     let mut nothing = [0];
     tokio::select! {
         _ = wish.read(&mut nothing) => {}
-        _ = gone.changed() => {}
+        _ = disconnected.changed() => {}
     }
 }
 
-/// Both ends of a lifeline: the host's and ours.
+/// Both ends of a lifeline: the host's and ours. Closing one is visible at the other.
 fn life() -> io::Result<(UnixStream, Stream)> {
     let (theirs, ours) = UnixStream::pair()?;
     Ok((theirs, stream(ours.into())?))

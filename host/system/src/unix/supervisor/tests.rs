@@ -1,5 +1,5 @@
-//! The behaviour of the process, over its sockets. It waits for all children of its process, so it is a separate one:
-//! this test binary again, with one test and a variable.
+//! The supervisor's behaviour, over its sockets. It waits for all children of its process, so it runs in a separate
+//! one: this test binary again, with one test and a variable.
 
 use std::env;
 use std::fs::File;
@@ -15,14 +15,14 @@ use base64::engine::general_purpose::STANDARD;
 use super::wire::{Event, Received};
 use super::*;
 
-/// Set for such a process.
+/// Set in the supervisor's process.
 const VARIABLE: &str = "ACP_CHAIN_TEST_SUPERVISOR";
 
-/// The name of the test that runs in it.
+/// The test that is the supervisor.
 const PROCESS: &str = "unix::supervisor::tests::process";
 
 #[test]
-#[ignore = "it is what the other tests start, and serves them until they are over"]
+#[ignore = "the other tests start it as their supervisor"]
 fn process() {
     if env::var_os(VARIABLE).is_some() {
         assert_eq!(main(), ExitCode::SUCCESS);
@@ -32,12 +32,11 @@ fn process() {
 /// A running supervisor.
 struct Here {
     socket: UnixStream,
-    told: BufReader<UnixStream>,
+    events: BufReader<UnixStream>,
     process: Child,
     numbers: u64,
 }
 
-/// A program that it started.
 struct Running {
     number: u64,
     output: File,
@@ -46,7 +45,7 @@ struct Running {
 impl Here {
     fn start() -> Self {
         let (socket, asked) = UnixStream::pair().unwrap();
-        let (told, tells) = UnixStream::pair().unwrap();
+        let (events, their_events) = UnixStream::pair().unwrap();
         let process = Command::new(env::current_exe().unwrap())
             .args([
                 "--exact",
@@ -57,25 +56,24 @@ impl Here {
             ])
             .env(VARIABLE, "")
             .stdin(Stdio::from(OwnedFd::from(asked)))
-            .stdout(Stdio::from(OwnedFd::from(tells)))
+            .stdout(Stdio::from(OwnedFd::from(their_events)))
             .spawn()
             .unwrap();
-        let mut told = BufReader::new(told);
+        let mut events = BufReader::new(events);
         let mut line = String::new();
         // The first output of the test harness.
         while line != "running 1 test\n" {
             line.clear();
-            assert_ne!(told.read_line(&mut line).unwrap(), 0);
+            assert_ne!(events.read_line(&mut line).unwrap(), 0);
         }
         Self {
             socket,
-            told,
+            events,
             process,
             numbers: 0,
         }
     }
 
-    /// A supervisor that may start these shell scripts.
     fn of(scripts: &[&str]) -> Self {
         let mut here = Self::start();
         here.ask(&allow(scripts)).unwrap();
@@ -96,7 +94,6 @@ impl Here {
         })
     }
 
-    /// Starts one of them.
     fn run(&mut self, program: usize) -> Running {
         let started = self.ask_to_start(program, Streams::Pipes).unwrap();
         let (_, [_, output]) = started.started().unwrap();
@@ -116,7 +113,7 @@ impl Here {
 
     fn event(&mut self) -> Event {
         let mut line = String::new();
-        self.told.read_line(&mut line).unwrap();
+        self.events.read_line(&mut line).unwrap();
         serde_json::from_str(&line).unwrap()
     }
 
@@ -131,7 +128,7 @@ impl Here {
         }
     }
 
-    /// The host is gone.
+    /// Closes the sockets, as the end of the host does.
     fn end(mut self) {
         drop(self.socket);
         assert!(self.process.wait().unwrap().success());
@@ -154,7 +151,7 @@ fn text(mut from: impl Read) -> String {
 }
 
 #[test]
-fn it_starts_what_it_was_told_of_first_and_nothing_else() {
+fn it_starts_only_the_programs_of_the_first_request() {
     let mut here = Here::start();
     let refused = |asked: io::Result<Received>| asked.unwrap_err().to_string();
     let unknown = "no such program may be started";
@@ -162,7 +159,7 @@ fn it_starts_what_it_was_told_of_first_and_nothing_else() {
     here.ask(&allow(&["echo one", "exit 3"])).unwrap();
     assert_eq!(
         refused(here.ask(&allow(&["echo another"]))),
-        "what may be started was said before"
+        "the programs were allowed before"
     );
     assert_eq!(refused(here.ask_to_start(2, Streams::Pipes)), unknown);
     assert_eq!(text(here.run(0).output), "one\n");
@@ -172,7 +169,7 @@ fn it_starts_what_it_was_told_of_first_and_nothing_else() {
 }
 
 #[test]
-fn a_program_that_cannot_be_started_is_told_as_the_system_tells_it() {
+fn a_failed_start_is_reported_with_the_systems_error() {
     let mut here = Here::start();
     here.ask(&Request::Allow(vec![CommandLine {
         program: "/no/such/program".into(),
@@ -200,7 +197,7 @@ fn a_program_gets_no_descriptor_but_its_streams() {
 }
 
 #[test]
-fn a_program_is_spoken_with_over_one_socket() {
+fn a_program_can_use_one_socket_for_both_streams() {
     let mut here = Here::of(&["cat; echo over; exit 4"]);
     let started = here.ask_to_start(0, Streams::Socket).unwrap();
     let (_, [socket]) = started.started().unwrap();
@@ -214,7 +211,7 @@ fn a_program_is_spoken_with_over_one_socket() {
 }
 
 #[test]
-fn what_a_program_prints_is_told_to_its_end() {
+fn standard_error_is_reported_to_its_end() {
     let mut here = Here::of(&["printf 'one\\ntwo' >&2"]);
     let program = here.run(0);
     let mut printed = Vec::new();
@@ -233,7 +230,7 @@ fn what_a_program_prints_is_told_to_its_end() {
 }
 
 #[test]
-fn what_a_program_started_goes_with_it() {
+fn children_of_a_program_end_with_it() {
     let mut here = Here::of(&["sleep 1000 & wait"]);
     let program = here.run(0);
     here.end_program(&program);
@@ -244,7 +241,7 @@ fn what_a_program_started_goes_with_it() {
 }
 
 #[test]
-fn a_program_is_asked_to_end_and_says_how_it_did() {
+fn a_program_is_ended_with_a_signal_and_its_status_is_reported() {
     let mut here = Here::of(&["trap 'exit 5' TERM; echo ready; sleep 1000 & wait"]);
     let mut program = here.run(0);
     program.output.read_exact(&mut [0; 6]).unwrap();
@@ -256,7 +253,7 @@ fn a_program_is_asked_to_end_and_says_how_it_did() {
 }
 
 #[test]
-fn many_programs_end_each_in_its_own_way() {
+fn each_of_many_programs_has_its_own_status() {
     let scripts: Vec<_> = (0..20).map(|code| format!("exit {code}")).collect();
     let mut here = Here::of(&scripts.iter().map(String::as_str).collect::<Vec<_>>());
     let running: Vec<_> = (0..20).map(|program| here.run(program)).collect();
@@ -292,7 +289,7 @@ fn everything_ends_with_the_host() {
 }
 
 #[test]
-fn a_socket_is_away_when_its_life_is_closed() {
+fn a_socket_is_removed_when_its_lifeline_is_closed() {
     let mut here = Here::start();
     let opened = here.ask(&Request::Socket("supervisor-gone".to_owned()));
     let (Reply::Socket(path), [_socket, life]) = opened.unwrap().parts().unwrap() else {
@@ -306,21 +303,21 @@ fn a_socket_is_away_when_its_life_is_closed() {
 }
 
 #[test]
-fn it_opens_one_socket_in_its_own_place_and_one_port() {
+fn it_opens_one_socket_in_its_own_folder_and_one_port() {
     let mut here = Here::start();
     here.ask(&Request::Port).unwrap();
     let again = here.ask(&Request::Port).unwrap_err().to_string();
     assert_eq!(again, "it was opened before");
     let elsewhere = here.ask(&Request::Socket("x/../../elsewhere".to_owned()));
     let refused = elsewhere.unwrap_err().to_string();
-    assert_eq!(refused, "that is not a name for a socket");
+    assert_eq!(refused, "not a valid name for a socket");
     let again = here.ask(&Request::Socket("supervisor-other".to_owned()));
     assert_eq!(again.unwrap_err().to_string(), "it was opened before");
     here.end();
 }
 
 #[test]
-fn half_a_request_is_none() {
+fn an_incomplete_request_is_ignored() {
     let mut here = Here::of(&["echo started"]);
     here.socket
         .write_all(br#"{"Start":{"program":0,"number":1,"streams":"Pipes"}}"#)

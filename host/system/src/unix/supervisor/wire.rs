@@ -1,5 +1,5 @@
-//! The protocol between the host and its supervisor, in lines of JSON: requests, each but the last kind with an
-//! answer, which may carry descriptors; and, in the other direction over their own socket, events about programs.
+//! The protocol between the host and its supervisor, in lines of JSON: requests, of which all but `End` have
+//! an answer that may carry descriptors; and, in the other direction over another socket, events about programs.
 
 use std::ffi::OsString;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -20,30 +20,28 @@ use crate::CommandLine;
 /// The maximum number of descriptors with an answer.
 const DESCRIPTORS: usize = 2;
 
-/// The longest answer, in bytes.
+/// The maximum length of an answer, in bytes.
 const ANSWER: usize = 16 * 1024;
 
-/// A request of the host.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Request {
-    /// Allow these programs. Once.
+    /// Allow these programs; an error the second time.
     Allow(Vec<CommandLine>),
-    /// Start one of them.
+    /// Start an allowed program, given by its index.
     Start {
         program: usize,
         /// Identifies it in events and for its end.
         number: u64,
         streams: Streams,
     },
-    /// Open a socket with this text in its path.
+    /// Open a socket whose path contains this text.
     Socket(String),
-    /// Open a port.
     Port,
-    /// End the program with this number. There is no answer.
+    /// End the program with this number. Has no answer.
     End(u64),
 }
 
-/// The streams of a program.
+/// A program's standard input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Streams {
     /// Two pipes.
@@ -52,26 +50,26 @@ pub enum Streams {
     Socket,
 }
 
-/// An event about the program with a number.
+/// An event about a program, given by its number.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Event {
-    /// It has ended, with this status.
+    /// The program has ended, with this status.
     Ended(u64, i32),
-    /// It printed this on its standard error: bytes, in base64.
+    /// Bytes from its standard error, in base64.
     Printed(u64, String),
     /// Its standard error has ended.
     Silent(u64),
 }
 
-/// A result.
+/// The result of a request.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum Reply {
     Allowed,
-    /// The id of the process; its standard input and output, or the socket that is both.
+    /// The id of the process, sent with its standard input and output, or with the socket that is both.
     Started(u32),
-    /// The path; the socket and its lifeline.
+    /// The socket's path, sent with the socket and its lifeline.
     Socket(OsString),
-    /// The port.
+    /// Sent with the listener.
     Port,
     Failed {
         /// The system's error code, if it is a system error.
@@ -89,7 +87,6 @@ impl From<io::Error> for Reply {
     }
 }
 
-/// An answer.
 #[derive(Debug)]
 pub struct Received {
     reply: Reply,
@@ -100,27 +97,27 @@ impl Received {
     /// The answer, and the descriptors for its kind.
     pub fn parts<const N: usize>(self) -> io::Result<(Reply, [OwnedFd; N])> {
         let descriptors = self.descriptors.try_into();
-        Ok((self.reply, descriptors.map_err(|_| misunderstood())?))
+        Ok((self.reply, descriptors.map_err(|_| mismatch())?))
     }
 
-    /// The id of a process that was started, and its descriptors.
+    /// The id of the started process, and the descriptors of its streams.
     pub fn started<const N: usize>(self) -> io::Result<(u32, [OwnedFd; N])> {
         match self.parts()? {
             (Reply::Started(process), descriptors) => Ok((process, descriptors)),
-            _ => Err(misunderstood()),
+            _ => Err(mismatch()),
         }
     }
 }
 
 /// An answer that does not match its request.
-pub fn misunderstood() -> io::Error {
-    io::Error::other("the supervisor answered something else")
+pub fn mismatch() -> io::Error {
+    io::Error::other("the supervisor's answer does not match the request")
 }
 
-/// Sends a request, and waits for the answer; a failure is an error.
+/// Sends a request and waits for the answer. [`Reply::Failed`] is returned as an error.
 pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
     say(socket, request)?;
-    let received = receive(socket).map_err(gone)?;
+    let received = receive(socket).map_err(disconnected)?;
     match received.reply {
         Reply::Failed {
             code: Some(code), ..
@@ -132,17 +129,17 @@ pub fn ask(socket: &mut UnixStream, request: &Request) -> io::Result<Received> {
 
 /// Sends a request without an answer.
 pub fn say(socket: &mut UnixStream, request: &Request) -> io::Result<()> {
-    socket.write_all(&line(request)?).map_err(gone)
+    socket.write_all(&line(request)?).map_err(disconnected)
 }
 
-fn gone(error: io::Error) -> io::Error {
+fn disconnected(error: io::Error) -> io::Error {
     let why = format!("the supervisor, `acp-chain supervise`, does not answer: {error}");
     io::Error::new(io::ErrorKind::BrokenPipe, why)
 }
 
-/// Serializes a message to its line.
-pub fn line(said: &impl Serialize) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(said)?;
+/// Serializes a message, with a line break.
+pub fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
 }
@@ -166,7 +163,7 @@ fn receive(socket: &UnixStream) -> io::Result<Received> {
         }
         text.extend_from_slice(&bytes[..count]);
         if text.len() > ANSWER {
-            return Err(misunderstood());
+            return Err(mismatch());
         }
     }
     for descriptor in &descriptors {
@@ -184,15 +181,16 @@ pub fn answer(socket: impl AsFd, reply: &Reply, descriptors: &[BorrowedFd]) -> i
     if !descriptors.is_empty() && !ancillary.push(SendAncillaryMessage::ScmRights(descriptors)) {
         return Err(io::Error::other("too many descriptors"));
     }
-    // It is short, and nothing else waits: there is room for all of it.
+    // The answer is short, and the socket's buffer is empty: it is sent as a whole.
     let sent = sendmsg(
         socket,
         &[IoSlice::new(&line)],
         &mut ancillary,
         SendFlags::empty(),
     )?;
-    match sent == line.len() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::WriteZero.into()),
+    if sent == line.len() {
+        Ok(())
+    } else {
+        Err(io::ErrorKind::WriteZero.into())
     }
 }

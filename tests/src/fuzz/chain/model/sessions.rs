@@ -22,9 +22,10 @@ const FIRST: usize = 2;
 impl Model {
     /// Sessions that were there before: where they are told apart, nobody would know whose they are.
     pub fn earlier(&self) -> &'static [Option<usize>] {
-        match self.has_projects {
-            true => &[None],
-            false => &[None, Some(0), Some(1)],
+        if self.has_projects {
+            &[None]
+        } else {
+            &[None, Some(0), Some(1)]
         }
     }
 

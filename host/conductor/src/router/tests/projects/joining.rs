@@ -1,7 +1,7 @@
 //! Proxies that join, and leave with the last session of their project.
 
 use super::super::sessions::{Seen, taken, watches};
-use super::{agent, client, closed, finds_all, heard, opened, setup, update, wanted, watched};
+use super::{agent, client, closed, finds_all, opened, received, setup, update, wanted, watched};
 use crate::Member;
 use acp_chain_channel::Peer;
 use acp_chain_channel::limits::PROJECT_PROXIES;
@@ -29,7 +29,7 @@ fn proxies_leave_with_the_last_session_of_their_project_and_may_join_again() {
         agent(&mut router, &update("s", "x"));
         assert_eq!(taken(&seen), ["own: session/update in s"]);
         kept.push(router.core.kept.kept());
-        heard(&mut router, Peer::Client);
+        received(&mut router, Peer::Client);
     }
     assert_eq!(kept, [0, 0, 0]);
 }
@@ -44,13 +44,13 @@ fn proxies_stay_as_long_as_something_of_their_sessions_is_open() {
         &mut router,
         r#"{"jsonrpc":"2.0","id":"q","method":"asked","params":{"sessionId":"s"}}"#,
     );
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     closed(&mut router, 4, "s");
     taken(&seen);
     client(&mut router, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
     assert_eq!(taken(&seen), ["own: asked in s", "/one: asked in s"]);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 1);
-    // Its place is free for another; the rest is where it was.
+    assert_eq!(received(&mut router, Peer::Agent).len(), 1);
+    // The place is free for another proxy; other proxies keep their places.
     opened(&mut router, 5, "u", "/three", &seen);
     assert_eq!(router.core.hops.len(), 3);
     for (session, project) in [("t", "/two"), ("u", "/three")] {
@@ -72,7 +72,7 @@ fn a_project_whose_session_does_not_begin_leaves_too() {
     assert!(!router.core.joined.is_empty());
     super::fails(&mut router, 1);
     assert!(router.core.joined.is_empty());
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
 }
 
 #[test]
@@ -97,5 +97,5 @@ fn no_more_proxies_join_than_there_is_room_for() {
         }
     }
     assert_eq!(router.core.hops.len(), 1 + PROJECT_PROXIES);
-    assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+    assert_eq!(received(&mut router, Peer::Agent).len(), 2);
 }

@@ -1,8 +1,8 @@
 //! Native proxies of projects, and those of the user that sessions with projects pass.
 
-use super::super::native::{INITIALIZE, native, says, told};
+use super::super::native::{INITIALIZE, native, says, sent_to};
 use super::super::sessions::{Seen, taken, watches};
-use super::{agent, begins, client, finds, heard, setup, wanted, watched, with};
+use super::{agent, begins, client, finds, received, setup, wanted, watched, with};
 use crate::native_peer::Order;
 use crate::router::Router;
 use acp_chain_channel::{Failure, FailurePolicy, Peer};
@@ -15,8 +15,8 @@ fn joining(seen: &Seen, on_failure: FailurePolicy) -> Router {
     let mut router = watched(seen);
     client(&mut router, INITIALIZE);
     agent(&mut router, BEGUN);
-    heard(&mut router, Peer::Client);
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Client);
+    received(&mut router, Peer::Agent);
     client(&mut router, &setup(2, "new", None, "/p"));
     wanted(&mut router);
     finds(&mut router, 2, "p", native("n", on_failure));
@@ -24,50 +24,50 @@ fn joining(seen: &Seen, on_failure: FailurePolicy) -> Router {
 }
 
 #[test]
-fn a_program_that_joins_is_told_what_the_client_said_first_and_nobody_else_hears_of_it() {
+fn a_program_that_joins_gets_the_clients_first_message_and_no_other_part_does() {
     let seen = Seen::default();
     let mut router = joining(&seen, FailurePolicy::Refuse);
     let first =
         r#"{"jsonrpc":"2.0","id":3,"method":"proxy/initialize","params":{"protocolVersion":1}}"#;
-    assert_eq!(told(&mut router, 1), [first]);
+    assert_eq!(sent_to(&mut router, 1), [first]);
     taken(&seen);
     let initialize = r#"{"jsonrpc":"2.0","id":"i","method":"proxy/successor","params":{"method":"initialize","params":{}}}"#;
     says(&mut router, 1, initialize);
-    let known = told(&mut router, 1);
+    let known = sent_to(&mut router, 1);
     assert_eq!(known.len(), 1);
     assert!(
         known[0].contains(r#""id":"i","result":{"protocolVersion":1"#),
         "{known:?}"
     );
-    // Messages for it wait until it has begun.
+    // Messages for the program wait until it has begun.
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":3,"result":{}}"#);
-    let asked = told(&mut router, 1);
+    let asked = sent_to(&mut router, 1);
     let expected = r#"{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/p"}}"#;
     assert_eq!(asked, [expected]);
     assert!(taken(&seen).is_empty());
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
 
     let own = r#"{"jsonrpc":"2.0","id":"o","method":"proxy/successor","params":{"method":"session/new","params":{"cwd":"/p"}}}"#;
     says(&mut router, 1, own);
-    let left = heard(&mut router, Peer::Agent);
+    let left = received(&mut router, Peer::Agent);
     assert_eq!(
         left,
         [r#"{"jsonrpc":"2.0","id":4,"method":"session/new","params":{"cwd":"/p"}}"#]
     );
     begins(&mut router, 4, "s");
-    assert_eq!(told(&mut router, 1).len(), 1);
-    // In a session that the client does not know yet.
+    assert_eq!(sent_to(&mut router, 1).len(), 1);
+    // In a session of which the client has no answer yet.
     let news = r#"{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}"#;
     agent(&mut router, news);
-    assert_eq!(told(&mut router, 1).len(), 1);
+    assert_eq!(sent_to(&mut router, 1).len(), 1);
     says(&mut router, 1, news);
-    assert_eq!(heard(&mut router, Peer::Client), [news]);
+    assert_eq!(received(&mut router, Peer::Client), [news]);
     says(
         &mut router,
         1,
         r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
     );
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn a_session_does_not_begin_without_a_program_that_it_relies_on() {
         let mut router = joining(&seen, on_failure);
         router.native_broke(1, &Failure::new("it exited with code 7"));
         router.pump(1000);
-        let answers = heard(&mut router, Peer::Client);
+        let answers = received(&mut router, Peer::Client);
         let answers: Vec<_> = answers
             .iter()
             .filter(|line| line.contains(r#""id":2"#))
@@ -89,7 +89,7 @@ fn a_session_does_not_begin_without_a_program_that_it_relies_on() {
         ] {
             assert!(answers[0].contains(expected), "{answers:?}");
         }
-        assert!(heard(&mut router, Peer::Agent).is_empty());
+        assert!(received(&mut router, Peer::Agent).is_empty());
         assert!(
             router.core.joined.is_empty(),
             "it is tried anew with the next session"
@@ -107,13 +107,17 @@ fn a_program_that_joined_is_removed_with_the_last_session() {
         1,
         r#"{"jsonrpc":"2.0","id":2,"result":{"sessionId":"s"}}"#,
     );
-    told(&mut router, 1);
-    heard(&mut router, Peer::Client);
+    sent_to(&mut router, 1);
+    received(&mut router, Peer::Client);
     let close = r#"{"jsonrpc":"2.0","id":9,"method":"session/close","params":{"sessionId":"s"}}"#;
     client(&mut router, close);
     says(&mut router, 1, r#"{"jsonrpc":"2.0","id":4,"result":{}}"#);
-    assert_eq!(router.natives(), [1], "it has yet to take what it was told");
-    assert_eq!(told(&mut router, 1).len(), 1);
+    assert_eq!(
+        router.natives(),
+        [1],
+        "the program has not read all its messages yet"
+    );
+    assert_eq!(sent_to(&mut router, 1).len(), 1);
     router.pump(1);
     assert!(router.natives().is_empty(), "{router:?}");
     assert_eq!(router.take_orders(), [Order::Remove(1)]);
@@ -121,7 +125,7 @@ fn a_program_that_joined_is_removed_with_the_last_session() {
 }
 
 /// A program of the user repeats the request for a session.
-fn asks_anew(router: &mut Router, id: &str, cwd: &str) {
+fn repeats_request(router: &mut Router, id: &str, cwd: &str) {
     let line = format!(
         r#"{{"jsonrpc":"2.0","id":"{id}","method":"proxy/successor","params":{{"method":"session/new","params":{{"cwd":"{cwd}"}}}}}}"#
     );
@@ -129,7 +133,7 @@ fn asks_anew(router: &mut Router, id: &str, cwd: &str) {
 }
 
 #[test]
-fn what_a_program_asks_in_the_place_of_the_client_goes_the_way_of_that() {
+fn a_repeated_request_of_a_program_takes_the_route_of_the_clients() {
     for (first, second) in [("/one", "/two"), ("/two", "/one")] {
         let seen = Seen::default();
         let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
@@ -139,11 +143,11 @@ fn what_a_program_asks_in_the_place_of_the_client_goes_the_way_of_that() {
             finds(&mut router, id, cwd, watches(cwd, &seen));
         }
         // In either order.
-        asks_anew(&mut router, "a", first);
-        asks_anew(&mut router, "b", second);
+        repeats_request(&mut router, "a", first);
+        repeats_request(&mut router, "b", second);
         let passed = [first, second].map(|cwd| format!("{cwd}: session/new in none"));
         assert_eq!(taken(&seen), passed);
-        assert_eq!(heard(&mut router, Peer::Agent).len(), 2);
+        assert_eq!(received(&mut router, Peer::Agent).len(), 2);
     }
     // A program that names another folder repeats them one after the other.
     let seen = Seen::default();
@@ -154,7 +158,7 @@ fn what_a_program_asks_in_the_place_of_the_client_goes_the_way_of_that() {
         finds(&mut router, id, cwd, watches(cwd, &seen));
     }
     for (id, cwd) in [("a", "/mapped/one"), ("b", "/mapped/two")] {
-        asks_anew(&mut router, id, cwd);
+        repeats_request(&mut router, id, cwd);
     }
     assert_eq!(
         taken(&seen),
@@ -163,7 +167,7 @@ fn what_a_program_asks_in_the_place_of_the_client_goes_the_way_of_that() {
 }
 
 #[test]
-fn what_a_program_says_in_a_session_that_it_has_loaded_goes_its_way() {
+fn messages_of_a_program_in_a_session_that_it_has_loaded_take_its_route() {
     let seen = Seen::default();
     let mut router = with(vec![native("n", FailurePolicy::Refuse)]);
     client(&mut router, &setup(1, "load", Some("s"), "/p"));

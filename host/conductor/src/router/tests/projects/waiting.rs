@@ -4,7 +4,7 @@ use super::super::PROMPT;
 use super::super::native::INITIALIZE;
 use super::super::sessions::{Seen, taken, watches};
 use super::{
-    agent, begins, client, finds, finds_none, heard, opened, setup, wanted, watched, with,
+    agent, begins, client, finds, finds_none, opened, received, setup, wanted, watched, with,
 };
 use crate::Member;
 use crate::PATIENCE;
@@ -31,7 +31,7 @@ fn methods(lines: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_session_without_a_folder_waits_for_nothing_and_without_projects_none_does() {
+fn sessions_without_a_folder_or_without_lookups_do_not_wait() {
     let mut router = with(Vec::<Member>::new());
     client(
         &mut router,
@@ -41,18 +41,18 @@ fn a_session_without_a_folder_waits_for_nothing_and_without_projects_none_does()
     client(&mut other, &setup(1, "new", None, "/p"));
     for router in [&mut router, &mut other] {
         assert!(wanted(router).is_empty());
-        assert_eq!(heard(router, Peer::Agent).len(), 1);
+        assert_eq!(received(router, Peer::Agent).len(), 1);
     }
 }
 
 #[test]
-fn what_the_client_says_later_in_a_session_waits_behind_its_setup_in_order() {
+fn later_messages_of_the_client_wait_behind_the_setup_in_order() {
     let mut router = loading();
     agent(
         &mut router,
         r#"{"jsonrpc":"2.0","id":"q","method":"asked","params":{"sessionId":"s"}}"#,
     );
-    heard(&mut router, Peer::Client);
+    received(&mut router, Peer::Client);
     let tells = |method: &str, session: &str| {
         format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"sessionId":"{session}"}}}}"#)
     };
@@ -65,11 +65,14 @@ fn what_the_client_says_later_in_a_session_waits_behind_its_setup_in_order() {
     client(&mut router, &tells("last", "s"));
     client(&mut router, &tells("other", "t"));
     client(&mut router, r#"{"jsonrpc":"2.0","method":"none"}"#);
-    assert_eq!(methods(&heard(&mut router, Peer::Agent)), ["other", "none"]);
+    assert_eq!(
+        methods(&received(&mut router, Peer::Agent)),
+        ["other", "none"]
+    );
     assert!(router.waiting() > 0);
 
     finds_none(&mut router, LOAD);
-    let lines = heard(&mut router, Peer::Agent);
+    let lines = received(&mut router, Peer::Agent);
     assert_eq!(
         methods(&lines),
         ["session/load", "first", "session/prompt", "last"]
@@ -79,21 +82,24 @@ fn what_the_client_says_later_in_a_session_waits_behind_its_setup_in_order() {
 }
 
 #[test]
-fn a_second_setup_of_a_session_is_looked_for_when_it_is_its_turn() {
+fn a_second_setup_of_a_session_is_looked_up_after_the_first() {
     let mut router = loading();
     client(&mut router, &setup(2, "load", Some("s"), "/q"));
     client(&mut router, PROMPT);
     assert!(wanted(&mut router).is_empty());
     finds_none(&mut router, LOAD);
-    assert_eq!(methods(&heard(&mut router, Peer::Agent)), ["session/load"]);
+    assert_eq!(
+        methods(&received(&mut router, Peer::Agent)),
+        ["session/load"]
+    );
     assert_eq!(wanted(&mut router), [(2, "/q".into())]);
     finds_none(&mut router, 2);
-    let left = heard(&mut router, Peer::Agent);
+    let left = received(&mut router, Peer::Agent);
     assert_eq!(methods(&left), ["session/load", "session/prompt"]);
 }
 
 #[test]
-fn a_session_whose_project_is_not_found_in_time_goes_without_and_the_user_is_told() {
+fn a_session_whose_lookup_is_late_begins_without_the_project_and_the_user_is_notified() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "load", Some("s"), "/p\\u001b[31m"));
@@ -103,42 +109,42 @@ fn a_session_whose_project_is_not_found_in_time_goes_without_and_the_user_is_tol
     assert_eq!(router.next_timer(), Some(due));
     router.advance(due);
     router.pump(1000);
-    let left = heard(&mut router, Peer::Agent);
+    let left = received(&mut router, Peer::Agent);
     assert_eq!(methods(&left), ["session/load", "session/prompt"]);
-    let told = heard(&mut router, Peer::Client).concat();
-    assert!(told.contains("was not known within 2 s"), "{told}");
-    assert!(!told.contains("u001b"), "{told}");
+    let got = received(&mut router, Peer::Client).concat();
+    assert!(got.contains("was not known within 2 s"), "{got}");
+    assert!(!got.contains("u001b"), "{got}");
 
-    // Now it is too late.
+    // The result arrives too late.
     assert!(!router.lacks(1, "/p"));
     router.found(1, Some("/p"));
     router.refuse_session(1, "too late".to_owned());
     begins(&mut router, 1, "s");
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
     assert!(taken(&seen).iter().all(|what| what.starts_with("own: ")));
 }
 
 #[test]
-fn where_projects_must_be_known_a_session_whose_project_is_not_found_in_time_does_not_begin() {
+fn where_projects_are_required_a_session_whose_lookup_is_late_is_refused() {
     let mut router = loading();
     router.find_projects(true);
     client(&mut router, PROMPT);
     router.advance(router.core.now + PATIENCE);
     router.pump(1000);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert!(
         answers[0].contains(r#""id":1,"error""#) && answers[0].contains("was not known within 2 s"),
         "{answers:?}"
     );
-    // What was said behind it is the agent's to answer: it knows no such session.
+    // The messages behind the setup go to the agent, which has no such session.
     assert_eq!(
-        methods(&heard(&mut router, Peer::Agent)),
+        methods(&received(&mut router, Peer::Agent)),
         ["session/prompt"]
     );
 }
 
 #[test]
-fn a_request_that_is_withdrawn_while_it_waits_is_answered_once_and_goes_nowhere() {
+fn a_request_that_is_cancelled_while_it_waits_is_answered_once_and_not_sent() {
     let mut router = loading();
     client(
         &mut router,
@@ -147,15 +153,15 @@ fn a_request_that_is_withdrawn_while_it_waits_is_answered_once_and_goes_nowhere(
     let cancel = r#"{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}"#;
     client(&mut router, cancel);
     client(&mut router, cancel);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert_eq!(answers.len(), 1);
     assert!(
         answers[0].contains(r#""id":1,"error":{"code":-32800"#),
         "{answers:?}"
     );
-    assert_eq!(methods(&heard(&mut router, Peer::Agent)), ["behind"]);
+    assert_eq!(methods(&received(&mut router, Peer::Agent)), ["behind"]);
     finds_none(&mut router, LOAD);
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     assert_eq!(router.next_timer(), None);
 }
 
@@ -163,7 +169,7 @@ fn a_request_that_is_withdrawn_while_it_waits_is_answered_once_and_goes_nowhere(
 fn an_id_that_waits_cannot_be_used_again() {
     let mut router = loading();
     client(&mut router, &setup(LOAD, "new", None, "/q"));
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert_eq!(answers.len(), 1);
     assert!(
         answers[0].contains("belongs to a request that is still open"),
@@ -171,7 +177,7 @@ fn an_id_that_waits_cannot_be_used_again() {
     );
     finds_none(&mut router, LOAD);
     begins(&mut router, LOAD, "s");
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
 }
 
 #[test]
@@ -181,15 +187,15 @@ fn what_waits_when_the_connection_ends_is_answered_once() {
     let error = Error::new(code::INTERNAL_ERROR, "it has gone");
     router.lose(Peer::Agent, &error);
     router.answer_all_open(Peer::Client, &error);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 2);
+    assert_eq!(received(&mut router, Peer::Client).len(), 2);
     finds_none(&mut router, LOAD);
-    assert!(heard(&mut router, Peer::Client).is_empty());
-    assert!(heard(&mut router, Peer::Agent).is_empty());
-    // An agent that no longer reads is not asked.
+    assert!(received(&mut router, Peer::Client).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
+    // An agent that no longer reads gets no request.
     let mut router = loading();
     router.stop_writing(Peer::Agent, &error);
     finds_none(&mut router, LOAD);
-    assert_eq!(heard(&mut router, Peer::Client).len(), 1);
+    assert_eq!(received(&mut router, Peer::Client).len(), 1);
 }
 
 #[test]
@@ -202,10 +208,10 @@ fn a_session_of_a_project_that_cannot_begin_its_proxies_does_not_begin() {
     let why = "the project `two` cannot begin its proxies: `lint` is revoked";
     router.refuse_session(2, why.to_owned());
     router.pump(1000);
-    let answers = heard(&mut router, Peer::Client);
+    let answers = received(&mut router, Peer::Client);
     assert_eq!(answers.len(), 1);
     assert!(answers[0].contains(why), "{answers:?}");
-    assert!(heard(&mut router, Peer::Agent).is_empty());
+    assert!(received(&mut router, Peer::Agent).is_empty());
     taken(&seen);
     client(
         &mut router,
@@ -215,7 +221,7 @@ fn a_session_of_a_project_that_cannot_begin_its_proxies_does_not_begin() {
 }
 
 #[test]
-fn nothing_is_looked_for_before_the_connection_has_begun() {
+fn nothing_is_looked_up_before_the_connection_has_begun() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     client(&mut router, INITIALIZE);
@@ -229,7 +235,7 @@ fn nothing_is_looked_for_before_the_connection_has_begun() {
     assert_eq!(wanted(&mut router), [(2, "/p".into())]);
     finds(&mut router, 2, "/p", watches("p", &seen));
     assert_eq!(
-        methods(&heard(&mut router, Peer::Agent)),
+        methods(&received(&mut router, Peer::Agent)),
         ["initialize", "session/new"]
     );
 }

@@ -4,7 +4,7 @@ use super::super::guards::guard;
 use super::super::sessions::{Seen, taken, watches};
 use super::super::{Says, scripted};
 use super::{
-    agent, begins, client, closed, fails, finds, finds_all, finds_none, heard, opened, setup,
+    agent, begins, client, closed, fails, finds, finds_all, finds_none, opened, received, setup,
     update, wanted, watched, with,
 };
 use acp_chain_channel::{Decision, Event, Peer};
@@ -60,7 +60,7 @@ fn sessions_of_one_project_share_its_proxies() {
 }
 
 #[test]
-fn a_project_stands_in_front_of_the_guards_of_the_user_and_its_own_guards_behind_its_others() {
+fn a_project_comes_before_the_users_guards_and_its_own_guards_come_last() {
     let seen = Seen::default();
     let own = ["front", "guard", "behind"].map(|name| match name {
         "guard" => guard(watches(name, &seen)),
@@ -83,7 +83,7 @@ fn a_project_stands_in_front_of_the_guards_of_the_user_and_its_own_guards_behind
 }
 
 #[test]
-fn what_the_agent_says_in_a_session_that_is_loaded_takes_its_way_before_the_answer() {
+fn messages_of_the_agent_in_a_loaded_session_take_its_route_before_the_answer() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     client(&mut router, &setup(1, "load", Some("s"), "/p"));
@@ -105,7 +105,7 @@ fn what_the_agent_says_in_a_session_that_is_loaded_takes_its_way_before_the_answ
 }
 
 #[test]
-fn a_session_that_a_proxy_gives_another_name_goes_its_way_by_either() {
+fn a_session_that_a_proxy_renames_has_its_route_under_both_names() {
     let seen = Seen::default();
     let renames = scripted("renames", "session/load", |event, _| match event {
         Event::Message(delivery) if !delivery.message.kind().is_response() => {
@@ -135,7 +135,7 @@ fn a_session_that_a_proxy_gives_another_name_goes_its_way_by_either() {
 }
 
 #[test]
-fn a_setup_that_fails_leaves_the_ways_as_they_were() {
+fn a_setup_that_fails_leaves_the_routes_unchanged() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
@@ -155,7 +155,7 @@ fn a_setup_that_fails_leaves_the_ways_as_they_were() {
 }
 
 #[test]
-fn a_session_that_is_set_up_again_goes_its_new_way_from_then_on() {
+fn a_session_that_is_set_up_again_takes_its_new_route_from_then_on() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
@@ -180,7 +180,7 @@ fn a_session_that_is_set_up_again_goes_its_new_way_from_then_on() {
 }
 
 #[test]
-fn what_the_agent_says_in_a_session_that_nobody_knows_belongs_to_the_setups_that_are_open() {
+fn messages_of_the_agent_in_an_unknown_session_belong_to_the_open_setups() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "known", "/one", &seen);
@@ -199,7 +199,7 @@ fn what_the_agent_says_in_a_session_that_nobody_knows_belongs_to_the_setups_that
         "own: session/update in known",
     ];
     assert_eq!(taken(&seen), passed);
-    // It would be ambiguous.
+    // The session would be ambiguous.
     client(&mut router, &setup(4, "new", None, "/none"));
     wanted(&mut router);
     finds_none(&mut router, 4);
@@ -209,7 +209,7 @@ fn what_the_agent_says_in_a_session_that_nobody_knows_belongs_to_the_setups_that
 }
 
 #[test]
-fn a_session_that_is_forked_stays_on_its_way() {
+fn a_session_that_is_forked_keeps_its_route() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);
@@ -230,7 +230,7 @@ fn a_session_that_is_forked_stays_on_its_way() {
 }
 
 #[test]
-fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
+fn a_proxy_of_a_project_sends_nothing_outside_its_sessions() {
     let (seen, answers) = (Seen::default(), Seen::default());
     let heard_back = answers.clone();
     let speaks = scripted("speaks", "t", move |event, ledger| match event {
@@ -261,15 +261,15 @@ fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
     wanted(&mut router);
     finds(&mut router, 2, "/p", speaks);
     begins(&mut router, 2, "s");
-    heard(&mut router, Peer::Client);
-    heard(&mut router, Peer::Agent);
+    received(&mut router, Peer::Client);
+    received(&mut router, Peer::Agent);
     taken(&seen);
     client(
         &mut router,
         r#"{"jsonrpc":"2.0","method":"t","params":{"sessionId":"s"}}"#,
     );
     for (peer, count) in [(Peer::Agent, 3), (Peer::Client, 2)] {
-        let lines = heard(&mut router, peer);
+        let lines = received(&mut router, peer);
         assert_eq!(lines.len(), count, "{lines:?}");
         assert!(
             lines.iter().all(|line| line.contains(r#""sessionId":"s""#)),
@@ -286,7 +286,7 @@ fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
     assert_eq!(refused.len(), 4, "{refused:?}");
     assert_eq!(of("the message names none"), 2, "{refused:?}");
     assert_eq!(of("does not pass this proxy"), 2, "{refused:?}");
-    // Nobody on other routes has seen any of it, except for messages in the session.
+    // Proxies on other routes have seen only messages in the session.
     let others = taken(&seen);
     assert!(
         others.iter().all(|what| what.ends_with(" in s")),
@@ -295,7 +295,7 @@ fn a_proxy_of_a_project_says_nothing_without_a_session_of_it() {
 }
 
 #[test]
-fn a_child_that_the_agent_announces_passes_the_proxies_of_its_parent_until_that_ends() {
+fn an_announced_child_session_has_the_route_of_its_parent_until_that_ends() {
     let seen = Seen::default();
     let mut router = watched(&seen);
     opened(&mut router, 1, "s", "/one", &seen);

@@ -1,5 +1,5 @@
-//! Files that this program, and its next start, rely on: they determine the proxies, their permissions, and the
-//! programs that are started. No proxy may write to any of them, since it could widen its own rights.
+//! Protected files: they determine the proxies, their permissions, and the programs that are started, now and at the
+//! next start. No proxy may write to any of them, since it could widen its own rights.
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -19,13 +19,13 @@ use crate::system::files::{Identity, TooMany, another_name};
 use crate::untrusted::Untrusted;
 use crate::untrusted::{MAX_QUOTE, quote};
 
-/// How many names are checked when searching a directory. It takes about a second.
+/// How many names are checked when searching a directory, which takes about a second.
 pub const NAMES: usize = 1_000_000;
 
 /// How many bytes of a script's first line are read, as by the system.
 const FIRST_LINE: u64 = 256;
 
-/// Variables that tell programs where to find code.
+/// Variables that determine where programs find code.
 pub const LOADERS: &[&str] = &[
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -70,9 +70,9 @@ impl Named {
         named.written(written)
     }
 
-    /// The same, and the files of a manifest's chain.
+    /// Adds a manifest, its lock, and the files of its proxies.
     pub fn and(mut self, manifest: &Manifest) -> Self {
-        let whose = |entry: &ProxyEntry| format!("the proxy `{}`", entry.id);
+        let owner = |entry: &ProxyEntry| format!("the proxy `{}`", entry.id);
         let mut file = |what: &str, path: &Path| self.files.push((what.to_owned(), path.into()));
         file("the manifest", &manifest.path);
         file("its lock", &Lock::beside(&manifest.path));
@@ -81,17 +81,17 @@ impl Named {
                 ProxyKind::Component(component) => {
                     let path = component.location.path();
                     self.files
-                        .extend(path.map(|path| (whose(entry), path.into())));
+                        .extend(path.map(|path| (owner(entry), path.into())));
                 }
                 ProxyKind::Native(native) => {
-                    self.programs.push((whose(entry), native.command.clone()));
+                    self.programs.push((owner(entry), native.command.clone()));
                 }
             }
         }
         self
     }
 
-    /// The same, with these files, each with its description.
+    /// Adds these files, each with its description.
     pub fn with(mut self, files: &[(&str, PathBuf)]) -> Self {
         let files = files.iter();
         let files = files.map(|(what, path)| ((*what).to_owned(), path.into()));
@@ -99,7 +99,7 @@ impl Named {
         self
     }
 
-    /// The same, with these files that are written.
+    /// Adds these log and trace files.
     pub fn written<'p>(mut self, paths: impl IntoIterator<Item = &'p Path>) -> Self {
         let paths = paths.into_iter();
         let named = paths.map(|path| ("the log or the trace".to_owned(), path.into()));
@@ -108,11 +108,11 @@ impl Named {
     }
 }
 
-/// A file or directory that is relied on.
-struct Relied {
+/// A protected file or directory.
+struct Protected {
     what: String,
     path: PathBuf,
-    /// All of its names.
+    /// All names that resolving the path looks up.
     names: Vec<PathBuf>,
 }
 
@@ -126,8 +126,7 @@ struct Writable<'a> {
     mounts: Vec<Option<Identity>>,
 }
 
-/// An error if a proxy may write to a file that is relied on. The directories are those of the manifest's proxies, in
-/// order.
+/// Fails if a proxy may write to a protected file. The directories are those of the manifest's proxies, in order.
 pub fn check(
     manifest: &Manifest,
     directories: &[Directories],
@@ -146,21 +145,21 @@ pub fn check(
     let named = named.clone().and(manifest);
     let mut all = own();
     for (what, path) in &named.files {
-        all.push(Relied::new(what, Path::new(path)));
+        all.push(Protected::new(what, Path::new(path)));
     }
-    for (whose, command) in &named.programs {
-        all.extend(program(whose, command));
+    for (owner, command) in &named.programs {
+        all.extend(program(owner, command));
     }
     for (entry, opened) in given {
         let what = format!("what the proxy `{}` is given", entry.id);
-        all.push(Relied::new(what, &opened.by));
+        all.push(Protected::new(what, &opened.by));
     }
     for writable in &writable {
-        for relied in &all {
-            if let Some(how) = writable.reaches(relied) {
+        for protected in &all {
+            if let Some(how) = writable.reaches(protected) {
                 let (given, what) = (
                     Untrusted::new(writable.opened.directory.path.display()),
-                    &relied.what,
+                    &protected.what,
                 );
                 let wrong = format!(
                     "it may write to {given}, and so to {what} ({how}), by which it could give itself \
@@ -169,11 +168,11 @@ pub fn check(
                 return Err(manifest.about(writable.entry, &wrong));
             }
         }
-        for (whose, command) in &named.programs {
+        for (owner, command) in &named.programs {
             if let Some(word) = writable.is_named_in(command) {
                 let given = Untrusted::new(writable.opened.directory.path.display());
                 let wrong = format!(
-                    "it may write to {given}, which is named in what starts {whose} ({}), so that it could \
+                    "it may write to {given}, which is named in what starts {owner} ({}), so that it could \
                      change what runs; leave out `write`, or give it another directory",
                     quote(&word, MAX_QUOTE)
                 );
@@ -185,7 +184,7 @@ pub fn check(
 }
 
 /// The files of this program.
-fn own() -> Vec<Relied> {
+fn own() -> Vec<Protected> {
     let files = [
         ("your config.toml", folders::config_file()),
         (
@@ -196,19 +195,19 @@ fn own() -> Vec<Relied> {
         ("this program", std::env::current_exe().ok()),
     ];
     let files = files.into_iter();
-    let files = files.filter_map(|(what, path)| Some(Relied::new(what, &path?)));
+    let files = files.filter_map(|(what, path)| Some(Protected::new(what, &path?)));
     let store = folders::extensions().into_iter();
-    let store = store.map(|folder| Relied::within("installed extensions", &folder));
+    let store = store.map(|folder| Protected::within("installed extensions", &folder));
     let agents = folders::agents().into_iter();
-    let agents = agents.map(|folder| Relied::within("installed agents", &folder));
+    let agents = agents.map(|folder| Protected::within("installed agents", &folder));
     let trust = folders::trust().into_iter();
-    let trust = trust.map(|folder| Relied::within("what you said about projects", &folder));
+    let trust = trust.map(|folder| Protected::within("your decisions about projects", &folder));
     let tools = folders::toolchains().into_iter();
-    let tools = tools.map(|folder| Relied::within("the toolchains of extensions", &folder));
+    let tools = tools.map(|folder| Protected::within("the toolchains of extensions", &folder));
     let code = folders::code_cache().into_iter();
-    let code = code.map(|folder| Relied::within("compiled code", &folder));
+    let code = code.map(|folder| Protected::within("compiled code", &folder));
     let sockets = folders::sockets().into_iter();
-    let sockets = sockets.map(|place| Relied::within("the sockets for MCP clients", &place));
+    let sockets = sockets.map(|place| Protected::within("the sockets for MCP clients", &place));
     files
         .chain(store)
         .chain(agents)
@@ -219,32 +218,32 @@ fn own() -> Vec<Relied> {
         .collect()
 }
 
-/// A program with its arguments and environment. A file among those may be its code, and a directory may be where it
-/// finds that.
-fn program(whose: &str, command: &CommandLine) -> Vec<Relied> {
+/// The protected files of a program: among its arguments and environment, a file may be its code, and a directory may
+/// contain its code.
+fn program(owner: &str, command: &CommandLine) -> Vec<Protected> {
     let folders = search(command);
     // An empty name is the current directory.
     let within = |folder: &PathBuf| {
-        Relied::within(
+        Protected::within(
             "where programs are looked for",
             &Path::new(".").join(folder),
         )
     };
     let mut all: Vec<_> = folders.iter().map(within).collect();
     if let Some(file) = file_of(command) {
-        all.push(Relied::new(format!("the program of {whose}"), &file));
+        all.push(Protected::new(format!("the program of {owner}"), &file));
         let interpreter = interpreter(&file);
-        all.extend(interpreter.map(|file| Relied::new(format!("what runs {whose}"), &file)));
+        all.extend(interpreter.map(|file| Protected::new(format!("what runs {owner}"), &file)));
     }
     for word in words(command) {
         let text = word.to_string_lossy();
         let value = text.split_once('=').map(|(_, value)| Path::new(value));
         for path in [Some(Path::new(word)), value].into_iter().flatten() {
-            let what = format!("an argument of {whose}");
+            let what = format!("an argument of {owner}");
             if path.is_dir() {
-                all.push(Relied::within(what, path));
+                all.push(Protected::within(what, path));
             } else if path.exists() {
-                all.push(Relied::new(what, path));
+                all.push(Protected::new(what, path));
             }
         }
     }
@@ -269,7 +268,7 @@ pub fn file_of(command: &CommandLine) -> Option<PathBuf> {
     files.into_iter().find(|file| file.is_file())
 }
 
-/// The words that a program gets: its arguments, and its environment variables.
+/// The arguments of a program, and the values of its environment variables.
 fn words(command: &CommandLine) -> impl Iterator<Item = &OsString> {
     let values = command.env.iter().map(|(_, value)| value);
     command.args.iter().chain(values)
@@ -292,7 +291,7 @@ pub fn first_line(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-impl Relied {
+impl Protected {
     /// A file or a directory that must not change.
     fn new(what: impl Into<String>, path: &Path) -> Self {
         Self {
@@ -327,7 +326,7 @@ impl<'a> Writable<'a> {
     }
 
     /// A word of a command line, of its environment, or of the first line of its script, that contains this directory's
-    /// path in its middle: in a shell's command, or after an option.
+    /// path: in a shell command, for instance, or after an option.
     fn is_named_in(&self, command: &CommandLine) -> Option<String> {
         let loaders = LOADERS.iter().filter_map(std::env::var_os);
         let words = words(command).cloned().chain(loaders);
@@ -339,21 +338,22 @@ impl<'a> Writable<'a> {
         words.find(|word| names.iter().any(|name| word.contains(name)))
     }
 
-    /// How something that is relied on could be written to or replaced here, in words.
-    fn reaches(&self, relied: &Relied) -> Option<String> {
+    /// Describes how a protected file could be written to or replaced in this directory; `None` if it cannot.
+    fn reaches(&self, protected: &Protected) -> Option<String> {
         let show = |path: &dyn Display| quote(&path.to_string(), MAX_QUOTE);
-        let path = show(&relied.path.display());
-        if let Some(name) = relied.names.iter().find(|name| self.contains(name)) {
+        let path = show(&protected.path.display());
+        if let Some(name) = protected.names.iter().find(|name| self.contains(name)) {
             let name = show(&name.display());
-            return Some(match name == path {
-                true => path,
-                false => format!("{path}, by way of {name}"),
+            return Some(if name == path {
+                path
+            } else {
+                format!("{path}, by way of {name}")
             });
         }
-        if self.mounts.contains(&Identity::of(&relied.path)) && relied.path.is_file() {
+        if self.mounts.contains(&Identity::of(&protected.path)) && protected.path.is_file() {
             return Some(path);
         }
-        match another_name(&relied.path, &self.opened.directory.path, NAMES) {
+        match another_name(&protected.path, &self.opened.directory.path, NAMES) {
             Ok(None) => None,
             Ok(Some(other)) => Some(format!("{path}, which is {} too", show(&other.display()))),
             Err(TooMany) => Some(format!(
@@ -362,7 +362,7 @@ impl<'a> Writable<'a> {
         }
     }
 
-    /// Whether a name is in this directory, or anywhere below.
+    /// Whether a name is in this directory, or below it.
     fn contains(&self, name: &Path) -> bool {
         name.ancestors().skip(1).any(|above| {
             let above = Identity::of(above);

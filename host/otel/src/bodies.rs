@@ -11,16 +11,16 @@ use serde_json::value::RawValue;
 /// Methods whose bodies matter for spans.
 const READ: &[&str] = &["initialize", PROMPT, PERMISSION, "mcp/message"];
 
-/// The part of a line that spans and metrics need: all of it, no body, or nothing. So most contents go nowhere,
-/// unless they are exported.
+/// The part of a line that spans and metrics need: all of it, the line without its body, or nothing. So most contents
+/// are not sent to the exporter, unless `content` is set.
 #[must_use]
 pub fn needed(line: &Line, content: bool) -> Option<Cow<'_, Line>> {
     let method = line.method.as_deref().unwrap_or_default();
-    let is_said = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
+    let is_chunk = || content && line.from.as_deref() == Some("agent") && chunk(line).is_some();
     let is_read =
-        READ.contains(&method) || tool_call(line).is_some() || stop(line).is_some() || is_said();
+        READ.contains(&method) || tool_call(line).is_some() || stop(line).is_some() || is_chunk();
     match line.to.as_deref() {
-        // Messages to proxies are counted.
+        // Lines of messages to proxies are needed for counters.
         Some(to) if !is_read => is_proxy(to).then(|| Cow::Owned(header(line))),
         _ => Some(Cow::Borrowed(line)),
     }
@@ -82,13 +82,13 @@ pub struct Info<'a> {
 /// The end of a turn: in version 1 the answer to `session/prompt`, in version 2 an update of the session's state.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Prompted<'a> {
+pub struct PromptResult<'a> {
     #[serde(rename = "stopReason", borrow)]
     pub stop: Cow<'a, str>,
     pub usage: Option<Usage>,
 }
 
-/// The tokens of a turn, as far as the agent says so (RFD end-turn-token-usage).
+/// The tokens of a turn, as far as the agent reports them (RFD end-turn-token-usage).
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Usage {
@@ -106,7 +106,7 @@ pub struct Usage {
 
 /// The params of `session/update`.
 #[derive(Deserialize)]
-struct Updated<T> {
+struct SessionUpdate<T> {
     update: T,
 }
 
@@ -141,12 +141,12 @@ pub struct ToolCall<'a> {
 }
 
 impl ToolCall<'_> {
-    /// Whether a call begins with it.
+    /// Whether it begins a call.
     pub fn is_new(&self) -> bool {
         self.what == "tool_call"
     }
 
-    /// Its output: the raw one, otherwise its content.
+    /// The call's raw output, otherwise its content.
     pub fn output(&self) -> Option<&RawValue> {
         self.output.or(self.content)
     }
@@ -199,7 +199,7 @@ struct Resource<'a> {
 }
 
 impl Block<'_> {
-    /// Its kind, its text, and its URI. Anything but text is left out.
+    /// The block's kind, its text, and its URI. Only text has content.
     pub fn part(&self) -> (&'static str, &str, &str) {
         match &*self.kind {
             "text" => ("text", &self.text, ""),
@@ -226,16 +226,16 @@ impl<'a> Block<'a> {
 /// The params of `session/request_permission`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Asked<'a> {
+pub struct PermissionRequest<'a> {
     #[serde(rename = "toolCall", borrow)]
-    pub call: Called<'a>,
+    pub call: PermissionToolCall<'a>,
     #[serde(borrow)]
     pub options: Vec<Choice<'a>>,
 }
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Called<'a> {
+pub struct PermissionToolCall<'a> {
     #[serde(rename = "toolCallId", borrow)]
     pub id: Cow<'a, str>,
 }
@@ -249,10 +249,9 @@ pub struct Choice<'a> {
     pub kind: Cow<'a, str>,
 }
 
-/// The answer to it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Answered<'a> {
+pub struct PermissionResponse<'a> {
     #[serde(borrow)]
     pub outcome: Outcome<'a>,
 }
@@ -281,17 +280,16 @@ pub struct Mcp<'a> {
 /// The params of an MCP call.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Named<'a> {
+pub struct CallParams<'a> {
     #[serde(borrow)]
     pub name: Cow<'a, str>,
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
 
-/// The answer to it.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct McpAnswered {
+pub struct McpResult {
     #[serde(rename = "isError")]
     pub is_error: bool,
 }
@@ -299,11 +297,11 @@ pub struct McpAnswered {
 /// A JSON-RPC error.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-pub struct Failed {
+pub struct RpcError {
     pub code: i64,
 }
 
-/// The trace that the requester names (RFD meta-propagation).
+/// The trace context in a request's `_meta` (RFD meta-propagation).
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub struct Meta<'a> {
@@ -325,10 +323,10 @@ pub fn read<'a, T: Deserialize<'a> + Default>(body: Option<&'a RawValue>) -> T {
         .unwrap_or_default()
 }
 
-/// The trace that a request names.
+/// The trace context of a request.
 pub fn meta(params: &RawValue) -> Option<Meta<'_>> {
-    let said: WithMeta = serde_json::from_str(params.get()).ok()?;
-    Some(said.meta)
+    let params: WithMeta = serde_json::from_str(params.get()).ok()?;
+    Some(params.meta)
 }
 
 /// The tool call of an update.
@@ -344,24 +342,24 @@ pub fn chunk(line: &Line) -> Option<Chunk<'_>> {
     })
 }
 
-/// Why the turns of a session have ended, where an update says that (v2, Prompt Lifecycle).
+/// The stop reason in an update that ends the turns of a session (v2, Prompt Lifecycle).
 pub fn stop(line: &Line) -> Option<Cow<'_, str>> {
-    let said: StateUpdate = update(line, "state_update")?;
-    (said.what == "state_update" && said.state == "idle").then_some(said.stop)
+    let state: StateUpdate = update(line, "state_update")?;
+    (state.what == "state_update" && state.state == "idle").then_some(state.stop)
 }
 
-/// An update of the agent, if its text has this word.
+/// An update from the agent, if its JSON contains `word`.
 fn update<'a, T: Deserialize<'a>>(line: &'a Line, word: &str) -> Option<T> {
     let params = line.params.as_ref()?.get();
     let may_be = line.method.as_deref() == Some(UPDATE)
         && line.kind == Some(Kind::Notification)
         && params.contains(word);
-    let said: Updated<T> = may_be.then(|| serde_json::from_str(params).ok())??;
-    Some(said.update)
+    let params: SessionUpdate<T> = may_be.then(|| serde_json::from_str(params).ok())??;
+    Some(params.update)
 }
 
 /// The kinds of a permission's options, by their ids.
-pub fn choices(asked: &Asked) -> HashMap<String, &'static str> {
+pub fn choices(asked: &PermissionRequest) -> HashMap<String, &'static str> {
     let named = asked.options.iter().filter_map(|choice| {
         let kind = crate::mapping::permission(&choice.kind)?;
         Some((choice.id.to_string(), kind))

@@ -1,4 +1,4 @@
-//! Listens to all running chains, and to those that start later, with a thread for each.
+//! Reads the lines of all running chains, and of those that start later, with a thread for each.
 
 use std::collections::HashMap;
 use std::io::{self, BufReader};
@@ -10,30 +10,30 @@ use std::time::Duration;
 use acp_chain_live::{Found, Stream, chains};
 use acp_chain_trace::{Line, Reader, TraceError};
 
-/// How often to look for new ones.
+/// How often to look for new chains.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// The maximum number of waiting lines. A chain whose lines nobody takes counts them, and does not wait.
+/// The maximum number of waiting lines. Beyond it, chains count their lines, and do not wait.
 const WAITING: usize = 4096;
 
-/// News of a chain.
+/// News of a process with chains.
 pub enum News {
-    /// A chain runs.
+    /// A process with chains was found.
     Begins(Found),
-    /// It said this.
+    /// The process sent this line.
     Says(u32, PathBuf, Box<Line>),
-    /// It runs, and is not heard, for this reason.
+    /// The process runs, but its lines cannot be read, for this reason.
     Fails(u32, PathBuf, String),
-    /// It has gone.
+    /// The process has ended.
     Ends(u32, PathBuf),
 }
 
-/// Listens from now on, until the receiver is dropped. Running chains come first.
+/// Starts to listen, until the receiver is dropped. Running chains are reported first.
 ///
 /// # Errors
 /// If the running chains cannot be found.
 pub fn all() -> Result<Receiver<News>, String> {
-    let wrong = |error| format!("it cannot be found out which chains run: {error}");
+    let wrong = |error| format!("the running chains cannot be found: {error}");
     let running = chains().map_err(wrong)?;
     let (tell, news) = sync_channel(WAITING);
     let mut known = HashMap::<PathBuf, (u32, JoinHandle<()>)>::new();
@@ -44,18 +44,18 @@ pub fn all() -> Result<Receiver<News>, String> {
             known.retain(|path, (process, _)| {
                 let runs = running.iter().any(|found: &Found| found.path == *path);
                 if !runs {
-                    // Perhaps nobody listened to it in the end.
+                    // The reading thread may have ended earlier, without reporting this.
                     let _ = tell.send(News::Ends(*process, path.clone()));
                 }
                 runs
             });
             for found in &running {
-                // One that has hung up on us may let us listen later.
+                // A chain that closed the connection may accept one later.
                 let listens = known.get(&found.path);
                 if listens.is_some_and(|(_, listens)| !listens.is_finished()) {
                     continue;
                 }
-                // One that cannot be reached has ended just now, or can be later.
+                // A chain that cannot be reached has just ended, or may be reachable later.
                 let Ok(stream) = found.connect() else {
                     continue;
                 };
@@ -74,7 +74,7 @@ pub fn all() -> Result<Receiver<News>, String> {
     Ok(news)
 }
 
-/// Listens to a chain, unless nobody receives any more.
+/// Listens to a chain; `None` if the receiver is dropped, or no thread can be started.
 fn listen(found: Found, stream: Stream, tell: &SyncSender<News>) -> Option<JoinHandle<()>> {
     tell.send(News::Begins(found.clone())).ok()?;
     let tell = tell.clone();
@@ -85,9 +85,9 @@ fn listen(found: Found, stream: Stream, tell: &SyncSender<News>) -> Option<JoinH
 fn read(found: Found, stream: Stream, tell: &SyncSender<News>) {
     let Found { path, process } = found;
     let mut reader = Reader::new(BufReader::new(stream));
-    let mut is_heard = false;
+    let mut has_received = false;
     while let Some(read) = reader.next() {
-        is_heard = true;
+        has_received = true;
         match read {
             Ok((_, line)) => {
                 let says = News::Says(process, path.clone(), line.into());
@@ -98,18 +98,17 @@ fn read(found: Found, stream: Stream, tell: &SyncSender<News>) {
             // A chain that ends may leave a partial line.
             Err(TraceError::Unreadable(_)) => break,
             Err(error) => {
-                let why = format!("cannot be understood: line {error}");
+                let why = format!("cannot be read: line {error}");
                 let _ = tell.send(News::Fails(process, path.clone(), why));
-                // It runs until it hangs up.
+                // The process runs until it closes the connection.
                 let _ = io::copy(reader.input(), &mut io::sink());
             }
         }
     }
-    let _ = tell.send(match is_heard || !path.exists() {
-        true => News::Ends(process, path),
-        false => {
-            let why = "hung up before it said anything; it is asked again";
-            News::Fails(process, path, why.to_owned())
-        }
+    let _ = tell.send(if has_received || !path.exists() {
+        News::Ends(process, path)
+    } else {
+        let why = "closed the connection before it sent anything; retrying";
+        News::Fails(process, path, why.to_owned())
     });
 }
