@@ -1,6 +1,8 @@
-//! Zig: a module made by `zig build`. Its own compiler derives the ABI from the types of the interface; no bindings are
+//! Zig: a module made by `zig build-exe`, as long as a project has no `build.zig` of its own: the build system of Zig
+//! takes minutes to compile itself. The compiler derives the ABI from the types of the interface; no bindings are
 //! generated.
 
+use std::ffi::OsString;
 use std::fs;
 use std::process::Command;
 
@@ -30,9 +32,9 @@ pub(super) static ZIG: Language = Language {
     make,
 };
 
-/// It also compiles C and C++.
+/// The compiler, which also compiles C and C++.
 pub(super) const COMPILER: Tool = Tool {
-    // The Python package has the latter.
+    // The Python package has the second name.
     names: &["zig", "python-zig"],
     version: Says::Given("version"),
     lowest: Version::new(0, 17, 0),
@@ -49,6 +51,29 @@ const SDK: [(&str, &[u8]); 4] = [
     ("sdk/wit.zig", include_bytes!("../../sdk/zig/wit.zig")),
 ];
 
+const OPTIONS: [&str; 7] = [
+    "-target",
+    "wasm32-freestanding",
+    "-OReleaseSafe",
+    "-fno-entry",
+    "-rdynamic",
+    "--stack",
+    "262144",
+];
+
+/// The modules of a build. The SDK and the proxy import each other.
+const MODULES: [&str; 9] = [
+    "--dep",
+    "acp_chain",
+    "--dep",
+    "proxy",
+    "-Mroot=sdk/main.zig",
+    "-Macp_chain=sdk/acp_chain.zig",
+    "--dep",
+    "acp_chain",
+    "-Mproxy=src/proxy.zig",
+];
+
 fn sdk(files: &mut Files) {
     add_wit(files);
     files.extend(SDK.map(|(path, content)| (path.into(), content.into())));
@@ -56,11 +81,18 @@ fn sdk(files: &mut Files) {
 
 fn make(site: &Site) -> Result<Vec<u8>, Error> {
     let (wit, world) = site.wit()?;
-    run(Command::new(site.tool(&COMPILER)?)
-        .args(["build", "--prefix"])
-        .arg(site.made)
-        .current_dir(site.folder))?;
-    let module = site.made.join("bin/proxy.wasm");
+    let mut zig = Command::new(site.tool(&COMPILER)?);
+    let module = if site.folder.join("build.zig").exists() {
+        zig.args(["build", "--prefix"]).arg(site.made);
+        site.made.join("bin/proxy.wasm")
+    } else {
+        let module = site.made.join("_module.wasm");
+        let mut output = OsString::from("-femit-bin=");
+        output.push(&module);
+        zig.arg("build-exe").args(OPTIONS).arg(output).args(MODULES);
+        module
+    };
+    run(zig.current_dir(site.folder))?;
     let module = fs::read(&module).map_err(Error::disk(&module))?;
     component::encode(&component::embed(module, &wit, &world)?)
 }

@@ -113,6 +113,25 @@ async fn an_error_of_zig_is_told_by_its_name_whatever_that_is() {
     project.passes_its_tests().await;
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_project_with_a_build_file_of_its_own_is_built_by_that() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mut project = Project::new("zig", "prompt").await;
+    fs::write(project.path("build.zig"), "").unwrap();
+    let programs = project.path("programs");
+    fs::create_dir(&programs).unwrap();
+    let zig = programs.join("zig");
+    // The build system of Zig takes minutes to compile itself.
+    let script = "#!/bin/sh\nif [ $1 = version ]; then echo 0.17.0; else echo \"called: $*\" >&2; exit 1; fi\n";
+    fs::write(&zig, script).unwrap();
+    fs::set_permissions(&zig, fs::Permissions::from_mode(0o755)).unwrap();
+    project.finds_only(&programs);
+    let said = project.refused().await;
+    assert!(said.contains("called: build --prefix "), "{said}");
+}
+
 #[tokio::test]
 async fn a_handler_that_gives_up_says_why_and_where() {
     for (lang, file, from, to, expected) in [
