@@ -8,14 +8,20 @@ use crate::peers;
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
-/// Tells the test to write.
-const WRITE: &str = "ACP_CHAIN_CONFORMANCE";
+/// Tells the test how much to run, and whether to write.
+const EXTENT: &str = "ACP_CHAIN_CONFORMANCE";
 
-/// Fetches and builds what the test needs, and runs it.
+/// Runs all of the suite, and writes what passes.
 pub fn run(workspace: &Workspace) -> Result<()> {
-    let progress = Progress::new(workspace);
-    peers::fetch_with(workspace, &progress)?;
-    make::components(workspace, &progress, Beside::Tests, &[])?;
+    run_suite(workspace, &Progress::new(workspace), "write")?;
+    println!("{}", workspace.path("docs/conformance.md").display());
+    Ok(())
+}
+
+/// Fetches and builds what the suite needs, and runs it in all versions of MCP.
+pub fn run_suite(workspace: &Workspace, progress: &Progress, extent: &str) -> Result<()> {
+    peers::fetch_with(workspace, progress)?;
+    make::components(workspace, progress, Beside::Tests, &[])?;
     progress.step("workspace", |step| {
         let mut build = cargo();
         build.args(["build", "--workspace"]);
@@ -24,8 +30,6 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     progress.step("MCP conformance suite", |step| {
         let mut test = cargo();
         test.args(["test", "--workspace", "--test", "conformance"]);
-        step.run(test.env(WRITE, "1").current_dir(workspace.path("")))
-    })?;
-    println!("{}", workspace.path("docs/conformance.md").display());
-    Ok(())
+        step.run(test.env(EXTENT, extent).current_dir(workspace.path("")))
+    })
 }

@@ -7,12 +7,14 @@ use anyhow::{Result, ensure};
 use xtask::progress::Progress;
 use xtask::workspace::{Workspace, cargo};
 
+use crate::conformance;
 use crate::make::{self, Beside};
 
 /// The folder with packages that the tests install, in place of those that they make themselves.
 const PACKAGES: &str = "ACP_CHAIN_PACKAGES";
 
-/// Builds all extensions twice, packs the finished program twice, and has the tests install what was packed.
+/// Builds all extensions twice, packs the finished program twice, installs the packages, and runs the conformance suite in all
+/// versions of MCP.
 pub fn check(workspace: &Workspace) -> Result<()> {
     let progress = Progress::new(workspace);
     make::run(workspace, &progress, Beside::Tests, ["reproducible"])?;
@@ -38,5 +40,6 @@ pub fn check(workspace: &Workspace) -> Result<()> {
             test.env(PACKAGES, &packed[0])
                 .current_dir(workspace.path("")),
         )
-    })
+    })?;
+    conformance::run_suite(workspace, &progress, "all")
 }

@@ -34,14 +34,15 @@ const fn of(suite: Suite, version: &'static str) -> Run {
     Run { suite, version }
 }
 
-/// All that the suite has.
-pub const RUNS: [Run; 6] = [
-    of(Suite::Stable, "2025-06-18"),
-    of(Suite::Stable, "2025-11-25"),
-    of(Suite::Next, "2025-03-26"),
-    of(Suite::Next, "2025-06-18"),
-    of(Suite::Next, "2025-11-25"),
-    of(Suite::Next, "2026-07-28"),
+/// All that the suite has, and whether it is run at every change: the oldest and the newest version of MCP, and the
+/// newest that the stable release of the suite has.
+pub const RUNS: [(Run, bool); 6] = [
+    (of(Suite::Stable, "2025-06-18"), false),
+    (of(Suite::Stable, "2025-11-25"), true),
+    (of(Suite::Next, "2025-03-26"), true),
+    (of(Suite::Next, "2025-06-18"), false),
+    (of(Suite::Next, "2025-11-25"), false),
+    (of(Suite::Next, "2026-07-28"), true),
 ];
 
 /// What was found on each way.

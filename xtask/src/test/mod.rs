@@ -31,21 +31,19 @@ pub fn run(workspace: &Workspace, args: &[String]) -> Result<ExitCode> {
     thread::scope(|scope| {
         let peers = scope.spawn(|| peers::fetch_with(workspace, &progress));
         let ours = make::components(workspace, &progress, Beside::Tests, &[])
-            .and_then(|_| build_workspace(workspace, &progress));
+            .and_then(|_| make::run(workspace, &progress, Beside::Tests, ["secrets"]))
+            // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
+            .and_then(|()| {
+                let one = ["reproducible", "redact"];
+                make::run(workspace, &progress, Beside::Tests, one)
+            })
+            .and_then(|()| build_workspace(workspace, &progress));
         let peers = peers
             .join()
             .map_err(|_| anyhow!("fetching the peers panicked"))?;
         ours.and(peers)
     })?;
     test_typed(workspace, &progress)?;
-    make::run(workspace, &progress, Beside::Tests, ["secrets"])?;
-    // The one with the most dependencies; `cargo xtask release-check` builds all of them twice.
-    make::run(
-        workspace,
-        &progress,
-        Beside::Tests,
-        ["reproducible", "redact"],
-    )?;
     let mut times = Times::new(progress.times());
     let mut test = |per_core, args: &[&str]| cargo_test(workspace, &mut times, per_core, args);
     let outcome = if args.is_empty() {
@@ -106,9 +104,10 @@ fn cargo_test(
         println!("{line}");
         times.read(&line);
     }
-    Ok(match child.wait()?.success() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::FAILURE,
+    Ok(if child.wait()?.success() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
     })
 }
 
